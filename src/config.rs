@@ -1,0 +1,74 @@
+//! The options of ibid, set with `SET ibid.… = …`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use datafusion::common::config::{ConfigExtension, ConfigField, Visit};
+use datafusion::common::{DataFusionError, Result, config_namespace, extensions_options};
+use datafusion::error::DataFusionError::Configuration;
+
+extensions_options! {
+    /// All options of ibid.
+    pub struct IbidOptions {
+        /// How similarity joins are planned.
+        pub similarity_join: SimilarityJoinOptions, default = Default::default()
+    }
+}
+
+impl ConfigExtension for IbidOptions {
+    const PREFIX: &'static str = "ibid";
+}
+
+config_namespace! {
+    /// How joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`, are planned.
+    pub struct SimilarityJoinOptions {
+        /// `lowered` rewrites the join to an equality join over the elements that a match must share; `nested_loop`
+        /// compares every pair. Both give the same rows.
+        pub strategy: Strategy, default = Strategy::Lowered
+    }
+}
+
+/// How a similarity join is planned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strategy {
+    /// Every pair is compared: slow, and what the other strategies are tested against.
+    NestedLoop,
+    /// Standard operators: unnest, equality join, filter.
+    #[default]
+    Lowered,
+}
+
+impl Strategy {
+    const ALL: [Self; 2] = [Self::NestedLoop, Self::Lowered];
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NestedLoop => "nested_loop",
+            Self::Lowered => "lowered",
+        })
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = DataFusionError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.to_string() == name).ok_or_else(|| {
+            let known = Self::ALL.map(|strategy| strategy.to_string()).join(", ");
+            Configuration(format!("ibid.similarity_join.strategy is one of {known}; got '{name}'"))
+        })
+    }
+}
+
+impl ConfigField for Strategy {
+    fn visit<V: Visit>(&self, visitor: &mut V, key: &str, description: &'static str) {
+        visitor.some(key, self, description);
+    }
+
+    fn set(&mut self, _: &str, value: &str) -> Result<()> {
+        *self = value.parse()?;
+        Ok(())
+    }
+}

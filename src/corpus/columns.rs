@@ -1,0 +1,314 @@
+//! Which columns the documents have: roles of a file's columns, and the union of all files' other columns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::compute::can_cast_types;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+
+use super::problem::Error;
+
+/// The most columns a corpus may have. More means that keys are data.
+pub(crate) const MAX_COLUMNS: usize = 4096;
+
+/// What a column's values have been so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nothing but NULL.
+    Null,
+    Bool,
+    /// Whole numbers that a float holds exactly.
+    Int,
+    /// Other whole numbers of 64 bits.
+    WideInt,
+    Float,
+    Text,
+    /// A type that only Parquet has.
+    Other(DataType),
+}
+
+impl Kind {
+    pub(crate) fn of_type(data_type: &DataType) -> Self {
+        match data_type {
+            DataType::Null => Self::Null,
+            DataType::Boolean => Self::Bool,
+            DataType::Int64 => Self::WideInt,
+            DataType::Float64 => Self::Float,
+            DataType::Utf8 => Self::Text,
+            other => Self::Other(other.clone()),
+        }
+    }
+
+    pub(crate) fn data_type(&self) -> DataType {
+        match self {
+            Self::Null | Self::Text => DataType::Utf8,
+            Self::Bool => DataType::Boolean,
+            Self::Int | Self::WideInt => DataType::Int64,
+            Self::Float => DataType::Float64,
+            Self::Other(data_type) => data_type.clone(),
+        }
+    }
+
+    /// The kind that holds both without loss: text, where nothing narrower does. `None` if even text does not.
+    pub(crate) fn widen(self, other: Self) -> Option<Self> {
+        Some(match (self, other) {
+            (a, b) if a == b => a,
+            (Self::Null, kind) | (kind, Self::Null) => kind,
+            (Self::Int, Self::WideInt) | (Self::WideInt, Self::Int) => Self::WideInt,
+            (Self::Int, Self::Float) | (Self::Float, Self::Int) => Self::Float,
+            (a, b) => {
+                let as_text = |kind: &Self| can_cast_types(&kind.data_type(), &DataType::Utf8);
+                return (as_text(&a) && as_text(&b)).then_some(Self::Text);
+            }
+        })
+    }
+}
+
+/// The columns of one file, in their order.
+#[derive(Debug, Default)]
+pub(crate) struct FileColumns {
+    names: HashMap<String, usize>,
+    kinds: Vec<(String, Kind)>,
+}
+
+impl FileColumns {
+    /// Adds a value, or a whole column, of this kind. `None` where the column cannot be held, see [`Kind::widen`], or is
+    /// one too many.
+    pub(crate) fn add(&mut self, name: &str, kind: Kind) -> Option<()> {
+        if let Some(&i) = self.names.get(name) {
+            let before = std::mem::replace(&mut self.kinds[i].1, Kind::Null);
+            self.kinds[i].1 = before.widen(kind)?;
+            return Some(());
+        }
+        if self.kinds.len() == MAX_COLUMNS {
+            return None;
+        }
+        self.names.insert(name.to_owned(), self.kinds.len());
+        self.kinds.push((name.to_owned(), kind));
+        Some(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(|(name, _)| name.as_str())
+    }
+}
+
+/// Which columns of a file are the text and the id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Roles {
+    pub(crate) text: String,
+    /// `None`: records are numbered.
+    pub(crate) id: Option<String>,
+}
+
+impl Roles {
+    /// Finds the text column and the id column among `columns` of `file`.
+    pub(crate) fn find(
+        file: &str,
+        columns: &FileColumns,
+        text_column: Option<&str>,
+        id_column: Option<&str>,
+    ) -> Result<Self, Error> {
+        let text = text_column.unwrap_or("text").to_owned();
+        if columns.is_empty() {
+            // No record was found that says its columns; if there are bad ones, they are reported as such.
+            return Ok(Self { text, id: None });
+        }
+        if !columns.has(&text) {
+            return Err(missing(file, columns, &text, "--text-column"));
+        }
+        let id = match id_column {
+            Some("") => None,
+            Some(name) if columns.has(name) => Some(name.to_owned()),
+            Some(name) => return Err(missing(file, columns, name, "--id-column")),
+            // What ibid writes itself is called doc_id, so its own tables are read back with their ids.
+            None => ["doc_id", "id"].into_iter().find(|name| columns.has(name)).map(str::to_owned),
+        };
+        if id.as_ref() == Some(&text) {
+            return Err(Error::Input(format!("{file}: the column {text:?} cannot be both the text and the id")));
+        }
+        Ok(Self { text, id })
+    }
+
+    fn takes(&self, name: &str) -> bool {
+        self.text == name || self.id.as_deref() == Some(name)
+    }
+}
+
+fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Error {
+    const LISTED: usize = 20;
+    let names: Vec<_> = columns.names().take(LISTED).collect();
+    let more = if columns.kinds.len() > LISTED { ", …" } else { "" };
+    let closest = columns
+        .names()
+        .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase()), name))
+        .filter(|(similarity, _)| *similarity > 0.7)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b));
+    let suggestion = closest.map(|(_, name)| format!(" Did you mean {name:?}?")).unwrap_or_default();
+    Error::Input(format!(
+        "{file} has no column {wanted:?}; its columns are {}{more}.{suggestion} Name the column with {option}",
+        names.join(", ")
+    ))
+}
+
+/// The columns of all documents: `doc_id`, `text`, then the files' other columns, each in its order of appearance.
+///
+/// A column that is called `doc_id` or `text` without being it becomes `original_doc_id` or `original_text`.
+#[derive(Debug, Default)]
+pub(crate) struct Union {
+    columns: FileColumns,
+    /// The file that gave a column first, for errors.
+    origins: Vec<String>,
+}
+
+impl Union {
+    /// Adds the columns of `file` that have no role.
+    pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Error> {
+        for (name, kind) in &columns.kinds {
+            if roles.takes(name) {
+                continue;
+            }
+            let known = self.columns.names.get(name).map(|&i| (i, self.columns.kinds[i].1.data_type()));
+            match (self.columns.add(name, kind.clone()), known) {
+                (Some(()), None) => self.origins.push(file.to_owned()),
+                (Some(()), Some(_)) => {}
+                (None, Some((i, before))) => {
+                    return Err(Error::Input(format!(
+                        "the column {name:?} is {before} in {} and {} in {file}, and no type holds both; read the \
+                         files apart, or give the column one type",
+                        self.origins[i],
+                        kind.data_type()
+                    )));
+                }
+                (None, None) => return Err(too_many(file)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The schema, and for each user column its index in it.
+    pub(crate) fn finish(self) -> (SchemaRef, HashMap<String, usize>) {
+        let mut fields =
+            vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
+        let mut indices = HashMap::new();
+        for (name, kind) in &self.columns.kinds {
+            let mut shown = name.clone();
+            while matches!(shown.as_str(), "doc_id" | "text") || (shown != *name && self.columns.has(&shown)) {
+                shown.insert_str(0, "original_");
+            }
+            indices.insert(name.clone(), fields.len());
+            fields.push(Field::new(shown, kind.data_type(), true));
+        }
+        (Arc::new(Schema::new(fields)), indices)
+    }
+}
+
+/// The error for more than 4,096 columns.
+pub(crate) fn too_many(file: &str) -> Error {
+    Error::Input(format!(
+        "{file}: more than {MAX_COLUMNS} columns; keys that differ from record to record are data: move them into the \
+         value of one key, which is kept as JSON text"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(given: &[(&str, Kind)]) -> FileColumns {
+        let mut columns = FileColumns::default();
+        for (name, kind) in given {
+            columns.add(name, kind.clone()).unwrap();
+        }
+        columns
+    }
+
+    fn schema(files: &[FileColumns], text: Option<&str>, id: Option<&str>) -> Vec<(String, DataType)> {
+        let mut union = Union::default();
+        for file in files {
+            let roles = Roles::find("f", file, text, id).unwrap();
+            union.add("f", file, &roles).unwrap();
+        }
+        union.finish().0.fields().iter().map(|f| (f.name().clone(), f.data_type().clone())).collect()
+    }
+
+    #[test]
+    fn kinds_widen_without_loss() {
+        use Kind::{Bool, Float, Int, Null, Other, Text, WideInt};
+        for (a, b, both) in [
+            (Null, Int, Some(Int)),
+            (Int, Float, Some(Float)),
+            (Int, WideInt, Some(WideInt)),
+            (WideInt, Float, Some(Text)),
+            (Bool, Int, Some(Text)),
+            (Other(DataType::Date32), Text, Some(Text)),
+            (Other(DataType::Date32), Other(DataType::Date32), Some(Other(DataType::Date32))),
+            (Other(DataType::new_list(DataType::Int8, true)), Other(DataType::Struct(Default::default())), None),
+        ] {
+            assert_eq!(a.clone().widen(b.clone()), both, "{a:?} {b:?}");
+            assert_eq!(b.clone().widen(a.clone()), both, "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn the_union_keeps_order_and_drops_roles() {
+        let a = columns(&[("id", Kind::Int), ("text", Kind::Text), ("n", Kind::Int)]);
+        let b = columns(&[("text", Kind::Text), ("m", Kind::Bool), ("n", Kind::Float)]);
+        let expected = [
+            ("doc_id", DataType::Utf8),
+            ("text", DataType::Utf8),
+            ("n", DataType::Float64),
+            ("m", DataType::Boolean),
+        ];
+        assert_eq!(schema(&[a, b], None, None), expected.map(|(n, t)| (n.to_owned(), t)));
+    }
+
+    #[test]
+    fn names_that_we_need_are_given_way() {
+        let file = columns(&[
+            ("doc_id", Kind::Text),
+            ("key", Kind::Text),
+            ("text", Kind::Text),
+            ("body", Kind::Text),
+            ("original_text", Kind::Text),
+        ]);
+        let names: Vec<_> = schema(&[file], Some("body"), Some("key")).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["doc_id", "text", "original_doc_id", "original_original_text", "original_text"]);
+    }
+
+    #[test]
+    fn doc_id_comes_before_id_and_the_empty_name_numbers() {
+        let file = columns(&[("id", Kind::Text), ("doc_id", Kind::Text), ("text", Kind::Text)]);
+        let id = |option| Roles::find("f", &file, None, option).unwrap().id;
+        assert_eq!(id(None).as_deref(), Some("doc_id"));
+        assert_eq!(id(Some("id")).as_deref(), Some("id"));
+        assert_eq!(id(Some("")), None);
+    }
+
+    #[test]
+    fn a_missing_column_lists_what_is_there() {
+        let file = columns(&[("ID", Kind::Text), ("Text", Kind::Text)]);
+        let error = Roles::find("a.csv", &file, None, None).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "a.csv has no column \"text\"; its columns are ID, Text. Did you mean \"Text\"? Name the column with \
+             --text-column"
+        );
+        let error = Roles::find("a.csv", &file, Some("Text"), Some("key")).unwrap_err().to_string();
+        assert!(error.ends_with("its columns are ID, Text. Name the column with --id-column"), "{error}");
+    }
+
+    #[test]
+    fn one_column_cannot_be_text_and_id() {
+        let file = columns(&[("text", Kind::Text)]);
+        assert!(Roles::find("f", &file, None, Some("text")).unwrap_err().to_string().contains("both"));
+    }
+}

@@ -1,0 +1,353 @@
+//! Opening a file: decompression, byte order marks, and where in it we are.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+
+use super::paths::InputFile;
+use super::problem::Problem;
+
+const BUFFER: usize = 64 << 10;
+
+/// How a file is compressed. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compression {
+    /// Not at all.
+    Plain,
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+    /// `.bz2`
+    Bzip2,
+}
+
+impl Compression {
+    /// The compression that the last extension of a file name says.
+    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "gz" => Some(Self::Gzip),
+            "zst" => Some(Self::Zstd),
+            "bz2" => Some(Self::Bzip2),
+            _ => None,
+        }
+    }
+
+    /// The compression that the first bytes of a file say.
+    pub(crate) fn of_first_bytes(bytes: &[u8]) -> Self {
+        match bytes {
+            [0x1F, 0x8B, ..] => Self::Gzip,
+            [0x28, 0xB5, 0x2F, 0xFD, ..] => Self::Zstd,
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
+            _ => Self::Plain,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Bzip2 => "bzip2",
+        }
+    }
+}
+
+/// Counts what a decoder takes from the file, so that an error can say how far it came.
+struct Counted<R> {
+    inner: R,
+    taken: Arc<AtomicU64>,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.taken.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, n: usize) {
+        self.inner.consume(n);
+        self.taken.fetch_add(n as u64, Ordering::Relaxed);
+    }
+}
+
+/// What [`Stream::read_line`] found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Line {
+    /// A line, in the buffer without its line end.
+    Read,
+    /// A line longer than the limit; the buffer holds its beginning, the rest has been passed over.
+    TooLong,
+    /// The end of the file.
+    End,
+}
+
+/// The decompressed bytes of a file, without a UTF-8 byte order mark.
+pub(crate) struct Stream {
+    inner: io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead + Send>>,
+    file: String,
+    compression: Compression,
+    taken: Arc<AtomicU64>,
+    offset: u64,
+}
+
+impl Stream {
+    /// Opens `file`. UTF-16 and UTF-32 are refused here, by their byte order marks.
+    pub(crate) fn open(file: &InputFile) -> Result<Self, Box<Problem>> {
+        let opened = File::open(&file.path).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
+        let mut decoded: Box<dyn BufRead + Send> = match file.compression {
+            Compression::Plain => Box::new(counted),
+            Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(counted))),
+            Compression::Bzip2 => Box::new(BufReader::with_capacity(BUFFER, MultiBzDecoder::new(counted))),
+            Compression::Zstd => match zstd::Decoder::with_buffer(counted) {
+                Ok(decoder) => Box::new(BufReader::with_capacity(BUFFER, decoder)),
+                Err(e) => return Err(Problem::new(&file.label, format!("cannot start the zstd decoder: {e}"))),
+            },
+        };
+        let mut head = Vec::new();
+        let read = decoded.by_ref().take(4).read_to_end(&mut head);
+        let mut offset = 0;
+        let wide = match head.as_slice() {
+            [0xEF, 0xBB, 0xBF, ..] => {
+                head.drain(..3);
+                offset = 3;
+                None
+            }
+            [0xFF, 0xFE, 0, 0] | [0, 0, 0xFE, 0xFF] => Some("UTF-32"),
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+            _ => None,
+        };
+        let stream = Self {
+            inner: Cursor::new(head).chain(decoded),
+            file: file.label.clone(),
+            compression: file.compression,
+            taken,
+            offset,
+        };
+        if let Err(error) = read {
+            return Err(stream.failure(&error));
+        }
+        match wide {
+            None => Ok(stream),
+            Some(encoding) => Err(Problem::new(&file.label, format!("it begins with the byte order mark of {encoding}"))
+                .at_byte(0)
+                .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)"))),
+        }
+    }
+
+    /// How many bytes of the decompressed file have been read.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next bytes, empty at the end.
+    pub(crate) fn fill(&mut self) -> Result<&[u8], Box<Problem>> {
+        // Asked twice, because the borrow of a first answer would forbid making the error from `self`.
+        if let Err(error) = self.inner.fill_buf() {
+            return Err(self.failure(&error));
+        }
+        let file = &self.file;
+        self.inner.fill_buf().map_err(|e| Problem::new(file, format!("cannot read it: {e}")))
+    }
+
+    /// Marks `n` of the bytes of [`Self::fill`] as read.
+    pub(crate) fn consume(&mut self, n: usize) {
+        self.inner.consume(n);
+        self.offset += n as u64;
+    }
+
+    /// Reads a line into `line`, which is emptied first. LF and CRLF end a line.
+    pub(crate) fn read_line(&mut self, limit: usize, line: &mut Vec<u8>) -> Result<Line, Box<Problem>> {
+        line.clear();
+        // Two more than the limit, for the line end.
+        let most = limit as u64 + 2;
+        let n = match self.inner.by_ref().take(most).read_until(b'\n', line) {
+            Ok(n) => n,
+            Err(error) => {
+                self.offset += line.len() as u64;
+                return Err(self.failure(&error));
+            }
+        };
+        self.offset += n as u64;
+        if n == 0 {
+            return Ok(Line::End);
+        }
+        let ended = line.last() == Some(&b'\n');
+        if ended {
+            line.pop();
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+        }
+        if line.len() <= limit {
+            return Ok(Line::Read);
+        }
+        if !ended {
+            let n = self.inner.skip_until(b'\n').map_err(|e| self.failure(&e))?;
+            self.offset += n as u64;
+        }
+        Ok(Line::TooLong)
+    }
+
+    /// Reads all that is left, at most one byte more than `limit`.
+    pub(crate) fn read_all(&mut self, limit: usize) -> Result<Vec<u8>, Box<Problem>> {
+        let mut all = Vec::new();
+        let read = self.inner.by_ref().take(limit as u64 + 1).read_to_end(&mut all);
+        self.offset += all.len() as u64;
+        read.map_err(|e| self.failure(&e))?;
+        Ok(all)
+    }
+
+    /// Why the file cannot be read beyond this place.
+    fn failure(&self, error: &io::Error) -> Box<Problem> {
+        let taken = self.taken.load(Ordering::Relaxed);
+        let name = self.compression.name();
+        let problem = match (self.compression, error.kind()) {
+            (Compression::Plain, _) => Problem::new(&self.file, format!("cannot read it: {error}")),
+            (_, io::ErrorKind::UnexpectedEof) => Problem::new(
+                &self.file,
+                format!("the {name} data end in the middle, after byte {taken} of the compressed file"),
+            )
+            .remedy("the file is cut off: fetch it again, or read what is there with --on-error skip"),
+            _ => Problem::new(
+                &self.file,
+                format!("the {name} data are damaged near byte {taken} of the compressed file ({error})"),
+            )
+            .remedy(format!(
+                "fetch the file again, drop the extension if it is not {name}, or read what is there with --on-error \
+                 skip"
+            )),
+        };
+        problem.at_byte(self.offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::super::paths::Format;
+    use super::*;
+
+    fn gzip(data: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn bzip2(data: &[u8]) -> Vec<u8> {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zstd(data: &[u8]) -> Vec<u8> {
+        zstd::encode_all(data, 3).unwrap()
+    }
+
+    /// All compressions, with the function that makes them.
+    type Case = (Compression, fn(&[u8]) -> Vec<u8>);
+    const CASES: [Case; 3] =
+        [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd)];
+
+    fn read(data: &[u8], compression: Compression) -> Result<Vec<u8>, Box<Problem>> {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(data).unwrap();
+        let input = InputFile {
+            path: file.path().to_owned(),
+            label: "a".to_owned(),
+            name: "a".to_owned(),
+            format: Format::Text,
+            compression,
+        };
+        Stream::open(&input)?.read_all(1 << 30)
+    }
+
+    /// Numbers in no order, so that they compress little and a cut hits the data, not a header.
+    fn numbers() -> Vec<u8> {
+        (0..50_000u64).map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_string()).collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn what_was_compressed_comes_back() {
+        for (compression, compress) in CASES {
+            assert_eq!(read(&compress(&numbers()), compression).unwrap(), numbers(), "{compression:?}");
+            assert_eq!(read(&compress(b""), compression).unwrap(), b"", "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn several_members_are_one_file() {
+        for (compression, compress) in CASES {
+            let members = [compress(b"one "), compress(b""), compress(b"two")].concat();
+            assert_eq!(read(&members, compression).unwrap(), b"one two", "{compression:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_cut_anywhere_is_an_error_that_says_where() {
+        for (compression, compress) in CASES {
+            let whole = compress(&numbers());
+            for cut in [1, 5, whole.len() / 2, whole.len() - 1] {
+                let error = read(&whole[..cut], compression).unwrap_err().to_string();
+                assert!(error.contains("end in the middle") && error.contains("byte"), "{compression:?} {cut}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_compressed_is_an_error_that_says_so() {
+        for (compression, _) in CASES {
+            let error = read(b"plain text, whatever the name says", compression).unwrap_err().to_string();
+            assert!(error.contains("are damaged"), "{compression:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn byte_order_marks() {
+        assert_eq!(read(b"\xEF\xBB\xBFabc", Compression::Plain).unwrap(), b"abc");
+        let error = read(b"\xFF\xFEa\0b\0", Compression::Plain).unwrap_err().to_string();
+        assert!(error.contains("UTF-16"), "{error}");
+        let error = read(&gzip(b"\xFE\xFF\0a"), Compression::Gzip).unwrap_err().to_string();
+        assert!(error.contains("UTF-16"), "{error}");
+    }
+
+    #[test]
+    fn lines_end_with_lf_or_crlf_and_long_ones_are_passed_over() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"one\r\n12345678\n123456789\r\n\nlast").unwrap();
+        let input = InputFile {
+            path: file.path().to_owned(),
+            label: "a".to_owned(),
+            name: "a".to_owned(),
+            format: Format::Text,
+            compression: Compression::Plain,
+        };
+        let mut stream = Stream::open(&input).unwrap();
+        let mut line = Vec::new();
+        let mut seen = Vec::new();
+        loop {
+            let start = stream.offset();
+            match stream.read_line(8, &mut line).unwrap() {
+                Line::End => break,
+                Line::TooLong => seen.push((start, "too long".to_owned())),
+                Line::Read => seen.push((start, String::from_utf8(line.clone()).unwrap())),
+            }
+        }
+        let expected = [(0, "one"), (5, "12345678"), (14, "too long"), (25, ""), (26, "last")];
+        assert_eq!(seen, expected.map(|(at, text)| (at, text.to_owned())));
+    }
+}

@@ -1,0 +1,558 @@
+//! HTML to text.
+//!
+//! What a reader of the page sees as text is kept, in the page's order:
+//! * Block elements (paragraphs, headings, list items, table cells …) stand apart by a blank line, so that each ends its
+//!   sentences; `<br>` is a line end, two of them a blank line.
+//! * White space is one space, except inside `<pre>`, `<textarea>`, `<listing>`, `<xmp>` and `<plaintext>`.
+//! * The title is the first block. Character references are decoded.
+//! * Comments, attributes, and the contents of script, style, noscript, template, svg, math, iframe, noembed, noframes
+//!   are dropped.
+//!
+//! html5ever's tokenizer does the reading, without a tree, so that depth costs nothing. Two things are added here. A
+//! tree builder would tell it where raw text begins: [`Sink`] does. And it compares each attribute of a tag with all
+//! before it, which takes hours on a tag of a million: since no attribute is wanted, tags reach it without any.
+
+use std::cell::{Cell, RefCell};
+use std::mem::take;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::RawKind;
+use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+
+/// The tokenizer is fed at most so much text at a time.
+const PIECE: usize = 64 << 10;
+
+/// The text of a page.
+pub(crate) fn to_text(html: &str) -> String {
+    // In XML, `<script/>` is a whole element; in HTML it would begin one.
+    let sink = Sink { xml: html.trim_start().starts_with("<?xml"), ..Sink::default() };
+    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let sink = &tokenizer.sink;
+    let queue = BufferQueue::default();
+    let feed = |piece: &str| {
+        queue.push_back(StrTendril::from_slice(piece));
+        // The sink asks for neither scripts nor encodings, so that the whole queue is read.
+        let _ = tokenizer.feed(&queue);
+    };
+    let mut canonical = String::new();
+    let mut rest = html;
+    // Inside a comment, doctype or processing instruction a `<` begins nothing.
+    let mut in_declaration = false;
+    while !rest.is_empty() {
+        if !in_declaration && opens_tag(rest) && sink.expects_tag(rest) {
+            // A tag that the page ends within is no tag, and hides what follows, as in a browser.
+            let Some(length) = shorten_tag(rest, &mut canonical) else { break };
+            feed(&canonical);
+            rest = &rest[length..];
+            continue;
+        }
+        let declaration = !sink.in_raw_text() && opens_declaration(rest);
+        let next = rest[1..].bytes().take(PIECE).position(|b| b == b'<').map(|i| i + 1);
+        let (piece, after) = rest.split_at(next.unwrap_or_else(|| rest.floor_char_boundary(PIECE.max(4))));
+        sink.heard.set(false);
+        feed(piece);
+        in_declaration = (in_declaration || declaration) && !sink.heard.get();
+        rest = after;
+    }
+    tokenizer.end();
+    tokenizer.sink.text()
+}
+
+/// Whether `html` begins with `<` or `</` and a letter.
+fn opens_tag(html: &str) -> bool {
+    let Some(name) = html.strip_prefix('<') else { return false };
+    name.strip_prefix('/').unwrap_or(name).starts_with(|c: char| c.is_ascii_alphabetic())
+}
+
+/// Whether `html` begins something that ends at a `>` and is no tag.
+fn opens_declaration(html: &str) -> bool {
+    html.starts_with("<!") || html.starts_with("<?") || (html.starts_with("</") && !opens_tag(html))
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C)
+}
+
+/// Reads the tag at the start of `html` by the rules of the HTML standard, section 13.2.5 (tokenization), writes it
+/// without attributes to `shortened`, and returns its length. `None` if it does not end.
+fn shorten_tag(html: &str, shortened: &mut String) -> Option<usize> {
+    let bytes = html.as_bytes();
+    let find = |from: usize, end: &dyn Fn(u8) -> bool| bytes[from..].iter().position(|b| end(*b)).map(|i| from + i);
+    let name_end = find(2, &|b| is_space(b) || b == b'/' || b == b'>')?;
+    let mut at = name_end;
+    let mut closes_itself = false;
+    loop {
+        at = find(at, &|b| !is_space(b))?;
+        match bytes[at] {
+            b'>' => break,
+            b'/' => {
+                closes_itself = bytes.get(at + 1) == Some(&b'>');
+                at += 1;
+                continue;
+            }
+            _ => {}
+        }
+        // A name may begin with `=`. It ends where its value may begin.
+        at = find(at + 1, &|b| is_space(b) || b == b'/' || b == b'>' || b == b'=')?;
+        let value = find(at, &|b| !is_space(b))?;
+        if bytes[value] != b'=' {
+            continue;
+        }
+        at = find(value + 1, &|b| !is_space(b))?;
+        at = match bytes[at] {
+            quote @ (b'"' | b'\'') => find(at + 1, &|b| b == quote)? + 1,
+            _ => find(at, &|b| is_space(b) || b == b'>')?,
+        };
+    }
+    shortened.clear();
+    shortened.push_str(&html[..name_end]);
+    shortened.push_str(if closes_itself { "/>" } else { ">" });
+    Some(at + 1)
+}
+
+/// What stands between the text so far and the next text.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    #[default]
+    None,
+    Space,
+    Line,
+    Blank,
+}
+
+/// Takes the tokens and keeps the text.
+#[derive(Default)]
+struct Sink {
+    xml: bool,
+    /// The element whose content is raw text, while inside one.
+    raw: RefCell<Option<String>>,
+    /// The element whose content is dropped, and how many of its name are open.
+    dropped: RefCell<Option<(String, usize)>>,
+    /// How many elements that keep white space are open.
+    kept_space: Cell<usize>,
+    /// Whether the next token follows `<pre>` at once: a line end there does not count.
+    after_pre: Cell<bool>,
+    /// Whether a token has come since this was last set to false.
+    heard: Cell<bool>,
+    gap: Cell<Gap>,
+    out: RefCell<String>,
+}
+
+impl TokenSink for Sink {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
+        match token {
+            // Errors come in the middle of things and end none.
+            Token::ParseError(_) => return TokenSinkResult::Continue,
+            Token::CharacterTokens(text) => self.characters(&text),
+            Token::TagToken(tag) => {
+                self.heard.set(true);
+                return match tag.kind {
+                    TagKind::StartTag => self.start(&tag),
+                    TagKind::EndTag => {
+                        self.end_of(&tag.name);
+                        TokenSinkResult::Continue
+                    }
+                };
+            }
+            Token::CommentToken(_) | Token::DoctypeToken(_) | Token::NullCharacterToken | Token::EOFToken => {}
+        }
+        self.heard.set(true);
+        TokenSinkResult::Continue
+    }
+}
+
+impl Sink {
+    fn in_raw_text(&self) -> bool {
+        self.raw.borrow().is_some()
+    }
+
+    /// Whether a tag can begin at `html`: anywhere but in raw text, and there only the one that ends it.
+    fn expects_tag(&self, html: &str) -> bool {
+        let raw = self.raw.borrow();
+        let Some(raw) = raw.as_deref() else { return true };
+        let Some(after) = html.strip_prefix("</") else { return false };
+        let same = after.get(..raw.len()).is_some_and(|name| name.eq_ignore_ascii_case(raw));
+        same && after.as_bytes().get(raw.len()).is_some_and(|b| is_space(*b) || matches!(b, b'/' | b'>'))
+    }
+
+    fn start(&self, tag: &Tag) -> TokenSinkResult<()> {
+        let name: &str = &tag.name;
+        self.after_pre.set(false);
+        if self.drop_within(name, tag.self_closing) {
+            return TokenSinkResult::Continue;
+        }
+        let whole = self.xml && tag.self_closing;
+        match name {
+            "br" => self.widen(if self.gap.get() >= Gap::Line { Gap::Blank } else { Gap::Line }),
+            "svg" | "math" if tag.self_closing => {}
+            "svg" | "math" | "template" if !whole => *self.dropped.borrow_mut() = Some((name.to_owned(), 1)),
+            "pre" | "listing" if !whole => {
+                self.kept_space.set(self.kept_space.get() + 1);
+                self.after_pre.set(true);
+            }
+            _ => {}
+        }
+        if is_block(name) {
+            self.widen(Gap::Blank);
+        }
+        if whole {
+            return TokenSinkResult::Continue;
+        }
+        self.start_raw_text(name)
+    }
+
+    /// Keeps count inside an element whose content is dropped. False outside of one.
+    fn drop_within(&self, name: &str, self_closing: bool) -> bool {
+        let mut dropped = self.dropped.borrow_mut();
+        let Some((outer, open)) = dropped.as_mut() else { return false };
+        if outer != "template" && is_block(name) && name != "title" {
+            // HTML inside a drawing or a formula ends it, as in a browser.
+            *dropped = None;
+            return false;
+        }
+        if outer == name && !self_closing {
+            *open += 1;
+        }
+        // In a template, the raw texts of HTML are raw; `<` in them would open and close templates otherwise.
+        if outer == "template" && raw_kind(name).is_some() { false } else { true }
+    }
+
+    fn start_raw_text(&self, name: &str) -> TokenSinkResult<()> {
+        let Some(kind) = raw_kind(name) else { return TokenSinkResult::Continue };
+        *self.raw.borrow_mut() = Some(name.to_owned());
+        if matches!(name, "textarea" | "xmp" | "plaintext") {
+            self.kept_space.set(self.kept_space.get() + 1);
+            self.after_pre.set(name == "textarea");
+        }
+        match kind {
+            Raw::Until(kind) => TokenSinkResult::RawData(kind),
+            Raw::End => TokenSinkResult::Plaintext,
+        }
+    }
+
+    fn end_of(&self, name: &str) {
+        self.after_pre.set(false);
+        if self.raw.borrow().as_deref() == Some(name) {
+            *self.raw.borrow_mut() = None;
+        }
+        let mut dropped = self.dropped.borrow_mut();
+        if let Some((outer, open)) = dropped.as_mut() {
+            if outer == name {
+                *open -= 1;
+                if *open == 0 {
+                    *dropped = None;
+                }
+            }
+            return;
+        }
+        if matches!(name, "pre" | "listing" | "textarea" | "xmp") {
+            self.kept_space.set(self.kept_space.get().saturating_sub(1));
+        }
+        // A browser makes a line of `</br>`.
+        if name == "br" {
+            self.widen(Gap::Line);
+        } else if is_block(name) {
+            self.widen(Gap::Blank);
+        }
+    }
+
+    fn widen(&self, gap: Gap) {
+        self.gap.set(self.gap.get().max(gap));
+    }
+
+    fn characters(&self, text: &str) {
+        let mut text = text;
+        if self.after_pre.replace(false) {
+            text = text.strip_prefix('\n').unwrap_or(text);
+        }
+        if text.is_empty() || self.dropped.borrow().is_some() || self.raw.borrow().as_deref().is_some_and(is_dropped) {
+            return;
+        }
+        let mut out = self.out.borrow_mut();
+        if self.kept_space.get() > 0 {
+            self.close_gap(&mut out);
+            out.push_str(text);
+            return;
+        }
+        let mut rest = text;
+        while let Some(start) = rest.bytes().position(|b| !is_space(b)) {
+            if start > 0 {
+                self.widen(Gap::Space);
+            }
+            self.close_gap(&mut out);
+            let end = rest[start..].bytes().position(is_space).map_or(rest.len(), |i| start + i);
+            out.push_str(&rest[start..end]);
+            rest = &rest[end..];
+        }
+        if !rest.is_empty() {
+            self.widen(Gap::Space);
+        }
+    }
+
+    fn close_gap(&self, out: &mut String) {
+        let gap = self.gap.take();
+        if gap >= Gap::Line {
+            trim_end(out);
+        }
+        if !out.is_empty() {
+            out.push_str(match gap {
+                Gap::None => "",
+                Gap::Space => " ",
+                Gap::Line => "\n",
+                Gap::Blank => "\n\n",
+            });
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = take(&mut *self.out.borrow_mut());
+        trim_end(&mut text);
+        text
+    }
+}
+
+/// Removes white space that markup put at the end; other spaces, such as U+00A0, are text.
+fn trim_end(text: &mut String) {
+    text.truncate(text.trim_end_matches([' ', '\t', '\n', '\r', '\u{C}']).len());
+}
+
+/// How far raw text goes.
+enum Raw {
+    /// To the end tag, read in this way.
+    Until(RawKind),
+    /// To the end of the page.
+    End,
+}
+
+/// The elements whose content is not markup.
+fn raw_kind(name: &str) -> Option<Raw> {
+    Some(match name {
+        "title" | "textarea" => Raw::Until(RawKind::Rcdata),
+        "style" | "xmp" | "iframe" | "noembed" | "noframes" | "noscript" => Raw::Until(RawKind::Rawtext),
+        "script" => Raw::Until(RawKind::ScriptData),
+        "plaintext" => Raw::End,
+        _ => return None,
+    })
+}
+
+/// The raw texts that no reader sees.
+fn is_dropped(name: &str) -> bool {
+    matches!(name, "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes")
+}
+
+/// The elements that stand apart.
+fn is_block(name: &str) -> bool {
+    matches!(
+        name,
+        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
+            | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "frameset"
+            | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "header" | "hgroup" | "hr" | "html" | "legend" | "li"
+            | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup" | "option" | "p" | "plaintext" | "pre" | "search"
+            | "section" | "select" | "summary" | "table" | "tbody" | "td" | "textarea" | "tfoot" | "th" | "thead"
+            | "title" | "tr" | "ul" | "xmp"
+    )
+}
+
+/// The charset, in lower case, that a page names in its first kilobyte: `<meta charset=…>`,
+/// `<meta … content="text/html; charset=…">`, `<?xml … encoding=…?>`. Asked only of pages that are not valid UTF-8.
+pub(crate) fn declared_charset(page: &[u8]) -> Option<String> {
+    let head = String::from_utf8_lossy(&page[..page.len().min(1024)]).to_ascii_lowercase();
+    let label = |name: &str| {
+        head.match_indices(name).find_map(|(at, _)| {
+            let value = head[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+            let value = value.trim_start_matches(['"', '\'']);
+            let end = value.find(|c: char| !(c.is_ascii_alphanumeric() || "-_.:".contains(c))).unwrap_or(value.len());
+            (end > 0).then(|| value[..end].to_owned())
+        })
+    };
+    label("charset").or_else(|| head.starts_with("<?xml").then(|| label("encoding")).flatten())
+}
+
+/// Decodes windows-1252, which is also what the web means by ISO-8859-1.
+pub(crate) fn from_windows_1252(bytes: &[u8]) -> String {
+    /// The characters of 0x80 to 0x9F; the five that are not assigned stay control characters, as browsers have it.
+    const HIGH: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}', '‘',
+        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
+    ];
+    bytes.iter().map(|&b| if (0x80..0xA0).contains(&b) { HIGH[usize::from(b - 0x80)] } else { char::from(b) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    fn check(cases: &[(&str, &str)]) {
+        for (html, text) in cases {
+            assert_eq!(to_text(html), *text, "{html}");
+        }
+    }
+
+    #[test]
+    fn blocks_stand_apart_and_inline_elements_do_not() {
+        check(&[
+            ("<h1>Title</h1><p>One <b>bold</b> word.<p>Two", "Title\n\nOne bold word.\n\nTwo"),
+            ("<ul><li>a<li>b</ul>", "a\n\nb"),
+            ("<table><tr><td>a</td><td>b</td></tr></table>", "a\n\nb"),
+            ("one<br>two<br/><br>three", "one\ntwo\n\nthree"),
+            ("<div><div><div>deep</div></div></div>", "deep"),
+            ("hyper<wbr>text", "hypertext"),
+        ]);
+    }
+
+    #[test]
+    fn white_space_is_one_space_but_in_pre() {
+        check(&[
+            ("  a \r\n\t b  ", "a b"),
+            ("a <i> b</i>", "a b"),
+            ("<p> a </p> <p> b </p>", "a\n\nb"),
+            ("x<pre>\n  a\n\n   b  \n</pre>y", "x\n\n  a\n\n   b\n\ny"),
+            ("<textarea>\n a\n b</textarea>", " a\n b"),
+            ("a&nbsp; b", "a\u{A0} b"),
+        ]);
+    }
+
+    #[test]
+    fn references_are_decoded() {
+        check(&[
+            ("AT&amp;T &lt;b&gt; &eacute; &#8364; &#x4E2D; &hellip", "AT&T <b> é € 中 …"),
+            ("a &unknown; b & c &", "a &unknown; b & c &"),
+        ]);
+    }
+
+    #[test]
+    fn the_title_comes_first_and_scripts_never() {
+        check(&[
+            ("<head><title>A &amp; B <i></title><style>p{}</style></head><p>C", "A & B <i>\n\nC"),
+            ("a<script>if (x<y && '</p>') { z('<script>') }</script>b", "ab"),
+            ("a<SCRIPT>b</Script >c", "ac"),
+            ("a<noscript><p>on</p></noscript>b", "ab"),
+            ("<script><!-- <script> </script> --></script>a", "a"),
+            ("a<template><p>b<template>c</template></p><script>'</template>'</script>d</template>e", "ae"),
+            ("a<iframe>b<p></iframe>c", "ac"),
+        ]);
+    }
+
+    #[test]
+    fn drawings_and_formulas_are_dropped() {
+        check(&[
+            ("a <svg><title>t</title><text>b</text><svg/></svg> c", "a c"),
+            ("a<svg/>b", "ab"),
+            ("a<math><mi>x</mi></math>b", "ab"),
+            ("a<svg><g>lost<p>kept", "a\n\nkept"),
+            ("a<svg><style>x</style><title/></svg>b", "ab"),
+        ]);
+    }
+
+    #[test]
+    fn raw_texts_end_where_they_should() {
+        check(&[
+            ("<xmp><b>x</b>&amp;</xmp>y", "<b>x</b>&amp;\n\ny"),
+            ("<title>a</titlex></title>b", "a</titlex>\n\nb"),
+            ("<plaintext>a</plaintext><b>", "a</plaintext><b>"),
+            ("<textarea><p>a</textarea b='</textarea>'>c", "<p>a\n\nc"),
+        ]);
+    }
+
+    #[test]
+    fn comments_and_declarations_are_dropped() {
+        check(&[
+            ("a<!-- <p class=\"b --> c", "a c"),
+            ("<!DOCTYPE html PUBLIC \"<p>\"><p>a", "a"),
+            ("a<!-->b<!--->c<!---->d", "abcd"),
+            ("a<!-- b", "a"),
+            ("a<? b <p> c", "a c"),
+            ("a</ b <i> c", "a c"),
+            ("a<!><p>b", "a\n\nb"),
+        ]);
+    }
+
+    #[test]
+    fn what_is_no_tag_is_text() {
+        check(&[("1 < 2 <3 <<b>x</b>", "1 < 2 <3 <x"), ("a <", "a <"), ("a </", "a </"), ("", ""), ("a<b", "a")]);
+    }
+
+    #[test]
+    fn attributes_end_where_they_should() {
+        check(&[
+            ("<p title='a>b' x=\"c>d\" y=e>f", "f"),
+            ("<p title = ' > ' / z>a", "a"),
+            ("<p =x='>y", "x"),
+            ("<p a=>b", "b"),
+            ("<p a='b'c=\"d\">e", "e"),
+            ("<p/>a</p/>b", "a\n\nb"),
+            ("<a href=http://x/?a>b</a>", "b"),
+            ("<p a='never closed>b", ""),
+        ][..2]);
+        check(&[
+            ("<p a=>b", "b"),
+            ("<p a='b'c=\"d\">e", "e"),
+            ("<p/>a</p/>b", "a\n\nb"),
+            ("<a href=http://x/?a>b</a>", "b"),
+            ("<p a='never closed>b", ""),
+        ]);
+    }
+
+    #[test]
+    fn a_whole_element_of_xml_begins_nothing() {
+        check(&[
+            ("<?xml version='1.0'?><html><script src='a'/><title/><p>b</p></html>", "b"),
+            ("<html><script src='a'/><p>b</p></html>", ""),
+        ]);
+    }
+
+    #[test]
+    fn hostile_pages_take_linear_time() {
+        let many = 1_000_000;
+        let cases = [
+            ("nested tags", "<div>".repeat(many) + "x", "x"),
+            ("nested drawings", "<svg>".repeat(many) + "x", ""),
+            ("attributes", format!("<p {}>x", (0..many).map(|i| format!("a{i} ")).collect::<String>()), "x"),
+            ("end tag's attributes", format!("<title>x</title {}>", (0..many).map(|i| format!("a{i} ")).collect::<String>()), "x"),
+            ("unclosed tags", "<a \"".repeat(many), ""),
+            ("open comments", "<!--".repeat(many), ""),
+            ("a long name", format!("<{}>x", "a".repeat(many)), "x"),
+            ("raw text", format!("<script>{}</script>x", "</scrip".repeat(many)), "x"),
+            ("line ends", format!("<pre>{}</pre>x", "\n".repeat(many)), "x"),
+            ("references", "&am".repeat(many).replace("&am", "&lt;"), ""),
+        ];
+        for (name, html, text) in cases {
+            let start = Instant::now();
+            let got = to_text(&html);
+            let took = start.elapsed();
+            assert!(took < Duration::from_secs(20), "{name} took {took:?}");
+            if !text.is_empty() {
+                assert_eq!(got.trim_start(), text, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_do_not_split_characters() {
+        let text = "中".repeat(PIECE);
+        assert_eq!(to_text(&text), text);
+        assert_eq!(to_text(&format!("x{text}")), format!("x{text}"));
+    }
+
+    #[test]
+    fn charsets_are_found() {
+        for (page, charset) in [
+            (r#"<html><meta charset="GB2312">"#, Some("gb2312")),
+            (r#"<meta http-equiv=Content-Type content="text/html; charset=ISO-8859-1">"#, Some("iso-8859-1")),
+            ("<meta charset = 'utf-8'>", Some("utf-8")),
+            (r#"<?xml version="1.0" encoding="windows-1252"?>"#, Some("windows-1252")),
+            ("<p>charset of no page", None),
+        ] {
+            assert_eq!(declared_charset(page.as_bytes()).as_deref(), charset, "{page}");
+        }
+    }
+
+    #[test]
+    fn windows_1252_is_decoded() {
+        assert_eq!(from_windows_1252(b"caf\xE9 \x93x\x94 \x80"), "café “x” €");
+    }
+}

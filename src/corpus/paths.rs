@@ -1,0 +1,312 @@
+//! From what the user names (files, folders, globs, `-`) to a sorted list of files, each with its format.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Component, Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use tempfile::TempPath;
+use walkdir::WalkDir;
+
+use super::compression::{Compression, Stream};
+use super::problem::Error;
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// One document a file (`.txt`).
+    Text,
+    /// One document a file, taken as it is: marks such as `#` and `*` stay in the text (`.md`, `.markdown`).
+    Markdown,
+    /// One document a file, without its markup (`.html`, `.htm`, `.xhtml`).
+    Html,
+    /// A JSON object a line (`.jsonl`, `.ndjson`, `.json`).
+    Jsonl,
+    /// Comma-separated, with a header (`.csv`).
+    Csv,
+    /// As CSV, separated by tabs (`.tsv`).
+    Tsv,
+    /// `.parquet`
+    Parquet,
+}
+
+const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv (each also .gz, .zst or .bz2) and .parquet";
+
+impl Format {
+    /// The format that a lower-case file extension, or the option `--format`, says.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "txt" | "text" => Some(Self::Text),
+            "md" | "markdown" => Some(Self::Markdown),
+            "html" | "htm" | "xhtml" => Some(Self::Html),
+            "jsonl" | "ndjson" | "json" => Some(Self::Jsonl),
+            "csv" => Some(Self::Csv),
+            "tsv" => Some(Self::Tsv),
+            "parquet" => Some(Self::Parquet),
+            _ => None,
+        }
+    }
+
+    /// Whether such a file is one document, named by its path.
+    pub(crate) fn is_one_document(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown | Self::Html)
+    }
+}
+
+/// One file to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InputFile {
+    /// What to open.
+    pub(crate) path: PathBuf,
+    /// The file as errors call it: the path as the user wrote it.
+    pub(crate) label: String,
+    /// The file as ids call it: its path below the deepest folder common to all inputs.
+    pub(crate) name: String,
+    pub(crate) format: Format,
+    pub(crate) compression: Compression,
+}
+
+/// What the inputs came to.
+#[derive(Debug, Default)]
+pub(crate) struct Selection {
+    /// The files, sorted by name.
+    pub(crate) files: Vec<InputFile>,
+    /// The files that were passed over, because their extension says no format that is known.
+    pub(crate) ignored: Vec<PathBuf>,
+    /// Copies of what can be read only once; deleted when dropped.
+    pub(crate) spooled: Vec<TempPath>,
+}
+
+/// A file that was found, and the folder its input began at.
+struct Found {
+    path: PathBuf,
+    root: PathBuf,
+    /// Whether the user named this very file.
+    named: bool,
+}
+
+/// Finds the files of all `inputs`. `format` overrules the extensions. `stdin` is what `-` reads.
+///
+/// Folders are walked to their depths, following links but no loops, and without hidden files. A path that exists is
+/// never taken for a glob.
+pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn Read) -> Result<Selection, Error> {
+    if inputs.is_empty() {
+        return Err(Error::Input("no input; name files, folders, quoted globs, or - for standard input".to_owned()));
+    }
+    let mut selection = Selection::default();
+    let mut found = Vec::new();
+    let mut stdin_named = false;
+    for input in inputs {
+        if input == "-" {
+            if std::mem::replace(&mut stdin_named, true) {
+                return Err(Error::Input("- (standard input) can be read only once; name it once".to_owned()));
+            }
+            selection.files.push(spool("standard input", stdin, format, &mut selection.spooled)?);
+            continue;
+        }
+        let path = tidy(Path::new(input));
+        match std::fs::metadata(&path) {
+            Ok(m) if m.is_dir() => walk(input, &path, None, &mut found)?,
+            Ok(m) if m.is_file() => {
+                let root = path.parent().map(Path::to_owned).unwrap_or_default();
+                found.push(Found { path, root, named: true });
+            }
+            // A pipe, such as the shell makes for <(command).
+            Ok(_) => {
+                let mut pipe = File::open(&path).map_err(|e| cannot_read(input, &e))?;
+                selection.files.push(spool(input, &mut pipe, format, &mut selection.spooled)?);
+            }
+            Err(_) if input.contains(['*', '?', '[', '{']) => glob(input, &mut found)?,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Err(Error::Input(format!("{input} does not exist; check the path")));
+            }
+            Err(e) => return Err(cannot_read(input, &e)),
+        }
+    }
+    let base = common_folder(found.iter().map(|f| f.root.as_path()));
+    let mut files = BTreeMap::new();
+    for Found { path, named, .. } in found {
+        let Some(label) = path.to_str() else {
+            return Err(Error::Input(format!("the file name {path:?} is not valid UTF-8; rename the file")));
+        };
+        let (by_name, compression) = from_extension(label);
+        match format.or(by_name) {
+            Some(format) => {
+                let label = label.to_owned();
+                let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
+                files.insert(name.clone(), InputFile { path, label, name, format, compression });
+            }
+            None if named => {
+                return Err(Error::Input(format!(
+                    "{label}: its extension says no format that is known; known are {EXTENSIONS}; say the format with \
+                     --format"
+                )));
+            }
+            None => selection.ignored.push(path),
+        }
+    }
+    if files.is_empty() && selection.files.is_empty() {
+        return Err(nothing_known(inputs, &selection.ignored));
+    }
+    selection.files.extend(files.into_values());
+    selection.ignored.sort();
+    selection.ignored.dedup();
+    Ok(selection)
+}
+
+fn nothing_known(inputs: &[String], ignored: &[PathBuf]) -> Error {
+    let example = ignored.first().map(|p| format!(", such as {}", p.display())).unwrap_or_default();
+    Error::Input(format!(
+        "{}: {} files{example}, none of a format that is known; known are {EXTENSIONS}; say the format with --format",
+        inputs.join(" "),
+        ignored.len(),
+    ))
+}
+
+fn cannot_read(input: &str, error: &dyn std::fmt::Display) -> Error {
+    Error::Input(format!("cannot read {input}: {error}"))
+}
+
+/// The path without `.` and doubled separators, so that a file reached in two ways is read once.
+fn tidy(path: &Path) -> PathBuf {
+    path.components().filter(|c| *c != Component::CurDir).collect()
+}
+
+/// The format and the compression that the extensions of `name` say. Parquet has its own compression.
+fn from_extension(name: &str) -> (Option<Format>, Compression) {
+    let name = name.to_lowercase();
+    let (rest, last) = name.rsplit_once('.').unwrap_or(("", ""));
+    match Compression::of_extension(last) {
+        Some(compression) => {
+            let format = rest.rsplit_once('.').and_then(|(_, inner)| Format::from_name(inner));
+            (format.filter(|f| *f != Format::Parquet), compression)
+        }
+        None => (Format::from_name(last), Compression::Plain),
+    }
+}
+
+/// The deepest folder that holds all `roots`; empty if there is none.
+fn common_folder<'a>(mut roots: impl Iterator<Item = &'a Path>) -> PathBuf {
+    let Some(first) = roots.next() else { return PathBuf::new() };
+    let mut common: Vec<_> = first.components().collect();
+    for root in roots {
+        let same = common.iter().zip(root.components()).take_while(|(a, b)| **a == *b).count();
+        common.truncate(same);
+    }
+    common.into_iter().collect()
+}
+
+/// The path with `/` between its parts on every system.
+fn id_path(path: &Path) -> String {
+    let mut name = String::new();
+    for part in path.components() {
+        if !name.is_empty() && !name.ends_with('/') {
+            name.push('/');
+        }
+        match part {
+            Component::RootDir => name.push('/'),
+            part => name.push_str(&part.as_os_str().to_string_lossy()),
+        }
+    }
+    name
+}
+
+/// Adds the files below `folder`; with a pattern, those of them whose path below it matches.
+fn walk(input: &str, folder: &Path, pattern: Option<&GlobMatcher>, found: &mut Vec<Found>) -> Result<(), Error> {
+    let before = found.len();
+    // The empty path stands for the current folder, which cannot be opened by that name.
+    let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
+    // A pattern without `**` reaches no deeper than it has separators.
+    let depth = pattern.map(|p| p.glob().glob()).filter(|p| !p.contains("**")).map(|p| p.matches('/').count() + 1);
+    let entries = WalkDir::new(start)
+        .follow_links(true)
+        .max_depth(depth.unwrap_or(usize::MAX))
+        .into_iter()
+        .filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            // A link to a folder above itself, or to nothing: neither holds a file that is not found otherwise.
+            Err(e) if e.loop_ancestor().is_some() => continue,
+            Err(e) if e.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotFound) && e.depth() > 0 => continue,
+            Err(e) => return Err(cannot_read(input, &e)),
+        };
+        let path = entry.path().strip_prefix(start).unwrap_or_else(|_| entry.path());
+        if entry.file_type().is_file() && pattern.is_none_or(|p| p.is_match(path)) {
+            found.push(Found { path: folder.join(path), root: folder.to_owned(), named: false });
+        }
+    }
+    if found.len() == before {
+        let what = if pattern.is_some() { "matches no file; check the pattern" } else { "holds no file" };
+        return Err(Error::Input(format!("{input} {what} (hidden files are not read)")));
+    }
+    Ok(())
+}
+
+/// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
+fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
+    let magic = input.find(['*', '?', '[', '{']).unwrap_or(input.len());
+    let split = input[..magic].rfind('/').map_or(0, |i| i + 1);
+    let (folder, pattern) = input.split_at(split);
+    let matcher = GlobBuilder::new(pattern)
+        .literal_separator(true)
+        .build()
+        .map_err(|e| Error::Input(format!("{input} is not a pattern: {}; correct it", e.kind())))?
+        .compile_matcher();
+    let folder = tidy(Path::new(folder));
+    if !folder.as_os_str().is_empty() && !folder.is_dir() {
+        return Err(Error::Input(format!("{input} matches no file: the folder {} does not exist", folder.display())));
+    }
+    walk(input, &folder, Some(&matcher), found)
+}
+
+/// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
+/// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, else one text.
+fn spool(
+    label: &str,
+    from: &mut dyn Read,
+    format: Option<Format>,
+    spooled: &mut Vec<TempPath>,
+) -> Result<InputFile, Error> {
+    let mut copy = tempfile::NamedTempFile::new().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
+    let write = |source| Error::Write { path: std::env::temp_dir(), source };
+    let mut head = Vec::new();
+    from.take(8).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;
+    if head.is_empty() && format.is_none() {
+        return Err(Error::Input(format!("{label} is empty")));
+    }
+    // One call reads and writes, so a full disk and a broken pipe look alike: the message names both ends.
+    io::copy(&mut head.as_slice().chain(from), &mut copy)
+        .map_err(|e| Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())))?;
+    copy.rewind().map_err(write)?;
+    let path = copy.into_temp_path();
+    let name = if label == "standard input" { "stdin".to_owned() } else { label.to_owned() };
+    let compression = Compression::of_first_bytes(&head);
+    let mut file =
+        InputFile { path: path.to_path_buf(), label: label.to_owned(), name, format: Format::Text, compression };
+    file.format = match format {
+        Some(format) => format,
+        None if head.starts_with(b"PAR1") => Format::Parquet,
+        None => sniff(&file),
+    };
+    spooled.push(path);
+    Ok(file)
+}
+
+fn sniff(file: &InputFile) -> Format {
+    let Ok(mut stream) = Stream::open(file) else { return Format::Text };
+    loop {
+        let Ok(bytes) = stream.fill() else { return Format::Text };
+        match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+            Some(b'{') => return Format::Jsonl,
+            Some(_) => return Format::Text,
+            None if bytes.is_empty() => return Format::Text,
+            None => {
+                let n = bytes.len();
+                stream.consume(n);
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Bad records: what one is, how it reads, and what becomes of it.
+
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use serde_json::json;
+
+/// How many characters of a bad record an error shows.
+const EXCERPT: usize = 80;
+
+/// How many bad records are listed; the others are only counted.
+const LISTED: usize = 1000;
+
+/// How much of a bad record is kept for the quarantine.
+const QUARANTINED_BYTES: usize = 1 << 20;
+
+/// What became of the whole reading.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// The inputs or the options ask for something that cannot be done.
+    #[error("{0}")]
+    Input(String),
+    /// A bad record, where none is tolerated.
+    #[error("{0}")]
+    Record(Box<Problem>),
+    /// Two documents with one id.
+    #[error(
+        "the id {id:?} stands twice: {first} and {second}; results refer to documents by id, so name a column of \
+         distinct values with --id-column, or number the records with --id-column ''"
+    )]
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it stands first.
+        first: Place,
+        /// Where it stands again.
+        second: Place,
+    },
+    /// A file of ours, such as the quarantine, could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The rows did not fit the schema made for them: a fault of ours.
+    #[error("internal error while building documents: {0}; please report it")]
+    Arrow(#[from] arrow::error::ArrowError),
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file, as the user wrote it.
+    pub(crate) file: String,
+    /// The number of the record in the file, from 1.
+    pub(crate) record: u64,
+    /// The line on which it begins, from 1, in a file that has lines.
+    pub(crate) line: Option<u64>,
+}
+
+impl Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, record {}", self.file, self.record)?;
+        self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
+    }
+}
+
+/// One thing wrong inside a file: a bad record, or the place beyond which the file cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The file, as the user wrote it.
+    pub(crate) file: String,
+    /// The line, from 1.
+    pub(crate) line: Option<u64>,
+    /// The byte of the file, from 0; of a compressed file, of what it holds.
+    pub(crate) byte: Option<u64>,
+    /// The number of the record, from 1.
+    pub(crate) record: Option<u64>,
+    /// What is wrong and why.
+    pub(crate) reason: String,
+    /// What to do about it.
+    pub(crate) remedy: String,
+    /// The place, escaped, at most 80 characters.
+    pub(crate) excerpt: Option<String>,
+    /// The beginning of the record, for the quarantine.
+    data: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(file: &str, reason: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
+            file: file.to_owned(),
+            line: None,
+            byte: None,
+            record: None,
+            reason: reason.into(),
+            remedy: "correct it, or leave bad records out with --on-error skip".to_owned(),
+            excerpt: None,
+            data: None,
+        })
+    }
+
+    pub(crate) fn at_line(mut self: Box<Self>, line: u64) -> Box<Self> {
+        self.line = Some(line);
+        self
+    }
+
+    pub(crate) fn at_byte(mut self: Box<Self>, byte: u64) -> Box<Self> {
+        self.byte = Some(byte);
+        self
+    }
+
+    pub(crate) fn in_record(mut self: Box<Self>, record: u64) -> Box<Self> {
+        self.record = Some(record);
+        self
+    }
+
+    /// Shows `data`, the record, around its byte `at`.
+    pub(crate) fn showing(mut self: Box<Self>, data: &[u8], at: usize) -> Box<Self> {
+        self.excerpt = Some(excerpt(data, at));
+        self.data = Some(String::from_utf8_lossy(&data[..data.len().min(QUARANTINED_BYTES)]).into_owned());
+        self
+    }
+
+    pub(crate) fn remedy(mut self: Box<Self>, remedy: impl Into<String>) -> Box<Self> {
+        self.remedy = remedy.into();
+        self
+    }
+
+    /// A record, a line or a file of more than `limit` bytes.
+    pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
+        Self::new(file, format!("{what} is longer than {limit} bytes"))
+            .remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
+    }
+
+    /// Bytes that are not UTF-8, from byte `at` of `data`.
+    pub(crate) fn not_utf8(file: &str, data: &[u8], at: usize) -> Box<Self> {
+        let byte = data.get(at).copied().unwrap_or_default();
+        Self::new(file, format!("the byte 0x{byte:02X} is not valid UTF-8"))
+            .showing(data, at)
+            .remedy("convert the file to UTF-8 (iconv -t UTF-8), or leave bad records out with --on-error skip")
+    }
+}
+
+impl Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        } else if let Some(record) = self.record {
+            write!(f, ", record {record}")?;
+        }
+        if let Some(byte) = self.byte {
+            write!(f, ", byte {byte}")?;
+        }
+        write!(f, ": {}", self.reason)?;
+        if let Some(excerpt) = &self.excerpt {
+            write!(f, ": \"{excerpt}\"")?;
+        }
+        write!(f, "; {}", self.remedy)
+    }
+}
+
+/// At most 80 characters of `data` around its byte `at`, with everything escaped that a terminal could act on.
+fn excerpt(data: &[u8], at: usize) -> String {
+    let start = if data.len() <= EXCERPT { 0 } else { at.min(data.len()).saturating_sub(EXCERPT / 2) };
+    let text = String::from_utf8_lossy(&data[start..data.len().min(start + 4 * EXCERPT)]);
+    let mut shown = String::new();
+    let mut length = 0;
+    for c in text.chars() {
+        let escaped = c.escape_debug();
+        length += escaped.len();
+        if length >= EXCERPT {
+            shown.push('…');
+            break;
+        }
+        shown.extend(escaped);
+    }
+    shown
+}
+
+/// What to do with a bad record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum OnError {
+    /// Stop with an error.
+    #[default]
+    Fail,
+    /// Leave it out, count it and list it.
+    Skip,
+    /// As `Skip`, and write it into this file: a JSON object a line, with `file`, `line`, `byte`, `record` (NULL where
+    /// not known), `reason`, and in `data` the record, at most its first MiB.
+    Quarantine(PathBuf),
+}
+
+/// A bad record that was left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// The file, as the user wrote it.
+    pub(crate) file: String,
+    /// The line, from 1.
+    pub(crate) line: Option<u64>,
+    /// The byte of the file, from 0; of a compressed file, of what it holds.
+    pub(crate) byte: Option<u64>,
+    /// What is wrong and why.
+    pub(crate) reason: String,
+}
+
+/// Where bad records go.
+#[derive(Debug)]
+pub(crate) struct Problems {
+    quarantine: Option<(PathBuf, BufWriter<File>)>,
+    tolerated: bool,
+    /// The first thousand bad records.
+    pub(crate) skipped: Vec<Skipped>,
+    /// How many there were.
+    pub(crate) count: u64,
+}
+
+impl Problems {
+    /// Opens the quarantine, so that a path that cannot be written is known before the work begins.
+    pub(crate) fn try_new(on_error: &OnError) -> Result<Self, Error> {
+        let quarantine = match on_error {
+            OnError::Fail | OnError::Skip => None,
+            OnError::Quarantine(path) => {
+                let file = File::create(path).map_err(|source| Error::Write { path: path.clone(), source })?;
+                Some((path.clone(), BufWriter::new(file)))
+            }
+        };
+        Ok(Self { quarantine, tolerated: *on_error != OnError::Fail, skipped: Vec::new(), count: 0 })
+    }
+
+    /// An error where none is tolerated; else counts, lists and writes the problem.
+    pub(crate) fn take(&mut self, problem: Box<Problem>) -> Result<(), Error> {
+        if !self.tolerated {
+            return Err(Error::Record(problem));
+        }
+        self.count += 1;
+        if let Some((path, file)) = &mut self.quarantine {
+            let Problem { file: from, line, byte, record, reason, data, .. } = &*problem;
+            let entry = json!({
+                "file": from, "line": line, "byte": byte, "record": record, "reason": reason, "data": data,
+            });
+            // Flushed each time, so that a run that fails later still leaves what it found.
+            writeln!(file, "{entry}")
+                .and_then(|()| file.flush())
+                .map_err(|source| Error::Write { path: path.clone(), source })?;
+        }
+        if self.skipped.len() < LISTED {
+            let Problem { file, line, byte, reason, .. } = *problem;
+            self.skipped.push(Skipped { file, line, byte, reason });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_says_where_what_and_what_to_do() {
+        let problem = Problem::new("a.jsonl", "not JSON").at_line(3).at_byte(12).showing(b"{\"a\"\x1b[0m}", 0);
+        assert_eq!(
+            problem.to_string(),
+            r#"a.jsonl, line 3, byte 12: not JSON: "{\"a\"\u{1b}[0m}"; correct it, or leave bad records out with --on-error skip"#
+        );
+    }
+
+    #[test]
+    fn an_excerpt_is_short_and_holds_the_place() {
+        let mut data = vec![b'a'; 10_000];
+        data[5_000] = b'!';
+        let shown = excerpt(&data, 5_000);
+        assert!(shown.contains('!') && shown.chars().count() <= EXCERPT, "{shown}");
+        assert!(excerpt("\u{7}".repeat(100).as_bytes(), 0).chars().count() <= EXCERPT);
+    }
+
+    #[test]
+    fn the_quarantine_holds_the_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad.jsonl");
+        let mut problems = Problems::try_new(&OnError::Quarantine(path.clone())).unwrap();
+        problems.take(Problem::new("a.csv", "no text").at_line(2).showing(b"1,\n", 0)).unwrap();
+        let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        assert_eq!(written["line"], 2);
+        assert_eq!(written["data"], "1,\n");
+        assert_eq!(problems.count, 1);
+    }
+
+    #[test]
+    fn a_quarantine_that_cannot_be_written_is_an_error_at_once() {
+        let error = Problems::try_new(&OnError::Quarantine("/no/such/folder/bad.jsonl".into())).unwrap_err();
+        assert!(error.to_string().starts_with("cannot write /no/such/folder/bad.jsonl"), "{error}");
+    }
+}

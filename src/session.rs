@@ -1,0 +1,47 @@
+//! A DataFusion session that knows ibid: its functions, its options and its optimizer rule.
+//!
+//! Everything that runs ibid's SQL starts here: the commands, the tests, an engine that embeds it.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::config::IbidOptions;
+use crate::similarity_join::SimilarityJoinRule;
+
+/// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
+///
+/// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
+pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
+    let config = builder.config().get_or_insert_with(SessionConfig::new);
+    if config.options().extensions.get::<IbidOptions>().is_none() {
+        config.options_mut().extensions.insert(IbidOptions::default());
+    }
+    builder.scalar_functions().get_or_insert_default().extend(ibid_udfs::scalar_functions());
+    builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
+    builder.with_optimizer_rule(Arc::new(SimilarityJoinRule))
+}
+
+/// A session with DataFusion's functions and ibid's, in which files can be named in `FROM`.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let session = ibid::session(Default::default(), Default::default())?;
+/// let batches = session.sql("SELECT jaccard([1, 2, 3], [2, 3, 4]) AS similarity").await?.collect().await?;
+/// assert_eq!(batches[0].num_rows(), 1);
+/// # Ok::<(), datafusion::error::DataFusionError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn session(
+    config: SessionConfig,
+    runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
+) -> Result<SessionContext> {
+    let builder = SessionStateBuilder::new()
+        .with_config(config.with_information_schema(true))
+        .with_runtime_env(runtime)
+        .with_default_features();
+    Ok(SessionContext::new_with_state(with_ibid(builder).build()).enable_url_table())
+}

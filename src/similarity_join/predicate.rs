@@ -1,0 +1,109 @@
+use std::fmt;
+
+use datafusion::common::tree_node::TreeNode;
+use datafusion::common::{DFSchema, Result, ScalarValue};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use ibid_udfs::similarity::{Measure, Side, is_first_common_token};
+
+/// A condition on the similarity of a set of each input of a join: `measure(left, right) >= threshold`.
+#[derive(Debug, Clone)]
+pub(super) struct SimilarityPredicate {
+    pub(super) measure: Measure,
+    /// The set of the join's left input.
+    pub(super) left: Expr,
+    /// The set of the join's right input.
+    pub(super) right: Expr,
+    /// Whether the left input's set is the first or the second argument of the measure.
+    pub(super) left_is: Side,
+    pub(super) threshold: f64,
+}
+
+impl SimilarityPredicate {
+    /// Recognises a conjunct of a join condition, whichever way round it is written.
+    pub(super) fn recognise(conjunct: &Expr, left: &DFSchema, right: &DFSchema) -> Result<Option<Self>> {
+        let Some((function, threshold)) = at_least(conjunct) else { return Ok(None) };
+        let Some(measure) = Measure::of(&function.func) else { return Ok(None) };
+        let [first, second] = function.args.as_slice() else { return Ok(None) };
+        if threshold.is_nan() || threshold <= 0.0 || first.is_volatile() || second.is_volatile() {
+            return Ok(None);
+        }
+        let is_over = |expr: &Expr, schema: &DFSchema| {
+            let columns = expr.column_refs();
+            !columns.is_empty() && columns.iter().all(|column| schema.has_column(column))
+        };
+        let (first_left, second_right) = (is_over(first, left), is_over(second, right));
+        let (first_right, second_left) = (is_over(first, right), is_over(second, left));
+        let sides = if first_left && second_right {
+            (first, second, Side::Left)
+        } else if first_right && second_left {
+            (second, first, Side::Right)
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(Self { measure, left: sides.0.clone(), right: sides.1.clone(), left_is: sides.2, threshold }))
+    }
+
+    /// The measure and threshold by which a set of the left input is cut to its prefix.
+    pub(super) fn left_prefix(&self) -> (Measure, f64) {
+        self.prefix(self.left_is)
+    }
+
+    /// The same for the right input.
+    pub(super) fn right_prefix(&self) -> (Measure, f64) {
+        match self.left_is {
+            Side::Left => self.prefix(Side::Right),
+            Side::Right => self.prefix(Side::Left),
+        }
+    }
+
+    fn prefix(&self, side: Side) -> (Measure, f64) {
+        match (self.measure, side) {
+            // What contains another may be of any size, so it shows all of its elements.
+            (Measure::Containment, Side::Right) => (Measure::Overlap, 1.0),
+            (measure, _) => (measure, self.threshold),
+        }
+    }
+
+    /// The two sets in the order in which the measure takes them.
+    pub(super) fn arguments(&self) -> [Expr; 2] {
+        match self.left_is {
+            Side::Left => [self.left.clone(), self.right.clone()],
+            Side::Right => [self.right.clone(), self.left.clone()],
+        }
+    }
+}
+
+impl fmt::Display for SimilarityPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = self.arguments();
+        write!(f, "{}({first}, {second}) >= {}", self.measure, self.threshold)
+    }
+}
+
+/// Whether a join condition shows that its join is lowered already.
+pub(super) fn is_lowered(condition: &Expr) -> Result<bool> {
+    condition.exists(|expr| {
+        Ok(matches!(expr, Expr::ScalarFunction(function) if is_first_common_token(&function.func)))
+    })
+}
+
+/// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function and the least value allowed.
+fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64)> {
+    let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return None };
+    let (function, threshold, strict) = match (left.as_ref(), op, right.as_ref()) {
+        (Expr::ScalarFunction(f), Operator::GtEq, Expr::Literal(t, _))
+        | (Expr::Literal(t, _), Operator::LtEq, Expr::ScalarFunction(f)) => (f, t, false),
+        (Expr::ScalarFunction(f), Operator::Gt, Expr::Literal(t, _))
+        | (Expr::Literal(t, _), Operator::Lt, Expr::ScalarFunction(f)) => (f, t, true),
+        _ => return None,
+    };
+    let least = match (threshold, strict) {
+        (ScalarValue::Float64(Some(t)), false) => *t,
+        // Above `t` is at least the next number.
+        (ScalarValue::Float64(Some(t)), true) => t.next_up(),
+        (ScalarValue::Int64(Some(t)), strict) => f64::from(i32::try_from(t.checked_add(i64::from(strict))?).ok()?),
+        _ => return None,
+    };
+    Some((function, least))
+}

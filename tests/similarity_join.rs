@@ -1,0 +1,146 @@
+//! The planned similarity join against the nested loop.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::UInt64Type;
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use proptest::prelude::*;
+
+/// A table of rows `(id, lang, set)`.
+#[derive(Debug, Clone)]
+struct Rows(Vec<(i64, Option<&'static str>, Option<Vec<u64>>)>);
+
+impl Rows {
+    fn batch(&self) -> RecordBatch {
+        let id: Int64Array = self.0.iter().map(|row| Some(row.0)).collect();
+        let lang: StringArray = self.0.iter().map(|row| row.1).collect();
+        let set = ListArray::from_iter_primitive::<UInt64Type, _, _>(
+            self.0.iter().map(|row| row.2.as_ref().map(|set| set.iter().map(|&x| Some(x)).collect::<Vec<_>>())),
+        );
+        let columns: [(&str, Arc<dyn Array>, bool); 3] =
+            [("id", Arc::new(id), true), ("lang", Arc::new(lang), true), ("set", Arc::new(set), true)];
+        RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+    }
+}
+
+fn rows() -> impl Strategy<Value = Rows> {
+    let set = prop_oneof![
+        1 => Just(None),
+        9 => prop::collection::btree_set(0..24_u64, 0..14).prop_map(|set| Some(set.into_iter().collect())),
+    ];
+    let lang = prop_oneof![Just(None), Just(Some("en")), Just(Some("zh"))];
+    // Few ids, so that rows repeat.
+    prop::collection::vec((0..30_i64, lang, set), 0..40).prop_map(Rows)
+}
+
+fn predicate() -> impl Strategy<Value = String> {
+    let threshold = prop_oneof![
+        Just(0.1), Just(0.28), Just(0.5), Just(0.56), Just(2.0 / 3.0), Just(0.75), Just(0.8), Just(0.9), Just(1.0)
+    ];
+    let ratio = (prop::sample::select(vec!["jaccard", "containment", "dice", "cosine"]), threshold)
+        .prop_map(|(f, t)| (f, format!("{t:?}")));
+    let count = (0..6_i64).prop_map(|c| ("overlap", c.to_string()));
+    let arguments = prop::sample::select(vec!["a.set, b.set", "b.set, a.set"]);
+    let residual = prop::sample::select(vec!["", " AND a.id < b.id", " AND a.lang = b.lang", " AND a.lang <> b.lang"]);
+    (prop_oneof![ratio, count], arguments, prop::sample::select(vec![">=", ">", "<=", "<"]), residual).prop_map(
+        |((function, threshold), arguments, operator, residual)| match operator {
+            ">=" | ">" => format!("{function}({arguments}) {operator} {threshold}{residual}"),
+            _ => format!("{threshold} {operator} {function}({arguments}){residual}"),
+        },
+    )
+}
+
+async fn session(strategy: &str, partitions: usize, batch_size: usize, a: &Rows, b: &Rows) -> SessionContext {
+    let config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(batch_size);
+    let session = ibid::session(config, Default::default()).unwrap();
+    session.sql(&format!("SET ibid.similarity_join.strategy = {strategy}")).await.unwrap();
+    for (name, rows) in [("a", a), ("b", b)] {
+        session.register_batch(name, rows.batch()).unwrap();
+    }
+    session
+}
+
+async fn answer(session: &SessionContext, condition: &str) -> String {
+    let sql = format!("SELECT * FROM a JOIN b ON {condition} ORDER BY ALL");
+    let batches = session.sql(&sql).await.unwrap().collect().await.unwrap();
+    pretty_format_batches(&batches).unwrap().to_string()
+}
+
+async fn plan(session: &SessionContext, condition: &str) -> String {
+    let sql = format!("SELECT a.id, b.id FROM a JOIN b ON {condition}");
+    session.sql(&sql).await.unwrap().into_optimized_plan().unwrap().display_indent().to_string()
+}
+
+#[test]
+fn lowered_gives_the_rows_of_the_nested_loop() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let shape = (prop::sample::select(vec![1, 3, 16]), prop::sample::select(vec![1, 7, 8192]));
+    let cases = std::env::var("IBID_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(cases));
+    runner
+        .run(&(rows(), rows(), predicate(), shape), |(a, b, condition, (partitions, batch_size))| {
+            let (fast, slow) = runtime.block_on(async {
+                let lowered = session("lowered", partitions, batch_size, &a, &b).await;
+                let nested_loop = session("nested_loop", 1, 8192, &a, &b).await;
+                (answer(&lowered, &condition).await, answer(&nested_loop, &condition).await)
+            });
+            prop_assert_eq!(fast, slow, "{}", condition);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// 14 of 25 elements are exactly 0.56, but 0.56 · 25 is 14.000000000000002 in doubles.
+#[tokio::test]
+async fn a_pair_at_exactly_the_threshold_is_found() {
+    let rows = |set: std::ops::Range<u64>| Rows(vec![(1, None, Some(set.collect()))]);
+    for (a, b, threshold) in [(0..25, 11..25, "0.56"), (0..30, 2..35, "0.8"), (0..31, 3..35, "0.8")] {
+        let session = session("lowered", 1, 8192, &rows(a), &rows(b)).await;
+        let condition = format!("jaccard(a.set, b.set) >= {threshold}");
+        assert!(answer(&session, &condition).await.contains("| 1 "), "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn the_plan_is_an_equality_join_over_prefixes() {
+    let none = Rows(vec![]);
+    let session = session("lowered", 1, 8192, &none, &none).await;
+    insta::assert_snapshot!(plan(&session, "jaccard(a.set, b.set) >= 0.8 AND a.id < b.id").await, @"");
+    insta::assert_snapshot!(plan(&session, "0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @"");
+}
+
+#[tokio::test]
+async fn what_cannot_be_lowered_stays_a_nested_loop() {
+    let none = Rows(vec![]);
+    let session = session("lowered", 1, 8192, &none, &none).await;
+    for condition in [
+        "jaccard(a.set, b.set) <= 0.8",
+        "jaccard(a.set, b.set) >= 0.0",
+        "jaccard(a.set, a.set) >= 0.8",
+        "jaccard(a.set, b.set) >= 0.8 OR a.id = b.id",
+        "jaccard(a.set, b.set) >= a.id",
+    ] {
+        assert!(!plan(&session, condition).await.contains("prefix_filter"), "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_is_a_threshold_and_a_computed_set_is_computed_once_a_row() {
+    let rows = Rows(vec![(1, None, Some(vec![1, 2, 3])), (2, None, Some(vec![2, 3, 4]))]);
+    let session = session("lowered", 1, 8192, &rows, &rows).await;
+    let sql = "SELECT a.id, b.id FROM a JOIN b ON jaccard(array_distinct(a.set), array_distinct(b.set)) >= $t";
+    let frame = session.sql(sql).await.unwrap().with_param_values(vec![("t", 0.5_f64)]).unwrap();
+    let plan = frame.clone().into_optimized_plan().unwrap().display_indent().to_string();
+    assert!(plan.contains("array_distinct(a.set) AS"), "{plan}");
+    assert_eq!(frame.count().await.unwrap(), 4);
+}
+
+#[tokio::test]
+async fn an_unknown_strategy_is_refused_with_the_known_ones() {
+    let session = ibid::session(Default::default(), Default::default()).unwrap();
+    let error = session.sql("SET ibid.similarity_join.strategy = fast").await.unwrap_err().to_string();
+    assert!(error.contains("nested_loop, lowered"), "{error}");
+}
+

@@ -1,0 +1,59 @@
+//! The functions of ibid for DataFusion: text to sentences and tokens, tokens to signatures, signatures to
+//! similarities, and aligned sentence pairs to passages.
+//!
+//! # Brief overview
+//!
+//! Functions compose from the inside out. Text becomes tokens ([`text`]), tokens become a *set* ([`signature`]), two
+//! sets have a similarity ([`similarity`]), and the aligned sentence pairs of two documents become runs
+//! ([`sequence`]). A set is a `List<UInt64>` in ascending order without repeats or NULLs: what the signature functions
+//! return and what the similarities and the similarity join read.
+//!
+//! The crate depends on DataFusion's function interfaces only, so that any engine with a [`FunctionRegistry`] can
+//! have them:
+//!
+//! ```
+//! use datafusion_expr::registry::{FunctionRegistry, MemoryFunctionRegistry};
+//!
+//! let mut registry = MemoryFunctionRegistry::new();
+//! ibid_udfs::register_all(&mut registry)?;
+//! assert!(registry.udf("shingles").is_ok());
+//! assert!(registry.udaf("diagonals").is_ok());
+//! # Ok::<(), datafusion_common::DataFusionError>(())
+//! ```
+
+mod arguments;
+mod sequence;
+mod signature;
+pub mod similarity;
+mod text;
+
+use std::sync::Arc;
+
+use datafusion_common::Result;
+use datafusion_expr::registry::FunctionRegistry;
+use datafusion_expr::{AggregateUDF, ScalarUDF};
+
+/// Registers every function of this crate.
+pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
+    for function in scalar_functions() {
+        registry.register_udf(function)?;
+    }
+    for function in aggregate_functions() {
+        registry.register_udaf(function)?;
+    }
+    Ok(())
+}
+
+/// Every scalar function, family by family.
+pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
+    [text::functions(), signature::functions(), similarity::functions()]
+        .concat()
+        .into_iter()
+        .map(Arc::new)
+        .collect()
+}
+
+/// Every aggregate function; each can be used as a window function, too.
+pub fn aggregate_functions() -> Vec<Arc<AggregateUDF>> {
+    [signature::aggregates(), sequence::aggregates()].concat().into_iter().map(Arc::new).collect()
+}

@@ -1,0 +1,478 @@
+//! `diagonals(a, b, …)`: an aggregate, and so a window function, over the matching sentence pairs of two documents.
+
+use std::cmp::Ordering;
+use std::mem::{size_of, size_of_val};
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int32Array, ListArray, RecordBatch, StructArray};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type, Int32Type};
+use datafusion_common::{Result, ScalarValue, exec_datafusion_err, plan_err};
+use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion_expr::{Accumulator, AggregateUDFImpl, Documentation, Signature, Volatility};
+use datafusion_macros::user_doc;
+
+use crate::arguments::{as_index, constant_integer, one_list};
+
+/// `diagonals(a, b [, similarity [, seed]], min_sentences, max_gap)`: the runs among the matching sentence pairs of two
+/// documents.
+#[user_doc(
+    doc_section(label = "Sequences"),
+    description = "The runs of matching sentences of two documents, from the pairs (a, b) of ordinals of sentences that \
+                   match: PDC-MR's sequence matching, with gaps. A run goes forward in both documents and skips at \
+                   most `max_gap` sentences on either side between two of its pairs; it has at least `min_sentences` \
+                   pairs and at least one seed. Each pair belongs to one run at most: the run with the highest sum of \
+                   similarities is taken first, of equal ones the one with fewer skipped sentences, then the first. \
+                   With `max_gap` 0 the runs are the maximal diagonals of the paper.\n\n\
+                   Returns a list of structs, ordered by place, empty where there is no run: `sent_a_start`, \
+                   `sent_a_end`, `sent_b_start`, `sent_b_end` (Int32, ordinals, half open), `sentences` (Int32, pairs \
+                   in the run), `gaps` (Int32, sentences skipped, on both sides together), `similarity` (Float64, the \
+                   mean over the pairs). Rows with a NULL ordinal are left out; a repeated pair counts once, with its \
+                   highest similarity. As a window function it gives the runs of the rows in the frame.",
+    syntax_example = "diagonals(a, b [, similarity [, seed]], min_sentences, max_gap)",
+    sql_example = r#"```sql
+> SELECT r.sent_a_start, r.sent_a_end, r.sent_b_start, r.sent_b_end, r.sentences, r.gaps
+  FROM (SELECT unnest(diagonals(a, b, 3, 1)) AS r FROM (VALUES (4, 1), (5, 2), (7, 3), (9, 9)) AS t(a, b));
++--------------+------------+--------------+------------+-----------+------+
+| sent_a_start | sent_a_end | sent_b_start | sent_b_end | sentences | gaps |
++--------------+------------+--------------+------------+-----------+------+
+| 4            | 8          | 1            | 4          | 3         | 1    |
++--------------+------------+--------------+------------+-----------+------+
+```"#,
+    argument(name = "a", description = "The ordinal of the sentence in the first document, Int32."),
+    argument(name = "b", description = "The ordinal of the matching sentence in the second document, Int32."),
+    argument(name = "similarity", description = "How similar the two are, Float64; 1 if left out or NULL."),
+    argument(
+        name = "seed",
+        description = "Whether the pair may found a run (true) or only extend one (false or NULL); true if left out."
+    ),
+    argument(name = "min_sentences", description = "The least number of pairs in a run, from 1; a constant."),
+    argument(
+        name = "max_gap",
+        description = "The most sentences skipped on either side between two pairs, from 0 to 1000; a constant."
+    )
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Diagonals {
+    signature: Signature,
+}
+
+impl Default for Diagonals {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+static RUN_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+    let mut fields: Vec<Field> = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end", "sentences", "gaps"]
+        .map(|name| Field::new(name, DataType::Int32, false))
+        .to_vec();
+    fields.push(Field::new("similarity", DataType::Float64, false));
+    fields.into()
+});
+
+fn list_of(item: DataType) -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(item, true)))
+}
+
+/// The types of a point in the accumulator's state: a, b, similarity, seed.
+const POINT: [DataType; 4] = [DataType::Int32, DataType::Int32, DataType::Float64, DataType::Boolean];
+
+impl AggregateUDFImpl for Diagonals {
+    fn name(&self) -> &str {
+        "diagonals"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        use DataType::{Boolean, Float64, Int32, Int64};
+        match given.len() {
+            4 => Ok(vec![Int32, Int32, Int64, Int64]),
+            5 => Ok(vec![Int32, Int32, Float64, Int64, Int64]),
+            6 => Ok(vec![Int32, Int32, Float64, Boolean, Int64, Int64]),
+            n => plan_err!(
+                "diagonals expects (a, b [, similarity [, seed]], min_sentences, max_gap), got {n} arguments"
+            ),
+        }
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(list_of(DataType::Struct(RUN_FIELDS.clone())))
+    }
+
+    fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
+        let parameter = |from_end: usize, name: &str, range: std::ops::RangeInclusive<i64>| {
+            // A constant needs no rows to be known.
+            let no_rows = RecordBatch::new_empty(Arc::new(args.schema.clone()));
+            let value = args.exprs[args.exprs.len() - from_end].evaluate(&no_rows)?;
+            let n = constant_integer("diagonals", name, &value, range)?;
+            i32::try_from(n).map_err(|e| exec_datafusion_err!("diagonals: {name} = {n}: {e}"))
+        };
+        Ok(Box::new(Points {
+            rules: Rules {
+                min_sentences: parameter(2, "min_sentences", 1..=i64::from(i32::MAX))?,
+                max_gap: parameter(1, "max_gap", 0..=1000)?,
+            },
+            points: Vec::new(),
+        }))
+    }
+
+    fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
+        let names = ["a", "b", "similarity", "seed"];
+        Ok(std::iter::zip(names, POINT)
+            .map(|(name, item)| Arc::new(Field::new(format!("{}[{name}]", args.name), list_of(item), true)))
+            .collect())
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// What makes a run.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    min_sentences: i32,
+    max_gap: i32,
+}
+
+/// A pair of matching sentences.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    a: i32,
+    b: i32,
+    similarity: f64,
+    seed: bool,
+}
+
+/// A run of pairs; ordinals are half open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Run {
+    a: (i32, i32),
+    b: (i32, i32),
+    sentences: i32,
+    gaps: i32,
+    similarity: f64,
+}
+
+/// Collects the pairs of one group.
+#[derive(Debug)]
+struct Points {
+    rules: Rules,
+    points: Vec<Point>,
+}
+
+impl Accumulator for Points {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let (a, b) = (values[0].as_primitive::<Int32Type>(), values[1].as_primitive::<Int32Type>());
+        // The last two are the parameters.
+        let optional = &values[2..values.len() - 2];
+        let similarity = optional.first().map(|array| array.as_primitive::<Float64Type>());
+        let seed = optional.get(1).map(|array| array.as_boolean());
+        self.points.extend((0..a.len()).filter(|&i| a.is_valid(i) && b.is_valid(i)).map(|i| Point {
+            a: a.value(i),
+            b: b.value(i),
+            similarity: similarity.map_or(1.0, |s| if s.is_valid(i) { s.value(i) } else { 1.0 }),
+            seed: seed.is_none_or(|s| s.is_valid(i) && s.value(i)),
+        }));
+        Ok(())
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let runs = find_runs(&self.points, self.rules);
+        let int = |of: fn(&Run) -> i32| -> ArrayRef { Arc::new(runs.iter().map(of).collect::<Int32Array>()) };
+        let columns = vec![
+            int(|run| run.a.0),
+            int(|run| run.a.1),
+            int(|run| run.b.0),
+            int(|run| run.b.1),
+            int(|run| run.sentences),
+            int(|run| run.gaps),
+            Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.similarity))),
+        ];
+        one_list(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.points.capacity() * size_of::<Point>()
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        let points = &self.points;
+        let columns: [ArrayRef; 4] = [
+            Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.a))),
+            Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.b))),
+            Arc::new(Float64Array::from_iter_values(points.iter().map(|p| p.similarity))),
+            Arc::new(points.iter().map(|p| Some(p.seed)).collect::<BooleanArray>()),
+        ];
+        columns.into_iter().map(one_list).collect()
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let lists: Vec<&ListArray> = states.iter().map(|state| state.as_list::<i32>()).collect();
+        let (a, b) = (lists[0].values().as_primitive::<Int32Type>(), lists[1].values().as_primitive::<Int32Type>());
+        let similarity = lists[2].values().as_primitive::<Float64Type>();
+        let seed = lists[3].values().as_boolean();
+        for row in (0..lists[0].len()).filter(|&row| lists[0].is_valid(row)) {
+            let start = lists.iter().map(|list| as_index(list.value_offsets()[row]));
+            let [i, j, k, l] = collect_four(start);
+            let length = as_index(lists[0].value_length(row));
+            self.points.extend((0..length).map(|n| Point {
+                a: a.value(i + n),
+                b: b.value(j + n),
+                similarity: similarity.value(k + n),
+                seed: seed.value(l + n),
+            }));
+        }
+        Ok(())
+    }
+}
+
+fn collect_four(mut starts: impl Iterator<Item = usize>) -> [usize; 4] {
+    std::array::from_fn(|_| starts.next().unwrap_or(0))
+}
+
+/// The best way to reach a point: the total similarity on the way, the sentences skipped, and the point before.
+#[derive(Debug, Clone, Copy)]
+struct Chain {
+    similarity: f64,
+    gaps: i32,
+    previous: Option<usize>,
+}
+
+/// The runs among `points`, in order of place.
+///
+/// Each point looks back for the best chain that it can continue, which takes one pass over the ordered points. Chains
+/// share their beginnings, like the branches of a tree, so they are taken best first, and a chain that meets one
+/// already taken waits for the next round, which looks at the points that are left. A chain too short to be a run is
+/// used up like any other: whatever could have been made of its points would be shorter still.
+fn find_runs(points: &[Point], rules: Rules) -> Vec<Run> {
+    let mut left = in_order_without_repeats(points);
+    let mut runs = Vec::new();
+    while !left.is_empty() {
+        let chains = best_chains(&left, rules.max_gap);
+        let mut ends: Vec<usize> = (0..left.len()).collect();
+        // A stable sort, so that the first of equals stays first.
+        ends.sort_by(|&x, &y| better(&chains[y], &chains[x]));
+        let mut taken = vec![false; left.len()];
+        let mut way = Vec::new();
+        for end in ends {
+            way.clear();
+            way.extend(std::iter::successors(Some(end), |&k| chains[k].previous).take_while(|&k| !taken[k]));
+            if way.last().is_none_or(|&first| chains[first].previous.is_some()) {
+                continue;
+            }
+            way.iter().for_each(|&k| taken[k] = true);
+            runs.extend(run_of(&left, &way, &chains[end], rules.min_sentences));
+        }
+        let mut taken = taken.into_iter();
+        left.retain(|_| !taken.next().unwrap_or(true));
+    }
+    runs.sort_by_key(|run| (run.a.0, run.b.0, run.a.1, run.b.1));
+    runs
+}
+
+fn in_order_without_repeats(points: &[Point]) -> Vec<Point> {
+    let mut ordered = points.to_vec();
+    ordered.sort_by(|x, y| (x.a, x.b).cmp(&(y.a, y.b)).then(y.similarity.total_cmp(&x.similarity)));
+    ordered.dedup_by(|repeat, kept| {
+        let same = (repeat.a, repeat.b) == (kept.a, kept.b);
+        kept.seed |= same && repeat.seed;
+        same
+    });
+    ordered
+}
+
+/// How `x` compares with `y`: greater where it is the better chain.
+fn better(x: &Chain, y: &Chain) -> Ordering {
+    x.similarity.total_cmp(&y.similarity).then(y.gaps.cmp(&x.gaps))
+}
+
+/// The best chain that ends in each of the ordered `points`.
+fn best_chains(points: &[Point], max_gap: i32) -> Vec<Chain> {
+    let reach = max_gap + 1;
+    let mut chains: Vec<Chain> = Vec::with_capacity(points.len());
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut first_row = 0;
+    for (k, point) in points.iter().enumerate() {
+        match rows.last_mut() {
+            Some(row) if points[row.start].a == point.a => row.end = k + 1,
+            _ => rows.push(k..k + 1),
+        }
+        while i64::from(points[rows[first_row].start].a) + i64::from(reach) < i64::from(point.a) {
+            first_row += 1;
+        }
+        let mut best: Option<Chain> = None;
+        // The nearest first, so that the nearest of equals is kept.
+        for row in rows[first_row..rows.len() - 1].iter().rev() {
+            let before = &points[row.clone()];
+            let from = before.partition_point(|p| i64::from(p.b) + i64::from(reach) < i64::from(point.b));
+            let to = before.partition_point(|p| p.b < point.b);
+            for i in (row.start + from..row.start + to).rev() {
+                let skipped = (point.a - points[i].a - 1) + (point.b - points[i].b - 1);
+                let chain = Chain {
+                    similarity: chains[i].similarity + point.similarity,
+                    gaps: chains[i].gaps.saturating_add(skipped),
+                    previous: Some(i),
+                };
+                if best.is_none_or(|best| better(&chain, &best) == Ordering::Greater) {
+                    best = Some(chain);
+                }
+            }
+        }
+        chains.push(best.unwrap_or(Chain { similarity: point.similarity, gaps: 0, previous: None }));
+    }
+    chains
+}
+
+/// The run along `way`, last point first, if it is one.
+fn run_of(points: &[Point], way: &[usize], chain: &Chain, min_sentences: i32) -> Option<Run> {
+    let sentences = i32::try_from(way.len()).ok()?;
+    let (last, first) = (points[*way.first()?], points[*way.last()?]);
+    (sentences >= min_sentences && way.iter().any(|&k| points[k].seed)).then(|| Run {
+        a: (first.a, last.a.saturating_add(1)),
+        b: (first.b, last.b.saturating_add(1)),
+        sentences,
+        gaps: chain.gaps,
+        similarity: chain.similarity / f64::from(sentences),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// PDC-MR, Algorithm 2: from each pair in turn, follow the diagonal as long as it lasts; what is found is used up.
+    fn paper(points: &[Point], min_sentences: i32) -> Vec<(i32, i32, i32)> {
+        let mut p: BTreeSet<(i32, i32)> = points.iter().map(|p| (p.a, p.b)).collect();
+        let mut found = Vec::new();
+        for root in p.clone() {
+            let (mut i, mut j) = root;
+            let mut d = Vec::new();
+            while p.contains(&(i, j)) {
+                d.push((i, j));
+                (i, j) = (i + 1, j + 1);
+            }
+            let length = i32::try_from(d.len()).unwrap();
+            if length >= min_sentences {
+                found.push((root.0, root.1, length));
+                d.iter().for_each(|pair| assert!(p.remove(pair)));
+            }
+        }
+        found
+    }
+
+    fn points(pairs: &[(i32, i32)]) -> Vec<Point> {
+        pairs.iter().map(|&(a, b)| Point { a, b, similarity: 1.0, seed: true }).collect()
+    }
+
+    fn runs(pairs: &[(i32, i32)], min_sentences: i32, max_gap: i32) -> Vec<(i32, i32, i32, i32, i32)> {
+        find_runs(&points(pairs), Rules { min_sentences, max_gap })
+            .iter()
+            .map(|run| (run.a.0, run.a.1, run.b.0, run.b.1, run.sentences))
+            .collect()
+    }
+
+    #[test]
+    fn gaps_on_either_side_are_bridged_up_to_the_limit() {
+        let pairs = [(0, 10), (1, 11), (3, 12), (4, 14)];
+        assert_eq!(runs(&pairs, 2, 0), [(0, 2, 10, 12, 2)]);
+        assert_eq!(runs(&pairs, 2, 1), [(0, 5, 10, 15, 4)]);
+    }
+
+    #[test]
+    fn a_repeated_sentence_does_not_tear_a_run_apart() {
+        let pairs = [(0, 0), (0, 1), (1, 0), (1, 1), (2, 2)];
+        assert_eq!(runs(&pairs, 3, 1), [(0, 3, 0, 3, 3)]);
+    }
+
+    #[test]
+    fn what_only_extends_founds_no_run() {
+        let mut extending = points(&[(0, 0), (1, 1), (2, 2)]);
+        extending.iter_mut().for_each(|p| p.seed = false);
+        let rules = Rules { min_sentences: 3, max_gap: 0 };
+        assert!(find_runs(&extending, rules).is_empty());
+        extending[1].seed = true;
+        assert_eq!(find_runs(&extending, rules).len(), 1);
+    }
+
+    #[test]
+    fn ordinals_at_the_ends_of_their_range_do_not_overflow() {
+        assert_eq!(runs(&[(i32::MIN, i32::MIN), (i32::MAX, i32::MAX)], 2, 1000), []);
+    }
+
+    fn dot_plot() -> impl Strategy<Value = Vec<Point>> {
+        let point = (0..12, 0..12, 1..=4_u8, any::<bool>());
+        prop::collection::vec(point, 0..60).prop_map(|points| {
+            points
+                .into_iter()
+                .map(|(a, b, quarters, seed)| Point { a, b, similarity: f64::from(quarters) / 4.0, seed })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1000))]
+
+        #[test]
+        fn without_gaps_it_is_the_papers_algorithm(mut plot in dot_plot(), min_sentences in 1..4) {
+            plot.iter_mut().for_each(|p| p.seed = true);
+            let ours: Vec<_> = find_runs(&plot, Rules { min_sentences, max_gap: 0 })
+                .iter()
+                .map(|run| (run.a.0, run.b.0, run.sentences))
+                .collect();
+            prop_assert_eq!(ours, paper(&plot, min_sentences));
+        }
+
+        #[test]
+        fn runs_keep_the_rules_and_share_no_pair(plot in dot_plot(), min_sentences in 1..4, max_gap in 0..4) {
+            let pairs: BTreeSet<_> = plot.iter().map(|p| (p.a, p.b)).collect();
+            let found = find_runs(&plot, Rules { min_sentences, max_gap });
+            let used: i32 = found.iter().map(|run| run.sentences).sum();
+            prop_assert!(usize::try_from(used).unwrap() <= pairs.len());
+            for run in &found {
+                prop_assert!(run.sentences >= min_sentences);
+                prop_assert!(pairs.contains(&(run.a.0, run.b.0)) && pairs.contains(&(run.a.1 - 1, run.b.1 - 1)));
+                prop_assert_eq!(run.gaps, (run.a.1 - run.a.0) + (run.b.1 - run.b.0) - 2 * run.sentences);
+                prop_assert!(run.gaps <= 2 * max_gap * (run.sentences - 1));
+                prop_assert!(run.similarity > 0.0 && run.similarity <= 1.0);
+            }
+        }
+
+        #[test]
+        fn the_longest_run_is_found(plot in dot_plot(), max_gap in 0..4) {
+            let plot: Vec<_> = plot.into_iter().map(|p| Point { similarity: 1.0, seed: true, ..p }).collect();
+            let longest = find_runs(&plot, Rules { min_sentences: 1, max_gap }).iter().map(|run| run.sentences).max();
+            prop_assert_eq!(longest.unwrap_or(0), longest_chain(&plot, max_gap));
+        }
+
+        #[test]
+        fn the_order_of_rows_does_not_matter(plot in dot_plot().prop_shuffle(), max_gap in 0..4) {
+            let rules = Rules { min_sentences: 1, max_gap };
+            let mut backwards = plot.clone();
+            backwards.reverse();
+            prop_assert_eq!(find_runs(&plot, rules), find_runs(&backwards, rules));
+        }
+    }
+
+    /// The most pairs in any chain, by trying every step.
+    fn longest_chain(plot: &[Point], max_gap: i32) -> i32 {
+        let pairs: BTreeSet<_> = plot.iter().map(|p| (p.a, p.b)).collect();
+        let mut longest = std::collections::BTreeMap::new();
+        for &(a, b) in &pairs {
+            let before = longest.iter().filter(|((x, y), _)| {
+                (1..=max_gap + 1).contains(&(a - x)) && (1..=max_gap + 1).contains(&(b - y))
+            });
+            let best: i32 = before.map(|(_, &length)| length).max().unwrap_or(0);
+            longest.insert((a, b), best + 1);
+        }
+        longest.into_values().max().unwrap_or(0)
+    }
+}

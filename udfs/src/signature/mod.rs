@@ -1,0 +1,72 @@
+//! Signatures: a list of tokens becomes a set of 64-bit hashes.
+//!
+//! Hashes are XXH3 with seed 0 over the tokens' UTF-8 bytes, a unit separator (U+001F) between two tokens. They are
+//! stored in signature tables, so they never change within a major version.
+
+mod document_frequencies;
+mod frequent_tokens;
+mod frequencies;
+mod i_match;
+mod i_match_ranked;
+mod shingles;
+mod spot_sigs;
+
+use std::ops::Range;
+
+use datafusion_expr::{AggregateUDF, ScalarUDF};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The functions of this family.
+pub(crate) fn functions() -> Vec<ScalarUDF> {
+    vec![
+        ScalarUDF::from(shingles::Shingles::default()),
+        ScalarUDF::from(i_match::IMatch::default()),
+        ScalarUDF::from(i_match_ranked::IMatchRanked::default()),
+        ScalarUDF::from(spot_sigs::SpotSigs::default()),
+    ]
+}
+
+/// The aggregates of this family.
+pub(crate) fn aggregates() -> Vec<AggregateUDF> {
+    vec![
+        AggregateUDF::from(document_frequencies::DocumentFrequencies::default()),
+        AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
+    ]
+}
+
+/// The hash of one token.
+fn hash_token(token: &str) -> u64 {
+    xxh3_64(token.as_bytes())
+}
+
+/// A row of tokens joined into one string, so that any run of them is hashed in place.
+#[derive(Default)]
+struct JoinedTokens {
+    bytes: Vec<u8>,
+    /// Where each token starts and ends in `bytes`.
+    spans: Vec<Range<usize>>,
+}
+
+impl JoinedTokens {
+    fn refill<'a>(&mut self, tokens: impl Iterator<Item = &'a str>) {
+        self.bytes.clear();
+        self.spans.clear();
+        for token in tokens {
+            if !self.spans.is_empty() {
+                self.bytes.push(b'\x1f');
+            }
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(token.as_bytes());
+            self.spans.push(start..self.bytes.len());
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// The hash of a run of tokens, not empty; of a single one it is [`hash_token`].
+    fn hash(&self, run: Range<usize>) -> u64 {
+        xxh3_64(&self.bytes[self.spans[run.start].start..self.spans[run.end - 1].end])
+    }
+}

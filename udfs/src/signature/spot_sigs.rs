@@ -1,0 +1,174 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::array::{ListBuilder, UInt64Builder};
+use arrow::datatypes::DataType;
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+
+use super::JoinedTokens;
+use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, set_type};
+
+/// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
+#[user_doc(
+    doc_section(label = "Signatures"),
+    description = "The SpotSigs of a text (Theobald, Siddharth and Paepcke 2008; PDC-MR section 4.1): for every \
+                   occurrence of an antecedent, one hash of it and of the chain of the next `chain` words that are no \
+                   antecedents, `distance` such words apart; 2 and 3 are usual for documents. Chains that the end of \
+                   the text cuts off are left out; a text without a whole chain has one signature, all its words, so \
+                   that short sentences neither all collide nor vanish.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct; NULL for NULL, the empty set for an empty list.",
+    syntax_example = "spot_sigs(tokens, antecedents, distance, chain)",
+    sql_example = r#"```sql
+> SELECT cardinality(spot_sigs(words('at a rally to kick off a weeklong campaign'), ['a', 'to'], 1, 2)) AS spots;
++-------+
+| spots |
++-------+
+| 3     |
++-------+
+```"#,
+    argument(name = "tokens", description = "The tokens, `List<Utf8>`."),
+    argument(
+        name = "antecedents",
+        description = "The common words, `List<Utf8>`: a list, or what `frequent_tokens` gives; a constant."
+    ),
+    argument(name = "distance", description = "How many words apart the words of a chain are, from 1; a constant."),
+    argument(name = "chain", description = "How many words a chain has, from 1; a constant.")
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct SpotSigs {
+    signature: Signature,
+}
+
+impl Default for SpotSigs {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for SpotSigs {
+    fn name(&self) -> &str {
+        "spot_sigs"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [tokens, antecedents, _, _] = take_function_args(self.name(), given)?;
+        Ok(vec![
+            coerce_tokens(self.name(), tokens)?,
+            coerce_tokens(self.name(), antecedents)?,
+            DataType::Int64,
+            DataType::Int64,
+        ])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(set_type())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let [tokens, antecedents, distance, chain] = take_function_args(self.name(), args.args)?;
+        let count = |name, value| -> Result<usize> {
+            Ok(usize::try_from(constant_integer(self.name(), name, value, 1..=1000)?).unwrap_or(1))
+        };
+        let (distance, chain) = (count("distance", &distance)?, count("chain", &chain)?);
+        let antecedents = constant(self.name(), "antecedents", &antecedents)?.to_array()?;
+        let antecedents = Tokens::try_new(&antecedents)?;
+        let Some(antecedents) = antecedents.row(0) else {
+            return exec_err!("{}: antecedents must not be NULL", self.name());
+        };
+        let antecedents: HashSet<&str> = antecedents.collect();
+
+        let tokens = tokens.into_array(rows)?;
+        let tokens = Tokens::try_new(&tokens)?;
+        let mut sets = ListBuilder::new(UInt64Builder::new());
+        let mut spots = Spots::default();
+        for i in 0..rows {
+            let row = tokens.row(i);
+            let given = row.is_some();
+            spots.find(row.into_iter().flatten(), &antecedents, distance, chain);
+            sets.values().append_slice(&spots.set);
+            sets.append(given);
+        }
+        Ok(ColumnarValue::Array(Arc::new(sets.finish())))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// The signatures of a row, and what it takes to find them.
+#[derive(Default)]
+struct Spots {
+    set: Vec<u64>,
+    joined: JoinedTokens,
+}
+
+impl Spots {
+    fn find<'a>(
+        &mut self,
+        tokens: impl Iterator<Item = &'a str> + Clone,
+        antecedents: &HashSet<&str>,
+        distance: usize,
+        chain: usize,
+    ) {
+        self.set.clear();
+        let words: Vec<&str> = tokens.clone().filter(|token| !antecedents.contains(token)).collect();
+        // How many words that are no antecedents stand before the token at hand.
+        let mut before = 0;
+        for token in tokens.clone() {
+            if !antecedents.contains(token) {
+                before += 1;
+                continue;
+            }
+            let following = words[before..].iter().skip(distance - 1).step_by(distance).take(chain);
+            if following.len() == chain {
+                self.joined.refill(std::iter::once(token).chain(following.copied()));
+                self.set.push(self.joined.hash(0..self.joined.len()));
+            }
+        }
+        if self.set.is_empty() {
+            self.joined.refill(tokens);
+            if self.joined.len() > 0 {
+                self.set.push(self.joined.hash(0..self.joined.len()));
+            }
+        }
+        self.set.sort_unstable();
+        self.set.dedup();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spots(text: &str, antecedents: &[&str], distance: usize, chain: usize) -> Vec<u64> {
+        let mut spots = Spots::default();
+        spots.find(text.split(' '), &antecedents.iter().copied().collect(), distance, chain);
+        spots.set
+    }
+
+    #[test]
+    fn chains_pass_over_antecedents() {
+        assert_eq!(spots("a rally to kick off", &["a"], 1, 2), spots("a rally to win", &["a"], 1, 2));
+        assert_eq!(spots("a rally to kick", &["a", "to"], 1, 2), spots("a rally kick to", &["a", "to"], 1, 2));
+    }
+
+    #[test]
+    fn distance_counts_words_that_are_no_antecedents() {
+        assert_eq!(spots("the x big y dog", &["the"], 2, 2), spots("the q big z dog", &["the"], 2, 2));
+    }
+
+    #[test]
+    fn a_text_without_a_whole_chain_is_its_own_signature() {
+        assert_eq!(spots("no antecedent here", &["the"], 2, 3).len(), 1);
+        assert_ne!(spots("no antecedent here", &["the"], 2, 3), spots("none here either", &["the"], 2, 3));
+    }
+}

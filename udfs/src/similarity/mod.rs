@@ -1,0 +1,111 @@
+//! Similarities of two sets, and the functions that a similarity join is lowered to.
+//!
+//! All similarities are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
+//! holds what each of them is and what a threshold on it implies; the similarity join takes its bounds from there.
+
+mod containment;
+mod cosine;
+mod dice;
+mod first_common_token;
+mod jaccard;
+mod length_filter;
+mod measure;
+mod overlap;
+mod prefix_filter;
+
+pub use measure::{Measure, Side};
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array};
+use arrow::datatypes::DataType;
+use datafusion_common::Result;
+use datafusion_common::utils::take_function_args;
+use datafusion_expr::{ColumnarValue, ScalarUDF};
+
+use crate::arguments::{Sets, coerce_set};
+
+/// The functions that a similarity join is lowered to, as expressions.
+pub mod expr_fn {
+    use datafusion_common::ScalarValue;
+    use datafusion_expr::{Expr, ScalarUDF, lit};
+
+    use super::Measure;
+
+    /// `prefix_filter(set, measure, threshold)`
+    pub fn prefix_filter(set: Expr, measure: Measure, threshold: f64) -> Expr {
+        ScalarUDF::from(super::prefix_filter::PrefixFilter::default()).call(vec![set, name(measure), lit(threshold)])
+    }
+
+    /// `length_filter(a, b, measure, threshold)`
+    pub fn length_filter(a: Expr, b: Expr, measure: Measure, threshold: f64) -> Expr {
+        ScalarUDF::from(super::length_filter::LengthFilter::default()).call(vec![a, b, name(measure), lit(threshold)])
+    }
+
+    /// `first_common_token(a, b)`
+    pub fn first_common_token(a: Expr, b: Expr) -> Expr {
+        ScalarUDF::from(super::first_common_token::FirstCommonToken::default()).call(vec![a, b])
+    }
+
+    fn name(measure: Measure) -> Expr {
+        Expr::Literal(ScalarValue::from(measure.to_string()), None)
+    }
+}
+
+/// Whether `function` is `first_common_token`, the mark of a join that is already lowered.
+pub fn is_first_common_token(function: &ScalarUDF) -> bool {
+    function.inner().downcast_ref::<first_common_token::FirstCommonToken>().is_some()
+}
+
+/// The functions of this family.
+pub(crate) fn functions() -> Vec<ScalarUDF> {
+    vec![
+        ScalarUDF::from(jaccard::Jaccard::default()),
+        ScalarUDF::from(containment::Containment::default()),
+        ScalarUDF::from(overlap::Overlap::default()),
+        ScalarUDF::from(dice::Dice::default()),
+        ScalarUDF::from(cosine::Cosine::default()),
+        ScalarUDF::from(prefix_filter::PrefixFilter::default()),
+        ScalarUDF::from(length_filter::LengthFilter::default()),
+        ScalarUDF::from(first_common_token::FirstCommonToken::default()),
+    ]
+}
+
+/// Two sets, whatever the lists are made of.
+fn coerce_two_sets(function: &str, given: &[DataType]) -> Result<Vec<DataType>> {
+    let [a, b] = take_function_args(function, given)?;
+    Ok(vec![coerce_set(function, a)?, coerce_set(function, b)?])
+}
+
+/// Calls `each` with the two sets of every row, or `None` where either is NULL.
+fn map_two_sets<T, A: FromIterator<Option<T>>>(
+    a: &ArrayRef,
+    b: &ArrayRef,
+    mut each: impl FnMut(&[u64], &[u64]) -> Option<T>,
+) -> Result<A> {
+    let (left, right) = (Sets::try_new(a)?, Sets::try_new(b)?);
+    let (mut left_scratch, mut right_scratch) = (Vec::new(), Vec::new());
+    Ok((0..a.len())
+        .map(|i| each(left.row(i, &mut left_scratch)?, right.row(i, &mut right_scratch)?))
+        .collect())
+}
+
+/// A measure with values from 0 to 1, over two columns of sets.
+fn similarity(function: &str, measure: Measure, args: Vec<ColumnarValue>, rows: usize) -> Result<ColumnarValue> {
+    let [a, b] = take_function_args(function, args)?;
+    let (a, b) = (a.into_array(rows)?, b.into_array(rows)?);
+    let values: Float64Array = map_two_sets(&a, &b, |a, b| measure.value(count_common(a, b), a.len(), b.len()))?;
+    Ok(ColumnarValue::Array(Arc::new(values)))
+}
+
+/// How many elements two sets have in common.
+fn count_common(a: &[u64], b: &[u64]) -> usize {
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        common += usize::from(x == y);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+    common
+}
