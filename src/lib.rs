@@ -1,6 +1,11 @@
 //! ibid finds text reuse exactly, says where it is, and does it in SQL.
 
+pub mod cli;
 mod config;
+mod corpus;
+mod export;
+mod ingest;
+mod pipeline;
 mod session;
 mod similarity_join;
 

@@ -1,1 +1,5 @@
-fn main() {}
+//! The program `ibid`.
+
+fn main() -> std::process::ExitCode {
+    ibid::cli::main()
+}

@@ -40,7 +40,7 @@ pub fn session(
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> Result<SessionContext> {
     let builder = SessionStateBuilder::new()
-        .with_config(config.with_information_schema(true))
+        .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
         .with_runtime_env(runtime)
         .with_default_features();
     Ok(SessionContext::new_with_state(with_ibid(builder).build()).enable_url_table())

@@ -14,6 +14,7 @@ use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner, default_column_
 
 struct Session(SessionContext);
 
+#[async_trait::async_trait]
 impl AsyncDB for Session {
     type Error = DataFusionError;
     type ColumnType = DefaultColumnType;
@@ -43,8 +44,11 @@ fn column_type(given: &DataType) -> DefaultColumnType {
 
 fn rows_of(batch: &RecordBatch) -> Result<Vec<Vec<String>>, DataFusionError> {
     let options = FormatOptions::default().with_null("NULL");
-    let columns =
-        batch.columns().iter().map(|column| ArrayFormatter::try_new(column, &options)).collect::<Result<Vec<_>, _>>()?;
+    let columns = batch
+        .columns()
+        .iter()
+        .map(|column| ArrayFormatter::try_new(column, &options))
+        .collect::<Result<Vec<_>, _>>()?;
     let cell = |column: usize, row: usize| {
         if batch.column(column).is_null(row) {
             return "NULL".to_string();

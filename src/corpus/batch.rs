@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder, new_null_array};
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, StringBuilder, new_null_array,
+};
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 
@@ -152,7 +154,7 @@ impl BatchBuilder {
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{AsArray, Array};
+    use arrow::array::{Array, AsArray};
     use arrow::datatypes::{Field, Float64Type, Schema};
 
     use super::*;

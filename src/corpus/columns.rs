@@ -49,6 +49,16 @@ impl Kind {
         }
     }
 
+    /// The kind that a number of less than 64 bits is widened to.
+    fn plain(&self) -> Self {
+        use DataType::{Float16, Float32, Int8, Int16, Int32, UInt8, UInt16, UInt32};
+        match self {
+            Self::Other(Int8 | Int16 | Int32 | UInt8 | UInt16 | UInt32) => Self::Int,
+            Self::Other(Float16 | Float32) => Self::Float,
+            kind => kind.clone(),
+        }
+    }
+
     /// The kind that holds both without loss: text, where nothing narrower does. `None` if even text does not.
     pub(crate) fn widen(self, other: Self) -> Option<Self> {
         Some(match (self, other) {
@@ -56,6 +66,7 @@ impl Kind {
             (Self::Null, kind) | (kind, Self::Null) => kind,
             (Self::Int, Self::WideInt) | (Self::WideInt, Self::Int) => Self::WideInt,
             (Self::Int, Self::Float) | (Self::Float, Self::Int) => Self::Float,
+            (a, b) if a.plain() != a || b.plain() != b => return a.plain().widen(b.plain()),
             (a, b) => {
                 let as_text = |kind: &Self| can_cast_types(&kind.data_type(), &DataType::Utf8);
                 return (as_text(&a) && as_text(&b)).then_some(Self::Text);
@@ -138,7 +149,8 @@ impl Roles {
         Ok(Self { text, id })
     }
 
-    fn takes(&self, name: &str) -> bool {
+    /// Whether the column is the text or the id.
+    pub(crate) fn takes(&self, name: &str) -> bool {
         self.text == name || self.id.as_deref() == Some(name)
     }
 }
@@ -196,8 +208,7 @@ impl Union {
 
     /// The schema, and for each user column its index in it.
     pub(crate) fn finish(self) -> (SchemaRef, HashMap<String, usize>) {
-        let mut fields =
-            vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
+        let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
         let mut indices = HashMap::new();
         for (name, kind) in &self.columns.kinds {
             let mut shown = name.clone();
@@ -250,6 +261,9 @@ mod tests {
             (WideInt, Float, Some(Text)),
             (Bool, Int, Some(Text)),
             (Other(DataType::Date32), Text, Some(Text)),
+            (Other(DataType::Int32), WideInt, Some(WideInt)),
+            (Other(DataType::Int32), Other(DataType::Float32), Some(Float)),
+            (Other(DataType::UInt64), WideInt, Some(Text)),
             (Other(DataType::Date32), Other(DataType::Date32), Some(Other(DataType::Date32))),
             (Other(DataType::new_list(DataType::Int8, true)), Other(DataType::Struct(Default::default())), None),
         ] {
@@ -262,12 +276,8 @@ mod tests {
     fn the_union_keeps_order_and_drops_roles() {
         let a = columns(&[("id", Kind::Int), ("text", Kind::Text), ("n", Kind::Int)]);
         let b = columns(&[("text", Kind::Text), ("m", Kind::Bool), ("n", Kind::Float)]);
-        let expected = [
-            ("doc_id", DataType::Utf8),
-            ("text", DataType::Utf8),
-            ("n", DataType::Float64),
-            ("m", DataType::Boolean),
-        ];
+        let expected =
+            [("doc_id", DataType::Utf8), ("text", DataType::Utf8), ("n", DataType::Float64), ("m", DataType::Boolean)];
         assert_eq!(schema(&[a, b], None, None), expected.map(|(n, t)| (n.to_owned(), t)));
     }
 

@@ -142,9 +142,11 @@ impl Stream {
         }
         match wide {
             None => Ok(stream),
-            Some(encoding) => Err(Problem::new(&file.label, format!("it begins with the byte order mark of {encoding}"))
-                .at_byte(0)
-                .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)"))),
+            Some(encoding) => {
+                Err(Problem::new(&file.label, format!("it begins with the byte order mark of {encoding}"))
+                    .at_byte(0)
+                    .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)")))
+            }
         }
     }
 
@@ -156,8 +158,10 @@ impl Stream {
     /// The next bytes, empty at the end.
     pub(crate) fn fill(&mut self) -> Result<&[u8], Box<Problem>> {
         // Asked twice, because the borrow of a first answer would forbid making the error from `self`.
-        if let Err(error) = self.inner.fill_buf() {
-            return Err(self.failure(&error));
+        while let Err(error) = self.inner.fill_buf() {
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(self.failure(&error));
+            }
         }
         let file = &self.file;
         self.inner.fill_buf().map_err(|e| Problem::new(file, format!("cannot read it: {e}")))
@@ -260,8 +264,7 @@ mod tests {
 
     /// All compressions, with the function that makes them.
     type Case = (Compression, fn(&[u8]) -> Vec<u8>);
-    const CASES: [Case; 3] =
-        [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd)];
+    const CASES: [Case; 3] = [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd)];
 
     fn read(data: &[u8], compression: Compression) -> Result<Vec<u8>, Box<Problem>> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -303,7 +306,10 @@ mod tests {
             let whole = compress(&numbers());
             for cut in [1, 5, whole.len() / 2, whole.len() - 1] {
                 let error = read(&whole[..cut], compression).unwrap_err().to_string();
-                assert!(error.contains("end in the middle") && error.contains("byte"), "{compression:?} {cut}: {error}");
+                assert!(
+                    error.contains("end in the middle") && error.contains("byte"),
+                    "{compression:?} {cut}: {error}"
+                );
             }
         }
     }

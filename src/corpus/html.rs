@@ -24,9 +24,7 @@ const PIECE: usize = 64 << 10;
 
 /// The text of a page.
 pub(crate) fn to_text(html: &str) -> String {
-    // In XML, `<script/>` is a whole element; in HTML it would begin one.
-    let sink = Sink { xml: html.trim_start().starts_with("<?xml"), ..Sink::default() };
-    let tokenizer = Tokenizer::new(sink, TokenizerOpts::default());
+    let tokenizer = tokenizer(html);
     let sink = &tokenizer.sink;
     let queue = BufferQueue::default();
     let feed = |piece: &str| {
@@ -34,28 +32,51 @@ pub(crate) fn to_text(html: &str) -> String {
         // The sink asks for neither scripts nor encodings, so that the whole queue is read.
         let _ = tokenizer.feed(&queue);
     };
-    let mut canonical = String::new();
     let mut rest = html;
     // Inside a comment, doctype or processing instruction a `<` begins nothing.
     let mut in_declaration = false;
     while !rest.is_empty() {
         if !in_declaration && opens_tag(rest) && sink.expects_tag(rest) {
             // A tag that the page ends within is no tag, and hides what follows, as in a browser.
-            let Some(length) = shorten_tag(rest, &mut canonical) else { break };
-            feed(&canonical);
-            rest = &rest[length..];
+            let Some(name) = end_of_name(rest) else { break };
+            // The `<` brings out what the tokenizer has held back. What then comes before the attributes is the whole
+            // tag, or raw text: in a script, `</script ` does not always end it.
+            feed("<");
+            sink.heard.set(false);
+            feed(&rest[1..=name]);
+            if sink.heard.get() {
+                rest = &rest[name + 1..];
+                continue;
+            }
+            let Some((end, closes_itself)) = end_of_tag(rest, name) else { break };
+            feed(if closes_itself { "/>" } else { " >" });
+            rest = &rest[end..];
             continue;
         }
         let declaration = !sink.in_raw_text() && opens_declaration(rest);
-        let next = rest[1..].bytes().take(PIECE).position(|b| b == b'<').map(|i| i + 1);
-        let (piece, after) = rest.split_at(next.unwrap_or_else(|| rest.floor_char_boundary(PIECE.max(4))));
-        sink.heard.set(false);
-        feed(piece);
-        in_declaration = (in_declaration || declaration) && !sink.heard.get();
+        let next = rest.bytes().take(PIECE).skip(1).position(|b| b == b'<').map(|i| i + 1);
+        let (piece, after) = rest.split_at(next.unwrap_or_else(|| rest.floor_char_boundary(PIECE)));
+        if declaration && !in_declaration {
+            // As above; tokens tell that it has ended.
+            feed("<");
+            sink.heard.set(false);
+            feed(&piece[1..]);
+            in_declaration = !sink.heard.get();
+        } else {
+            sink.heard.set(false);
+            feed(piece);
+            in_declaration &= !sink.heard.get();
+        }
         rest = after;
     }
     tokenizer.end();
     tokenizer.sink.text()
+}
+
+fn tokenizer(html: &str) -> Tokenizer<Sink> {
+    // In XML, `<script/>` is a whole element; in HTML it would begin one.
+    let sink = Sink { xml: html.trim_start().starts_with("<?xml"), ..Sink::default() };
+    Tokenizer::new(sink, TokenizerOpts::default())
 }
 
 /// Whether `html` begins with `<` or `</` and a letter.
@@ -73,18 +94,21 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C)
 }
 
-/// Reads the tag at the start of `html` by the rules of the HTML standard, section 13.2.5 (tokenization), writes it
-/// without attributes to `shortened`, and returns its length. `None` if it does not end.
-fn shorten_tag(html: &str, shortened: &mut String) -> Option<usize> {
+/// Where the name of the tag at the start of `html` ends. `None` if the page ends first.
+fn end_of_name(html: &str) -> Option<usize> {
+    html.bytes().skip(2).position(|b| is_space(b) || b == b'/' || b == b'>').map(|i| i + 2)
+}
+
+/// Where the tag ends whose name ends at `at`, and whether it ends in `/>`; by the rules of the HTML standard, section
+/// 13.2.5 (tokenization). `None` if the page ends first.
+fn end_of_tag(html: &str, mut at: usize) -> Option<(usize, bool)> {
     let bytes = html.as_bytes();
     let find = |from: usize, end: &dyn Fn(u8) -> bool| bytes[from..].iter().position(|b| end(*b)).map(|i| from + i);
-    let name_end = find(2, &|b| is_space(b) || b == b'/' || b == b'>')?;
-    let mut at = name_end;
     let mut closes_itself = false;
     loop {
         at = find(at, &|b| !is_space(b))?;
         match bytes[at] {
-            b'>' => break,
+            b'>' => return Some((at + 1, closes_itself)),
             b'/' => {
                 closes_itself = bytes.get(at + 1) == Some(&b'>');
                 at += 1;
@@ -104,10 +128,6 @@ fn shorten_tag(html: &str, shortened: &mut String) -> Option<usize> {
             _ => find(at, &|b| is_space(b) || b == b'>')?,
         };
     }
-    shortened.clear();
-    shortened.push_str(&html[..name_end]);
-    shortened.push_str(if closes_itself { "/>" } else { ">" });
-    Some(at + 1)
 }
 
 /// What stands between the text so far and the next text.
@@ -128,9 +148,9 @@ struct Sink {
     raw: RefCell<Option<String>>,
     /// The element whose content is dropped, and how many of its name are open.
     dropped: RefCell<Option<(String, usize)>>,
-    /// How many elements that keep white space are open.
-    kept_space: Cell<usize>,
-    /// Whether the next token follows `<pre>` at once: a line end there does not count.
+    /// How many `<pre>` and `<listing>` are open.
+    pre: Cell<usize>,
+    /// Whether the next token follows `<pre>` or `<textarea>` at once: a line end there does not count.
     after_pre: Cell<bool>,
     /// Whether a token has come since this was last set to false.
     heard: Cell<bool>,
@@ -181,7 +201,9 @@ impl Sink {
         let name: &str = &tag.name;
         self.after_pre.set(false);
         if self.drop_within(name, tag.self_closing) {
-            return TokenSinkResult::Continue;
+            // Raw texts are raw in a template too, where a script may hold `</template>`; they are not in XML.
+            let template = self.dropped.borrow().as_ref().is_some_and(|(outer, _)| outer == "template");
+            return if template { self.start_raw_text(name) } else { TokenSinkResult::Continue };
         }
         let whole = self.xml && tag.self_closing;
         match name {
@@ -189,7 +211,7 @@ impl Sink {
             "svg" | "math" if tag.self_closing => {}
             "svg" | "math" | "template" if !whole => *self.dropped.borrow_mut() = Some((name.to_owned(), 1)),
             "pre" | "listing" if !whole => {
-                self.kept_space.set(self.kept_space.get() + 1);
+                self.pre.set(self.pre.get() + 1);
                 self.after_pre.set(true);
             }
             _ => {}
@@ -215,17 +237,13 @@ impl Sink {
         if outer == name && !self_closing {
             *open += 1;
         }
-        // In a template, the raw texts of HTML are raw; `<` in them would open and close templates otherwise.
-        if outer == "template" && raw_kind(name).is_some() { false } else { true }
+        true
     }
 
     fn start_raw_text(&self, name: &str) -> TokenSinkResult<()> {
         let Some(kind) = raw_kind(name) else { return TokenSinkResult::Continue };
         *self.raw.borrow_mut() = Some(name.to_owned());
-        if matches!(name, "textarea" | "xmp" | "plaintext") {
-            self.kept_space.set(self.kept_space.get() + 1);
-            self.after_pre.set(name == "textarea");
-        }
+        self.after_pre.set(name == "textarea");
         match kind {
             Raw::Until(kind) => TokenSinkResult::RawData(kind),
             Raw::End => TokenSinkResult::Plaintext,
@@ -247,8 +265,8 @@ impl Sink {
             }
             return;
         }
-        if matches!(name, "pre" | "listing" | "textarea" | "xmp") {
-            self.kept_space.set(self.kept_space.get().saturating_sub(1));
+        if matches!(name, "pre" | "listing") {
+            self.pre.set(self.pre.get().saturating_sub(1));
         }
         // A browser makes a line of `</br>`.
         if name == "br" {
@@ -267,11 +285,12 @@ impl Sink {
         if self.after_pre.replace(false) {
             text = text.strip_prefix('\n').unwrap_or(text);
         }
-        if text.is_empty() || self.dropped.borrow().is_some() || self.raw.borrow().as_deref().is_some_and(is_dropped) {
+        let raw = self.raw.borrow();
+        if text.is_empty() || self.dropped.borrow().is_some() || raw.as_deref().is_some_and(is_dropped) {
             return;
         }
         let mut out = self.out.borrow_mut();
-        if self.kept_space.get() > 0 {
+        if self.pre.get() > 0 || matches!(raw.as_deref(), Some("textarea" | "xmp" | "plaintext")) {
             self.close_gap(&mut out);
             out.push_str(text);
             return;
@@ -346,12 +365,64 @@ fn is_dropped(name: &str) -> bool {
 fn is_block(name: &str) -> bool {
     matches!(
         name,
-        "address" | "article" | "aside" | "blockquote" | "body" | "caption" | "center" | "dd" | "details" | "dialog"
-            | "dir" | "div" | "dl" | "dt" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "frameset"
-            | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "head" | "header" | "hgroup" | "hr" | "html" | "legend" | "li"
-            | "listing" | "main" | "menu" | "nav" | "ol" | "optgroup" | "option" | "p" | "plaintext" | "pre" | "search"
-            | "section" | "select" | "summary" | "table" | "tbody" | "td" | "textarea" | "tfoot" | "th" | "thead"
-            | "title" | "tr" | "ul" | "xmp"
+        "address"
+            | "article"
+            | "aside"
+            | "blockquote"
+            | "body"
+            | "caption"
+            | "center"
+            | "dd"
+            | "details"
+            | "dialog"
+            | "dir"
+            | "div"
+            | "dl"
+            | "dt"
+            | "fieldset"
+            | "figcaption"
+            | "figure"
+            | "footer"
+            | "form"
+            | "frameset"
+            | "h1"
+            | "h2"
+            | "h3"
+            | "h4"
+            | "h5"
+            | "h6"
+            | "head"
+            | "header"
+            | "hgroup"
+            | "hr"
+            | "html"
+            | "legend"
+            | "li"
+            | "listing"
+            | "main"
+            | "menu"
+            | "nav"
+            | "ol"
+            | "optgroup"
+            | "option"
+            | "p"
+            | "plaintext"
+            | "pre"
+            | "search"
+            | "section"
+            | "select"
+            | "summary"
+            | "table"
+            | "tbody"
+            | "td"
+            | "textarea"
+            | "tfoot"
+            | "th"
+            | "thead"
+            | "title"
+            | "tr"
+            | "ul"
+            | "xmp"
     )
 }
 
@@ -384,7 +455,66 @@ pub(crate) fn from_windows_1252(bytes: &[u8]) -> String {
 mod tests {
     use std::time::{Duration, Instant};
 
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// What reaches the tokenizer without attributes and in pieces must say what the whole page would.
+        #[test]
+        fn shortened_tags_change_nothing(parts in prop::collection::vec(prop::sample::select(PARTS), 0..40)) {
+            let html = parts.concat();
+            let tokenizer = tokenizer(&html);
+            let queue = BufferQueue::default();
+            queue.push_back(StrTendril::from_slice(&html));
+            let _ = tokenizer.feed(&queue);
+            tokenizer.end();
+            prop_assert_eq!(to_text(&html), tokenizer.sink.text(), "{}", html);
+        }
+    }
+
+    const PARTS: &[&str] = &[
+        "<",
+        "</",
+        "<p",
+        "</p",
+        "<p>",
+        "<b ",
+        "a",
+        "b ",
+        "=",
+        "'",
+        "\"",
+        "/",
+        ">",
+        "/>",
+        "<!--",
+        "-->",
+        "--",
+        "!",
+        "<?",
+        "<!DOCTYPE ",
+        "<script",
+        "<script>",
+        "</script",
+        "</script>",
+        "<title>",
+        "</title",
+        "<svg>",
+        "</svg>",
+        "<pre>\n",
+        "</pre>",
+        "<template>",
+        "</template>",
+        "<textarea>",
+        "</textarea>",
+        "<br>",
+        "&lt;",
+        "&am",
+        "\n",
+        "\0",
+        "中",
+    ];
 
     fn check(cases: &[(&str, &str)]) {
         for (html, text) in cases {
@@ -419,7 +549,7 @@ mod tests {
     #[test]
     fn references_are_decoded() {
         check(&[
-            ("AT&amp;T &lt;b&gt; &eacute; &#8364; &#x4E2D; &hellip", "AT&T <b> é € 中 …"),
+            ("AT&amp;T &lt;b&gt; &eacute; &#8364; &#x4E2D; &hellip; &copy 1", "AT&T <b> é € 中 … © 1"),
             ("a &unknown; b & c &", "a &unknown; b & c &"),
         ]);
     }
@@ -432,6 +562,7 @@ mod tests {
             ("a<SCRIPT>b</Script >c", "ac"),
             ("a<noscript><p>on</p></noscript>b", "ab"),
             ("<script><!-- <script> </script> --></script>a", "a"),
+            ("<script><!-- <script> </script/</script>a", "a"),
             ("a<template><p>b<template>c</template></p><script>'</template>'</script>d</template>e", "ae"),
             ("a<iframe>b<p></iframe>c", "ac"),
         ]);
@@ -462,12 +593,13 @@ mod tests {
     fn comments_and_declarations_are_dropped() {
         check(&[
             ("a<!-- <p class=\"b --> c", "a c"),
-            ("<!DOCTYPE html PUBLIC \"<p>\"><p>a", "a"),
+            ("<!DOCTYPE html PUBLIC \"<p\"><p>a", "a"),
             ("a<!-->b<!--->c<!---->d", "abcd"),
             ("a<!-- b", "a"),
             ("a<? b <p> c", "a c"),
             ("a</ b <i> c", "a c"),
             ("a<!><p>b", "a\n\nb"),
+            ("<</<p", "<"),
         ]);
     }
 
@@ -481,14 +613,7 @@ mod tests {
         check(&[
             ("<p title='a>b' x=\"c>d\" y=e>f", "f"),
             ("<p title = ' > ' / z>a", "a"),
-            ("<p =x='>y", "x"),
-            ("<p a=>b", "b"),
-            ("<p a='b'c=\"d\">e", "e"),
-            ("<p/>a</p/>b", "a\n\nb"),
-            ("<a href=http://x/?a>b</a>", "b"),
-            ("<p a='never closed>b", ""),
-        ][..2]);
-        check(&[
+            ("<p =x=y>b", "b"),
             ("<p a=>b", "b"),
             ("<p a='b'c=\"d\">e", "e"),
             ("<p/>a</p/>b", "a\n\nb"),
@@ -508,26 +633,22 @@ mod tests {
     #[test]
     fn hostile_pages_take_linear_time() {
         let many = 1_000_000;
+        let attributes: String = (0..many).map(|i| format!("a{i} ")).collect();
         let cases = [
             ("nested tags", "<div>".repeat(many) + "x", "x"),
             ("nested drawings", "<svg>".repeat(many) + "x", ""),
-            ("attributes", format!("<p {}>x", (0..many).map(|i| format!("a{i} ")).collect::<String>()), "x"),
-            ("end tag's attributes", format!("<title>x</title {}>", (0..many).map(|i| format!("a{i} ")).collect::<String>()), "x"),
+            ("attributes", format!("<p {attributes}>x"), "x"),
+            ("attributes of an end tag", format!("<title>x</title {attributes}>"), "x"),
             ("unclosed tags", "<a \"".repeat(many), ""),
-            ("open comments", "<!--".repeat(many), ""),
+            ("unclosed comments", "<!--".repeat(many), ""),
             ("a long name", format!("<{}>x", "a".repeat(many)), "x"),
-            ("raw text", format!("<script>{}</script>x", "</scrip".repeat(many)), "x"),
+            ("unclosed ends of a script", format!("<script>{}</script>x", "</scrip".repeat(many)), "x"),
             ("line ends", format!("<pre>{}</pre>x", "\n".repeat(many)), "x"),
-            ("references", "&am".repeat(many).replace("&am", "&lt;"), ""),
         ];
         for (name, html, text) in cases {
             let start = Instant::now();
-            let got = to_text(&html);
-            let took = start.elapsed();
-            assert!(took < Duration::from_secs(20), "{name} took {took:?}");
-            if !text.is_empty() {
-                assert_eq!(got.trim_start(), text, "{name}");
-            }
+            assert_eq!(to_text(&html), text, "{name}");
+            assert!(start.elapsed() < Duration::from_secs(20), "{name} took {:?}", start.elapsed());
         }
     }
 

@@ -47,11 +47,6 @@ impl Format {
             _ => None,
         }
     }
-
-    /// Whether such a file is one document, named by its path.
-    pub(crate) fn is_one_document(self) -> bool {
-        matches!(self, Self::Text | Self::Markdown | Self::Html)
-    }
 }
 
 /// One file to read.
@@ -270,7 +265,8 @@ fn spool(
     format: Option<Format>,
     spooled: &mut Vec<TempPath>,
 ) -> Result<InputFile, Error> {
-    let mut copy = tempfile::NamedTempFile::new().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
+    let mut copy =
+        tempfile::NamedTempFile::new().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
     let write = |source| Error::Write { path: std::env::temp_dir(), source };
     let mut head = Vec::new();
     from.take(8).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;
@@ -308,5 +304,141 @@ fn sniff(file: &InputFile) -> Format {
                 stream.consume(n);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Folder;
+    use super::*;
+
+    fn names(folder: &Folder, inputs: &[&str]) -> Result<Vec<String>, String> {
+        let inputs: Vec<_> = inputs.iter().map(|input| folder.path(input).to_str().unwrap().to_owned()).collect();
+        match expand(&inputs, None, &mut io::empty()) {
+            Ok(selection) => Ok(selection.files.into_iter().map(|file| file.name).collect()),
+            Err(error) => Err(error.to_string().replace(folder.path("").to_str().unwrap(), "")),
+        }
+    }
+
+    fn folder() -> Folder {
+        Folder::of(&[
+            ("a/x.txt", b"x"),
+            ("a/b/y.md", b"y"),
+            ("a/b/c/z.jsonl.gz", b"z"),
+            ("a/b/c/w.dat", b"w"),
+            ("a/.hidden/v.txt", b"v"),
+            ("a/.u.txt", b"u"),
+            ("d/x.txt", b"x"),
+        ])
+    }
+
+    #[test]
+    fn a_folder_is_walked_and_names_begin_below_it() {
+        assert_eq!(names(&folder(), &["a"]).unwrap(), ["b/c/z.jsonl.gz", "b/y.md", "x.txt"]);
+        assert_eq!(names(&folder(), &["a/b/y.md"]).unwrap(), ["y.md"]);
+    }
+
+    #[test]
+    fn names_of_several_inputs_begin_below_what_is_common() {
+        assert_eq!(names(&folder(), &["d", "a/b"]).unwrap(), ["a/b/c/z.jsonl.gz", "a/b/y.md", "d/x.txt"]);
+        assert_eq!(names(&folder(), &["a/b/y.md", "a/x.txt"]).unwrap(), ["b/y.md", "x.txt"]);
+    }
+
+    #[test]
+    fn a_file_named_twice_is_read_once() {
+        assert_eq!(names(&folder(), &["d", "d/x.txt", "d/*.txt", "./d//x.txt"]).unwrap(), ["x.txt"]);
+    }
+
+    #[test]
+    fn globs() {
+        for (glob, found) in [
+            ("a/*.txt", &["x.txt"][..]),
+            ("a/**/*.md", &["b/y.md"]),
+            ("a/**/*.{txt,md}", &["b/y.md", "x.txt"]),
+            ("{a,d}/x.txt", &["a/x.txt", "d/x.txt"]),
+            ("[ad]/?.txt", &["a/x.txt", "d/x.txt"]),
+            ("a/{b/y.md,x.txt}", &["b/y.md", "x.txt"]),
+        ] {
+            assert_eq!(names(&folder(), &[glob]).unwrap(), found, "{glob}");
+        }
+    }
+
+    #[test]
+    fn a_path_that_exists_is_no_glob() {
+        let folder = Folder::of(&[("a[1].txt", b""), ("a1.txt", b"")]);
+        assert_eq!(names(&folder, &["a[1].txt"]).unwrap(), ["a[1].txt"]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_an_error() {
+        let folder = folder();
+        std::fs::create_dir(folder.path("empty")).unwrap();
+        for (input, error) in [
+            ("b.txt", "b.txt does not exist; check the path"),
+            ("a/*.csv", "a/*.csv matches no file; check the pattern (hidden files are not read)"),
+            ("no/*.csv", "no/*.csv matches no file: the folder no does not exist"),
+            ("a/[.txt", "a/[.txt is not a pattern: unclosed character class; missing ']'; correct it"),
+            ("empty", "empty holds no file (hidden files are not read)"),
+        ] {
+            assert_eq!(names(&folder, &[input]).unwrap_err(), error);
+        }
+        assert!(
+            names(&folder, &["a/b/c/*.dat"]).unwrap_err().contains("1 files, such as a/b/c/w.dat, none of a format")
+        );
+        assert!(names(&folder, &["a/b/c/w.dat"]).unwrap_err().contains("its extension says no format"));
+        assert!(expand(&[], None, &mut io::empty()).is_err());
+    }
+
+    #[test]
+    fn other_files_are_listed_as_ignored() {
+        let folder = folder();
+        let selection = expand(&[folder.path("a").to_str().unwrap().to_owned()], None, &mut io::empty()).unwrap();
+        assert_eq!(selection.ignored, [folder.path("a/b/c/w.dat")]);
+    }
+
+    #[test]
+    fn extensions() {
+        for (name, expected) in [
+            ("a.txt", (Some(Format::Text), Compression::Plain)),
+            ("A.TXT.GZ", (Some(Format::Text), Compression::Gzip)),
+            ("a.b.ndjson.zst", (Some(Format::Jsonl), Compression::Zstd)),
+            ("a.tsv.bz2", (Some(Format::Tsv), Compression::Bzip2)),
+            ("a.parquet", (Some(Format::Parquet), Compression::Plain)),
+            ("a.parquet.gz", (None, Compression::Gzip)),
+            ("a.gz", (None, Compression::Gzip)),
+            ("txt", (None, Compression::Plain)),
+        ] {
+            assert_eq!(from_extension(name), expected, "{name}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_but_no_loops() {
+        let folder = folder();
+        std::os::unix::fs::symlink(folder.path("a"), folder.path("a/b/loop")).unwrap();
+        std::os::unix::fs::symlink(folder.path("d"), folder.path("a/link")).unwrap();
+        std::os::unix::fs::symlink(folder.path("nowhere"), folder.path("a/dangling.txt")).unwrap();
+        assert_eq!(names(&folder, &["a"]).unwrap(), ["b/c/z.jsonl.gz", "b/y.md", "link/x.txt", "x.txt"]);
+    }
+
+    #[test]
+    fn standard_input_is_sniffed_unless_its_format_is_given() {
+        for (data, format) in [
+            (&b" \n{\"text\": 1}"[..], Format::Jsonl),
+            (b"PAR1....", Format::Parquet),
+            (b"text {", Format::Text),
+            (b"\n\n", Format::Text),
+        ] {
+            let selection = expand(&["-".to_owned()], None, &mut &data[..]).unwrap();
+            assert_eq!(selection.files[0].format, format);
+            assert_eq!(std::fs::read(&selection.files[0].path).unwrap(), data);
+            let given = expand(&["-".to_owned()], Some(Format::Csv), &mut &data[..]).unwrap();
+            assert_eq!(given.files[0].format, Format::Csv);
+        }
+        assert!(expand(&["-".to_owned()], None, &mut io::empty()).unwrap_err().to_string().contains("is empty"));
+        #[cfg(unix)]
+        assert_eq!(names(&folder(), &["/dev/null"]).unwrap_err(), "/dev/null is empty");
+        assert!(expand(&["-".to_owned(), "-".to_owned()], None, &mut &b"a"[..]).is_err());
     }
 }

@@ -22,7 +22,9 @@ pub(crate) fn read(context: &Context) -> Result<Row, Box<Problem>> {
             let (at, bytes) = (error.utf8_error().valid_up_to(), error.into_bytes());
             let declared = if file.format == Format::Html { html::declared_charset(&bytes) } else { None };
             match declared.as_deref() {
-                Some("iso-8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252") => html::from_windows_1252(&bytes),
+                Some("iso-8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252") => {
+                    html::from_windows_1252(&bytes)
+                }
                 declared => return Err(bad_bytes(&file.label, &bytes, at, start, declared)),
             }
         }
@@ -43,5 +45,57 @@ fn bad_bytes(file: &str, bytes: &[u8], at: usize, start: u64, declared: Option<&
              (iconv -f {charset} -t UTF-8), or leave bad records out with --on-error skip"
         )),
         _ => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Options;
+    use super::super::testing::{Folder, documents, skip};
+
+    #[test]
+    fn text_is_kept_to_the_byte() {
+        let folder = Folder::of(&[("a.txt", b"\xEF\xBB\xBFone\r\n\ttwo \n"), ("b.md", b"# *three*\n"), ("c.txt", b"")]);
+        let expected = documents(&[("a.txt", "one\r\n\ttwo \n"), ("b.md", "# *three*\n"), ("c.txt", "")]);
+        assert_eq!(folder.read(&[""], &Options::default()).unwrap(), expected);
+    }
+
+    #[test]
+    fn bad_bytes_are_an_error_that_says_where() {
+        let folder = Folder::of(&[("a.txt", b"\xEF\xBB\xBFone\ncaf\xE9 two"), ("b.txt", b"good")]);
+        assert_eq!(
+            folder.error(&[""], &Options::default()),
+            "a.txt, line 2, byte 10: the byte 0xE9 is not valid UTF-8: \"one\\ncaf\u{FFFD} two\"; convert the file to \
+             UTF-8 (iconv -t UTF-8), or leave bad records out with --on-error skip"
+        );
+        assert_eq!(folder.read(&[""], &skip()).unwrap(), documents(&[("b.txt", "good")]));
+    }
+
+    #[test]
+    fn a_document_over_the_limit_is_an_error_and_at_it_is_not() {
+        let folder = Folder::of(&[("a.txt", b"12345678")]);
+        let limited = |max_record_bytes| Options { max_record_bytes, ..Options::default() };
+        assert_eq!(folder.read(&[""], &limited(8)).unwrap().len(), 1);
+        let error = folder.error(&[""], &limited(7));
+        assert!(error.contains("longer than 7 bytes") && error.contains("--max-record-bytes"), "{error}");
+    }
+
+    #[test]
+    fn pages_lose_their_markup_in_utf_8_and_latin_1() {
+        let folder = Folder::of(&[
+            ("a.html", "<title>é</title><p>中".as_bytes()),
+            ("b.htm", b"<meta charset=iso-8859-1><p>caf\xE9"),
+            // What is valid UTF-8 is read as such: pages are converted more often than their declarations.
+            ("c.xhtml", "<?xml version='1.0' encoding='gb2312'?><p>中</p>".as_bytes()),
+        ]);
+        let expected = documents(&[("a.html", "é\n\n中"), ("b.htm", "café"), ("c.xhtml", "中")]);
+        assert_eq!(folder.read(&[""], &Options::default()).unwrap(), expected);
+    }
+
+    #[test]
+    fn other_charsets_are_named() {
+        let folder = Folder::of(&[("a.html", b"<meta charset=GB2312><p>\xD6\xD0")]);
+        let error = folder.error(&[""], &Options::default());
+        assert!(error.contains("a.html, line 1, byte 24") && error.contains("iconv -f gb2312"), "{error}");
     }
 }

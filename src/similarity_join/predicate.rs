@@ -83,9 +83,7 @@ impl fmt::Display for SimilarityPredicate {
 
 /// Whether a join condition shows that its join is lowered already.
 pub(super) fn is_lowered(condition: &Expr) -> Result<bool> {
-    condition.exists(|expr| {
-        Ok(matches!(expr, Expr::ScalarFunction(function) if is_first_common_token(&function.func)))
-    })
+    condition.exists(|expr| Ok(matches!(expr, Expr::ScalarFunction(function) if is_first_common_token(&function.func))))
 }
 
 /// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function and the least value allowed.

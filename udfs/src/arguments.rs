@@ -83,7 +83,11 @@ pub(crate) fn constant_integer(
     match constant(function, name, value)?.cast_to(&DataType::Int64)? {
         ScalarValue::Int64(Some(n)) if range.contains(&n) => Ok(n),
         other => {
-            exec_err!("{function}: {name} must be a whole number from {} to {}, got {other}", range.start(), range.end())
+            exec_err!(
+                "{function}: {name} must be a whole number from {} to {}, got {other}",
+                range.start(),
+                range.end()
+            )
         }
     }
 }

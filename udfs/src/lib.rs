@@ -46,11 +46,7 @@ pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
 
 /// Every scalar function, family by family.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
-    [text::functions(), signature::functions(), similarity::functions()]
-        .concat()
-        .into_iter()
-        .map(Arc::new)
-        .collect()
+    [text::functions(), signature::functions(), similarity::functions()].concat().into_iter().map(Arc::new).collect()
 }
 
 /// Every aggregate function; each can be used as a window function, too.

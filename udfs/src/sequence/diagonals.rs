@@ -5,7 +5,9 @@ use std::mem::{size_of, size_of_val};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int32Array, ListArray, RecordBatch, StructArray};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int32Array, ListArray, RecordBatch, StructArray,
+};
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type, Int32Type};
 use datafusion_common::{Result, ScalarValue, exec_datafusion_err, plan_err};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
@@ -93,9 +95,9 @@ impl AggregateUDFImpl for Diagonals {
             4 => Ok(vec![Int32, Int32, Int64, Int64]),
             5 => Ok(vec![Int32, Int32, Float64, Int64, Int64]),
             6 => Ok(vec![Int32, Int32, Float64, Boolean, Int64, Int64]),
-            n => plan_err!(
-                "diagonals expects (a, b [, similarity [, seed]], min_sentences, max_gap), got {n} arguments"
-            ),
+            n => {
+                plan_err!("diagonals expects (a, b [, similarity [, seed]], min_sentences, max_gap), got {n} arguments")
+            }
         }
     }
 
@@ -467,9 +469,9 @@ mod tests {
         let pairs: BTreeSet<_> = plot.iter().map(|p| (p.a, p.b)).collect();
         let mut longest = std::collections::BTreeMap::new();
         for &(a, b) in &pairs {
-            let before = longest.iter().filter(|((x, y), _)| {
-                (1..=max_gap + 1).contains(&(a - x)) && (1..=max_gap + 1).contains(&(b - y))
-            });
+            let before = longest
+                .iter()
+                .filter(|((x, y), _)| (1..=max_gap + 1).contains(&(a - x)) && (1..=max_gap + 1).contains(&(b - y)));
             let best: i32 = before.map(|(_, &length)| length).max().unwrap_or(0);
             longest.insert((a, b), best + 1);
         }

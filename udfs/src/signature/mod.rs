@@ -4,8 +4,8 @@
 //! stored in signature tables, so they never change within a major version.
 
 mod document_frequencies;
-mod frequent_tokens;
 mod frequencies;
+mod frequent_tokens;
 mod i_match;
 mod i_match_ranked;
 mod shingles;

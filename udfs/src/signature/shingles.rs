@@ -27,7 +27,10 @@ use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
 | 4        |
 +----------+
 ```"#,
-    argument(name = "tokens", description = "The tokens in order, `List<Utf8>`, as `words` or `characters` give them."),
+    argument(
+        name = "tokens",
+        description = "The tokens in order, `List<Utf8>`, as `words` or `characters` give them."
+    ),
     argument(name = "n", description = "How many tokens a shingle has, from 1 to 1000; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -62,7 +62,10 @@ impl Measure {
     }
 
     /// The similarity of two sets of `a` and `b` elements, `o` of them common; `None` where it is 0/0.
-    #[expect(clippy::cast_precision_loss, reason = "a set has fewer than 2^31 elements, and products below 2^53 are exact")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a set has fewer than 2^31 elements, and products below 2^53 are exact"
+    )]
     pub fn value(self, o: usize, a: usize, b: usize) -> Option<f64> {
         let (numerator, denominator) = match self {
             Self::Jaccard => (o as f64, (a + b - o) as f64),

@@ -85,9 +85,7 @@ fn map_two_sets<T, A: FromIterator<Option<T>>>(
 ) -> Result<A> {
     let (left, right) = (Sets::try_new(a)?, Sets::try_new(b)?);
     let (mut left_scratch, mut right_scratch) = (Vec::new(), Vec::new());
-    Ok((0..a.len())
-        .map(|i| each(left.row(i, &mut left_scratch)?, right.row(i, &mut right_scratch)?))
-        .collect())
+    Ok((0..a.len()).map(|i| each(left.row(i, &mut left_scratch)?, right.row(i, &mut right_scratch)?)).collect())
 }
 
 /// A measure with values from 0 to 1, over two columns of sets.

@@ -1,8 +1,112 @@
 //! Text: documents become sentences, sentences become tokens.
+//!
+//! Sentences and tokens are views into the text they were cut from: cutting copies nothing.
 
-use datafusion_expr::ScalarUDF;
+mod characters;
+mod normalize;
+mod sentence_rules;
+mod sentences;
+mod words;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ByteView, ListArray, MAX_INLINE_VIEW_LEN, StringViewArray, make_view};
+use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
+use datafusion_common::{Result, exec_err};
+use datafusion_expr::{ColumnarValue, ScalarUDF};
+
+use crate::arguments::text_array;
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
-    vec![]
+    vec![
+        ScalarUDF::from(sentences::Sentences::default()),
+        ScalarUDF::from(words::Words::default()),
+        ScalarUDF::from(characters::Characters::default()),
+        ScalarUDF::from(normalize::Normalize::default()),
+    ]
+}
+
+/// Parts of the texts of a column.
+struct Pieces<'a> {
+    texts: &'a StringViewArray,
+    views: Vec<u128>,
+}
+
+impl<'a> Pieces<'a> {
+    fn new(texts: &'a StringViewArray) -> Self {
+        Self { texts, views: Vec::new() }
+    }
+
+    /// Adds the part `range` of `text`, which is the text of row `row`.
+    #[expect(clippy::cast_possible_truncation, reason = "views of Arrow hold lengths and offsets as u32")]
+    fn push(&mut self, row: usize, text: &str, range: Range<usize>) {
+        let whole = ByteView::from(self.texts.views()[row]);
+        let (buffer, offset) =
+            if whole.length <= MAX_INLINE_VIEW_LEN { (0, 0) } else { (whole.buffer_index, whole.offset) };
+        self.views.push(make_view(&text.as_bytes()[range.clone()], buffer, offset + range.start as u32));
+    }
+
+    fn len(&self) -> usize {
+        self.views.len()
+    }
+
+    fn finish(self) -> Result<StringViewArray> {
+        Ok(StringViewArray::try_new(ScalarBuffer::from(self.views), self.texts.data_buffers().to_vec(), None)?)
+    }
+}
+
+/// The lists of a column: NULL where the text is.
+struct Lists {
+    function: &'static str,
+    ends: Vec<i32>,
+    nulls: Option<NullBuffer>,
+}
+
+impl Lists {
+    fn new(function: &'static str, texts: &StringViewArray) -> Self {
+        let mut ends = Vec::with_capacity(texts.len() + 1);
+        ends.push(0);
+        Self { function, ends, nulls: texts.nulls().cloned() }
+    }
+
+    /// Ends the list of a row, when all lists so far have `items` items.
+    fn end_row(&mut self, items: usize) -> Result<()> {
+        let Ok(end) = i32::try_from(items) else {
+            return exec_err!(
+                "{}: the lists of one batch have more than {} items; set datafusion.execution.batch_size to a lower number",
+                self.function,
+                i32::MAX
+            );
+        };
+        self.ends.push(end);
+        Ok(())
+    }
+
+    fn finish(self, items: ArrayRef) -> Result<ListArray> {
+        let field = arrow::datatypes::Field::new_list_field(items.data_type().clone(), true);
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
+        Ok(ListArray::try_new(Arc::new(field), offsets, items, self.nulls)?)
+    }
+}
+
+/// A list of tokens for each text: `cut` calls its second argument with the range of each token.
+fn tokenize(
+    function: &'static str,
+    text: &ColumnarValue,
+    rows: usize,
+    mut cut: impl FnMut(&str, &mut dyn FnMut(Range<usize>)),
+) -> Result<ColumnarValue> {
+    let texts = text.to_array(rows)?;
+    let texts = text_array(&texts)?;
+    let mut pieces = Pieces::new(texts);
+    let mut lists = Lists::new(function, texts);
+    for (row, text) in texts.iter().enumerate() {
+        if let Some(text) = text {
+            cut(text, &mut |range| pieces.push(row, text, range));
+        }
+        lists.end_row(pieces.len())?;
+    }
+    Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(pieces.finish()?))?)))
 }

@@ -15,14 +15,13 @@ use icu_properties::props::SentenceBreak;
 use icu_segmenter::SentenceSegmenter;
 
 /// One rule, with examples that a test checks.
-#[derive(Debug, Clone, Copy)]
-pub struct Rule {
-    /// A short name.
-    pub name: &'static str,
-    /// What the rule does.
-    pub says: &'static str,
+#[derive(Clone, Copy)]
+#[cfg_attr(not(test), expect(dead_code, reason = "what a rule says is for people and tests"))]
+struct Rule {
+    name: &'static str,
+    says: &'static str,
     /// Texts and their sentences.
-    pub examples: &'static [(&'static str, &'static [&'static str])],
+    examples: &'static [(&'static str, &'static [&'static str])],
     /// The answer at a gap. A rule without this one is a part of how gaps are found, or of UAX #29.
     decide: Option<fn(&Gap<'_>) -> Option<Verdict>>,
 }
@@ -35,7 +34,7 @@ enum Verdict {
 use Verdict::{Break, Join};
 
 /// The rules in the order in which they are asked.
-pub const RULES: &[Rule] = &[
+const RULES: &[Rule] = &[
     Rule {
         name: "Unicode",
         says: "Where no rule below speaks, UAX #29 decides: a sentence ends after a terminator of its script and the \
@@ -61,13 +60,10 @@ pub const RULES: &[Rule] = &[
             ("他说\"好。\"他走了。\"再见\"", &["他说\"好。\"", "他走了。", "\"再见\""]),
             ("« Je pars. » Il part.", &["« Je pars. »", "Il part."]),
             ("„Ja.“ Er ging.", &["„Ja.“", "Er ging."]),
-            ("It rained.[3] We left. (So did he.) **Fine.** Bye.", &[
-                "It rained.[3]",
-                "We left.",
-                "(So did he.)",
-                "**Fine.**",
-                "Bye.",
-            ]),
+            (
+                "It rained.[3] We left. (So did he.) **Fine.** Bye.",
+                &["It rained.[3]", "We left.", "(So did he.)", "**Fine.**", "Bye."],
+            ),
         ],
         decide: None,
     },
@@ -81,7 +77,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "blank line",
         says: "A blank line, and U+2029, ends a sentence.",
-        examples: &[("A heading\n\nand text", &["A heading", "and text"]), ("See Dr.\r\n\r\nSmith", &["See Dr.", "Smith"])],
+        examples: &[
+            ("A heading\n\nand text", &["A heading", "and text"]),
+            ("See Dr.\r\n\r\nSmith", &["See Dr.", "Smith"]),
+        ],
         decide: Some(blank_line),
     },
     Rule {
@@ -105,12 +104,14 @@ pub const RULES: &[Rule] = &[
             ("it applies if\n(a) you ask, or\n(b) they do", &["it applies if", "(a) you ask, or", "(b) they do"]),
             ("intro\n# heading", &["intro", "# heading"]),
             ("总则\n第一条 为了\n一、甲", &["总则", "第一条 为了", "一、甲"]),
-            ("in a text that is wrapped at about sixty columns the sign\n- a dash - begins a line but no list", &[
+            (
                 "in a text that is wrapped at about sixty columns the sign\n- a dash - begins a line but no list",
-            ]),
-            ("* This is a comment that goes over several lines of program\n* text with a star at each of them", &[
+                &["in a text that is wrapped at about sixty columns the sign\n- a dash - begins a line but no list"],
+            ),
+            (
                 "* This is a comment that goes over several lines of program\n* text with a star at each of them",
-            ]),
+                &["* This is a comment that goes over several lines of program\n* text with a star at each of them"],
+            ),
         ],
         decide: Some(list_item),
     },
@@ -161,8 +162,11 @@ pub const RULES: &[Rule] = &[
                lower-case word of two letters or more, a digit (! ?) or a closing sign, or before a letter without \
                case; never inside a URL, an e-mail address, a path or a dotted name.",
         examples: &[
-            ("This is the end.The next begins?Yes.", &["This is the end.", "The next begins?", "Yes."]),
-            ("See http://x.org/a?B=c&d=E.F or Main.java.Txt now", &["See http://x.org/a?B=c&d=E.F or Main.java.Txt now"]),
+            ("This is the end.The next begins?Yes.No.", &["This is the end.", "The next begins?", "Yes.", "No."]),
+            (
+                "See http://x.org/a?B=c&d=E.F or Main.java.Txt now",
+                &["See http://x.org/a?B=c&d=E.F or Main.java.Txt now"],
+            ),
             ("Write to John.Doe@Example.Com or open README.MD", &["Write to John.Doe@Example.Com or open README.MD"]),
             ("Look at page.html?id=3 now", &["Look at page.html?id=3 now"]),
             ("你好吗?我很好.再见", &["你好吗?", "我很好.", "再见"]),
@@ -197,17 +201,16 @@ pub const RULES: &[Rule] = &[
                etc. any capital begins a sentence.",
         examples: &[
             ("The U.S. Army left St. Louis on Jan. 5.", &["The U.S. Army left St. Louis on Jan. 5."]),
-            ("He works for Acme Inc. The firm is in the U.S. It grows.", &[
-                "He works for Acme Inc.",
-                "The firm is in the U.S.",
-                "It grows.",
-            ]),
+            (
+                "He works for Acme Inc. The firm is in the U.S. It grows.",
+                &["He works for Acme Inc.", "The firm is in the U.S.", "It grows."],
+            ),
             ("Smith et al. (2010) said so.", &["Smith et al. (2010) said so."]),
-            ("Pens, ink, etc. Paper, too. And so on etc. and so on.", &[
-                "Pens, ink, etc.",
-                "Paper, too.",
-                "And so on etc. and so on.",
-            ]),
+            ("Mail me@x.org. Peter has a Ph.D. Thesis.", &["Mail me@x.org.", "Peter has a Ph.D. Thesis."]),
+            (
+                "Pens, ink, etc. Paper, too. And so on etc. and so on.",
+                &["Pens, ink, etc.", "Paper, too.", "And so on etc. and so on."],
+            ),
         ],
         decide: Some(abbreviation),
     },
@@ -255,10 +258,10 @@ pub const RULES: &[Rule] = &[
         name: "short line",
         says: "A line break without terminator ends a sentence if the line and the next word together would have \
                filled at most half of the widest line of the paragraph, and the next word has no lower-case initial.",
-        examples: &[("ABSTRACT\nThis text is about something that takes a while\nto tell", &[
-            "ABSTRACT",
-            "This text is about something that takes a while\nto tell",
-        ])],
+        examples: &[(
+            "ABSTRACT\nThis text is about something that takes a while\nto tell",
+            &["ABSTRACT", "This text is about something that takes a while\nto tell"],
+        )],
         decide: Some(short_line),
     },
     Rule {
@@ -273,8 +276,8 @@ pub const RULES: &[Rule] = &[
 /// word lists here in lower case and in order.
 const TITLES: &[&str] = &[
     "adm", "brig", "capt", "cmdr", "col", "cpl", "cpt", "dr", "fr", "frl", "gen", "gov", "herr", "hon", "hr", "lt",
-    "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mx", "pfc", "pres", "prof", "profs", "pvt", "rep", "reps", "rev",
-    "sen", "sens", "sgt", "sra", "srta", "supt",
+    "maj", "messrs", "mlle", "mme", "mr", "mrs", "ms", "mx", "pfc", "pres", "prof", "profs", "pvt", "rep", "reps",
+    "rev", "sen", "sens", "sgt", "sir", "sra", "srta", "supt",
 ];
 
 /// These end no sentence.
@@ -283,8 +286,8 @@ const NEVER: &[&str] = &["bzw", "cf", "d.h", "e.g", "eg", "i.e", "ie", "viz", "v
 /// These end a sentence only before a word that often begins one.
 const ABBREVIATIONS: &[&str] = &[
     "al", "apr", "assn", "aug", "ave", "bldg", "blvd", "bros", "co", "corp", "dec", "dept", "ed", "eds", "esp", "esq",
-    "est", "excl", "feb", "ft", "gmbh", "govt", "hrsg", "ibid", "inc", "incl", "inst", "intl", "jan", "jr", "jun", "ltd",
-    "mt", "nov", "oct", "prov", "rd", "resp", "sep", "sept", "sr", "st", "trans", "univ",
+    "est", "excl", "feb", "ft", "gmbh", "govt", "hrsg", "ibid", "inc", "incl", "inst", "intl", "jan", "jr", "jun",
+    "ltd", "mt", "nov", "oct", "prov", "rd", "resp", "sep", "sept", "sr", "st", "trans", "univ",
 ];
 
 /// These end no sentence before a digit, and the second list neither before a capital or a Roman number that stands
@@ -294,23 +297,25 @@ const BEFORE_DIGITS: &[&str] = &[
     "ver",
 ];
 const BEFORE_NUMBERS: &[&str] = &[
-    "app", "art", "arts", "ch", "chap", "chaps", "eq", "eqs", "fig", "figs", "para", "paras", "pt", "ref", "refs", "sec",
-    "secs", "sect", "tab", "vol", "vols",
+    "app", "art", "arts", "ch", "chap", "chaps", "eq", "eqs", "fig", "figs", "para", "paras", "pt", "ref", "refs",
+    "sec", "secs", "sect", "tab", "vol", "vols",
 ];
 
 /// Words that often begin a sentence and are rarely a name, as they stand there.
+#[rustfmt::skip]
 const STARTERS: &[&str] = &[
-    "A", "About", "According", "After", "All", "Also", "Although", "Among", "An", "And", "Another", "Any", "As", "At",
-    "Because", "Before", "Besides", "Both", "But", "By", "Can", "Could", "Das", "Der", "Despite", "Did", "Die", "Do",
-    "Does", "During", "Each", "Ein", "Eine", "Either", "El", "Elle", "Er", "Es", "Even", "Every", "Finally", "First",
-    "For", "From", "Further", "Furthermore", "Had", "Has", "Have", "He", "Hence", "Her", "Here", "His", "How", "However",
-    "I", "If", "Il", "Ils", "Im", "In", "Instead", "Is", "It", "Its", "Just", "La", "Last", "Later", "Le", "Les", "Let",
-    "Like", "Many", "Maybe", "Meanwhile", "More", "Moreover", "Most", "Much", "My", "Neither", "Nevertheless", "No",
-    "None", "Nor", "Not", "Nothing", "Now", "Of", "On", "Once", "One", "Only", "Or", "Other", "Others", "Our", "Over",
-    "Perhaps", "Please", "Several", "She", "Should", "Sie", "Similarly", "Since", "So", "Some", "Still", "Such", "Thanks",
-    "That", "The", "Their", "Then", "There", "Therefore", "These", "They", "This", "Those", "Though", "Through", "Thus",
-    "To", "Today", "Two", "Un", "Under", "Une", "Unless", "Until", "Upon", "Was", "We", "Were", "What", "When", "Where",
-    "Whether", "Which", "While", "Who", "Why", "With", "Within", "Without", "Would", "Yes", "Yet", "You", "Your",
+    "A", "About", "According", "After", "All", "Also", "Although", "Among", "An", "And", "Another", "Any", "As",
+    "At", "Because", "Before", "Besides", "Both", "But", "By", "Can", "Could", "Das", "Der", "Despite", "Did",
+    "Die", "Do", "Does", "During", "Each", "Ein", "Eine", "Either", "El", "Elle", "Er", "Es", "Even", "Every",
+    "Finally", "First", "For", "From", "Further", "Furthermore", "Had", "Has", "Have", "He", "Hence", "Her", "Here",
+    "His", "How", "However", "I", "If", "Il", "Ils", "Im", "In", "Instead", "Is", "It", "Its", "Just", "La", "Last",
+    "Later", "Le", "Les", "Let", "Like", "Many", "Maybe", "Meanwhile", "More", "Moreover", "Most", "Much", "My",
+    "Neither", "Nevertheless", "No", "None", "Nor", "Not", "Nothing", "Now", "Of", "On", "Once", "One", "Only",
+    "Or", "Other", "Others", "Our", "Over", "Perhaps", "Please", "Several", "She", "Should", "Sie", "Similarly",
+    "Since", "So", "Some", "Still", "Such", "Thanks", "That", "The", "Their", "Then", "There", "Therefore", "These",
+    "They", "This", "Those", "Though", "Through", "Thus", "To", "Today", "Two", "Un", "Under", "Une", "Unless",
+    "Until", "Upon", "Was", "We", "Were", "What", "When", "Where", "Whether", "Which", "While", "Who", "Why",
+    "With", "Within", "Without", "Would", "Yes", "Yet", "You", "Your",
 ];
 
 /// How far around a gap a word, or what may be a URL, is looked at, in characters.
@@ -425,9 +430,10 @@ impl<'a> Gap<'a> {
         self.after().chars().next().map_or(Initial::Other, initial_of)
     }
 
+    /// The letters that follow, as many as a word may have.
     fn word_after(&self) -> &'a str {
         let after = self.after();
-        let end = after.char_indices().take(WORD).find(|(_, c)| !c.is_alphabetic()).map_or(after.len(), |(i, _)| i);
+        let end = after.chars().take(WORD).take_while(|c| c.is_alphabetic()).map(char::len_utf8).sum();
         &after[..end]
     }
 
@@ -442,17 +448,17 @@ impl<'a> Gap<'a> {
         let odd = |c| matches!(c, '/' | '\\' | '@' | '_' | '=' | '&');
         let mut behind = '.';
         for c in self.text[..self.mark].chars().rev().take_while(|c| !c.is_whitespace()).take(ADDRESS) {
-            if odd(c) || (c == '.' && behind.is_alphanumeric()) {
+            if odd(c) || (c == '.' && behind.is_ascii_alphanumeric()) {
                 return true;
             }
             behind = c;
         }
         let mut dotted = false;
         for c in self.text[self.stop..].chars().take_while(|c| !c.is_whitespace()).take(ADDRESS) {
-            if odd(c) || (dotted && c.is_alphanumeric()) {
+            if odd(c) || (dotted && c.is_ascii_alphanumeric()) {
                 return true;
             }
-            dotted = c == '.';
+            dotted = c == '.' && self.is_full_stop();
         }
         false
     }
@@ -478,9 +484,9 @@ fn blank_line(gap: &Gap<'_>) -> Option<Verdict> {
 
 fn line_of_signs(gap: &Gap<'_>) -> Option<Verdict> {
     let line = gap.line?;
-    let next = gap.text[gap.start..].chars().take_while(|&c| breaks_line(c) == 0);
-    let signs = !has_word(&gap.text[line.start..gap.end]) || !next.into_iter().any(char::is_alphanumeric);
-    signs.then_some(Break)
+    let mut next = gap.text[gap.start..].chars().take_while(|&c| breaks_line(c) == 0);
+    let words = has_word(&gap.text[line.start..gap.end]) && next.any(char::is_alphanumeric);
+    (!words).then_some(Break)
 }
 
 fn list_item(gap: &Gap<'_>) -> Option<Verdict> {
@@ -593,7 +599,8 @@ fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
         return None;
     }
     let word = gap.word_before();
-    let dotted = word.contains('.') && word.split('.').all(|part| (1..=3).contains(&part.len()));
+    let address = gap.before()[..gap.before().len() - word.len()].ends_with(['@', '/', '-', '_', '.']);
+    let dotted = !address && word.contains('.') && word.split('.').all(|part| matches!(part.chars().count(), 1 | 2));
     ((dotted || Lower::of(word).is_in(ABBREVIATIONS)) && !gap.starter_follows()).then_some(Join)
 }
 
@@ -636,7 +643,9 @@ fn lower_case(gap: &Gap<'_>) -> Option<Verdict> {
         && gap.end == gap.stop
         && word.chars().count() >= 4
         && word.chars().all(char::is_lowercase)
-        && [TITLES, NEVER, ABBREVIATIONS, BEFORE_DIGITS, BEFORE_NUMBERS].iter().all(|list| !Lower::of(word).is_in(list));
+        && [TITLES, NEVER, ABBREVIATIONS, BEFORE_DIGITS, BEFORE_NUMBERS]
+            .iter()
+            .all(|list| !Lower::of(word).is_in(list));
     match initial {
         _ if plain => Some(Break),
         Initial::Lower => Some(Join),
@@ -691,60 +700,55 @@ struct ListSign {
 
 /// The bullet or list number that a line begins with: `•`, `-`, `##`, `1.`, `2.1.`, `(a)`, `iv)`, `一、`, `第二条`.
 fn list_sign(line: &str) -> Option<ListSign> {
-    let sign = |length| Some(ListSign { length, letter: false });
-    let first = line.chars().next()?;
+    let sign = |length| ListSign { length, letter: false };
     let spaced = |length: usize| line[length..].chars().next().is_none_or(char::is_whitespace);
-    let chinese = |c: &char| "一二三四五六七八九十百零〇".contains(*c) || c.is_ascii_digit();
+    let chinese = |c: &char| "一二三四五六七八九十百零〇".contains(*c);
+    let first = line.chars().next()?;
     match first {
-        '•' | '‣' | '◦' | '▪' | '▫' | '■' | '□' | '●' | '○' | '◆' | '◇' | '►' | '▶' | '➢' | '✓' | '✔' | '∙' | '①'..='⑳' => {
-            return sign(first.len_utf8());
+        _ if "•‣◦▪▫■□●○◆◇►▶➢✓✔∙①②③④⑤⑥⑦⑧⑨⑩".contains(first) => {
+            return Some(sign(first.len_utf8()));
         }
-        '-' | '*' | '+' | '–' | '—' | '·' => return spaced(first.len_utf8()).then(|| sign(first.len_utf8()))?,
+        '-' | '*' | '+' | '–' | '—' | '·' => return spaced(first.len_utf8()).then(|| sign(first.len_utf8())),
         '#' => {
-            let length = line.bytes().take_while(|&b| b == b'#').take(7).count();
-            return (length <= 6 && spaced(length)).then(|| sign(length))?;
+            let length = line.bytes().take(7).take_while(|&b| b == b'#').count();
+            return (length <= 6 && spaced(length)).then(|| sign(length));
         }
         '第' => {
-            let number: usize = line.chars().skip(1).take(6).take_while(chinese).map(char::len_utf8).sum();
-            let rest = &line[first.len_utf8() + number..];
-            let unit = rest.chars().next().filter(|c| "条章节篇款部".contains(*c))?;
-            return (number > 0).then(|| sign(first.len_utf8() + number + unit.len_utf8()))?;
+            let number = line.chars().skip(1).take(6).take_while(|c| chinese(c) || c.is_ascii_digit());
+            let unit = first.len_utf8() + number.map(char::len_utf8).sum::<usize>();
+            let ends = line[unit..].chars().next().filter(|c| "条章节篇款部".contains(*c))?;
+            return (unit > first.len_utf8()).then(|| sign(unit + ends.len_utf8()));
         }
         _ => {}
     }
-    let open = match first {
-        '(' | '（' | '[' => first.len_utf8(),
-        _ => 0,
-    };
-    let body = &line[open..];
-    let length: usize =
-        body.chars().take(16).take_while(|c| c.is_ascii_alphanumeric() || *c == '.' || chinese(c)).map(char::len_utf8).sum();
-    let (number, rest) = body.split_at(length);
-    let close = rest.chars().next().filter(|c| matches!(c, ')' | '）' | ']' | '、'));
-    let stopped = number.strip_suffix('.');
-    let name = stopped.unwrap_or(number);
+    let open = if matches!(first, '(' | '（' | '[') { first.len_utf8() } else { 0 };
+    let body = line[open..].chars().take(16).take_while(|c| c.is_ascii_alphanumeric() || *c == '.' || chinese(c));
+    let stop = open + body.map(char::len_utf8).sum::<usize>();
+    let stopped = line[open..stop].strip_suffix('.');
+    let name = stopped.unwrap_or(&line[open..stop]);
     let dotted = name.split('.').all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()));
     let single = name.len() == 1 && name.bytes().all(|b| b.is_ascii_alphabetic());
-    let roman = (1..=5).contains(&name.len()) && {
-        let of = |signs: &[u8]| name.bytes().all(|b| signs.contains(&b));
-        of(b"ivx") || of(b"IVX")
-    };
-    let counted = !name.is_empty() && name.chars().count() <= 3 && name.chars().all(|c| chinese(&c) && !c.is_ascii());
-    if let Some(close) = close {
-        let length = open + length + close.len_utf8();
-        let known = dotted || single || roman || counted;
-        return (known && stopped.is_none() && (matches!(close, '）' | '、') || spaced(length))).then(|| sign(length))?;
+    let made_of = |digits: &[u8]| (1..=5).contains(&name.len()) && name.bytes().all(|b| digits.contains(&b));
+    let known = dotted || single || made_of(b"ivx") || made_of(b"IVX");
+    let counted = matches!(name.chars().count(), 1..=3) && name.chars().all(|c| chinese(&c));
+    match line[stop..].chars().next() {
+        Some(close @ (')' | '）' | ']' | '、')) => {
+            let length = stop + close.len_utf8();
+            let ends = matches!(close, '）' | '、') || spaced(length);
+            ((known || counted) && stopped.is_none() && ends).then(|| sign(length))
+        }
+        _ if open > 0 || !spaced(stop) => None,
+        _ if stopped.is_some() => {
+            let letter = single && name.bytes().all(|b| b.is_ascii_uppercase());
+            known.then_some(ListSign { length: stop, letter })
+        }
+        // `2.1 Scope`
+        _ => {
+            let next = line[stop..].trim_start().chars().next().map(initial_of);
+            let capital = matches!(next, Some(Initial::Upper | Initial::Letter));
+            (dotted && name.contains('.') && capital).then(|| sign(stop))
+        }
     }
-    if open > 0 || !spaced(length) {
-        return None;
-    }
-    if stopped.is_some() && (dotted || single || roman) {
-        let letter = single && name.bytes().all(|b| b.is_ascii_uppercase());
-        return Some(ListSign { length, letter });
-    }
-    // `2.1 Scope`
-    let capital = rest.trim_start().chars().next().is_some_and(|c| matches!(initial_of(c), Initial::Upper | Initial::Letter));
-    (dotted && name.contains('.') && capital).then(|| sign(length))?
 }
 
 fn has_word(text: &str) -> bool {
@@ -794,9 +798,7 @@ fn terminator(bytes: &[u8], i: usize) -> usize {
         b'.' | b'!' | b'?' => 1,
         0xE2..=0xEF => match bytes.get(i..i + 3) {
             // … 。 ！ ． ？ ｡
-            Some(
-                [0xE2, 0x80, 0xA6] | [0xE3, 0x80, 0x82] | [0xEF, 0xBC, 0x81 | 0x8E | 0x9F] | [0xEF, 0xBD, 0xA1],
-            ) => 3,
+            Some([0xE2, 0x80, 0xA6] | [0xE3, 0x80, 0x82] | [0xEF, 0xBC, 0x81 | 0x8E | 0x9F] | [0xEF, 0xBD, 0xA1]) => 3,
             _ => 0,
         },
         _ => 0,
@@ -810,7 +812,7 @@ fn columns(text: &str) -> usize {
 
 /// Puts the sentences of `text` into `found`, in order: disjoint ranges of bytes without white space at either end. All
 /// that is outside of them is white space.
-pub(crate) fn split(text: &str, found: &mut Vec<Range<usize>>) {
+pub(super) fn split(text: &str, found: &mut Vec<Range<usize>>) {
     split_by(RULES, text, found);
 }
 
@@ -849,7 +851,7 @@ fn split_by(rules: &[Rule], text: &str, found: &mut Vec<Range<usize>>) {
             break;
         }
         // A break of Unicode's may be behind signs that open.
-        let reach = if gap.has_space() { gap.start } else { text.len() - gap.after().len() };
+        let reach = text.len() - gap.after().len();
         while next_break <= reach && next_break < text.len() {
             gap.unicode |= next_break > gap.mark;
             next_break = breaks.next().unwrap_or(text.len());
@@ -914,7 +916,11 @@ impl<'a> Splitter<'a, '_> {
         Gap { unicode: true, ..self.gap(marks, end..start) }
     }
 
-    fn gap(&mut self, Range { start: mark, end: stop }: Range<usize>, Range { start: end, end: start }: Range<usize>) -> Gap<'a> {
+    fn gap(
+        &mut self,
+        Range { start: mark, end: stop }: Range<usize>,
+        Range { start: end, end: start }: Range<usize>,
+    ) -> Gap<'a> {
         let lines = count_lines(&self.text[end..start]);
         let line = (lines == 1).then(|| {
             if self.paragraph.end <= end {
@@ -1037,8 +1043,6 @@ fn measure(text: &str, from: usize) -> Paragraph {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use proptest::prelude::*;
-
     use super::*;
 
     fn sentences<'a>(rules: &[Rule], text: &'a str) -> Vec<&'a str> {
@@ -1050,7 +1054,7 @@ mod tests {
     #[test]
     fn every_rule_does_what_its_examples_say() {
         for rule in RULES {
-            assert!(!rule.examples.is_empty(), "{} has no example", rule.name);
+            assert!(!rule.says.is_empty() && !rule.examples.is_empty(), "{} says nothing", rule.name);
             for (text, expected) in rule.examples {
                 assert_eq!(sentences(RULES, text), *expected, "{}", rule.name);
             }
@@ -1090,52 +1094,30 @@ mod tests {
 
     #[test]
     fn control_characters_are_text() {
-        assert_eq!(sentences(RULES, "\0One. Two.\u{200f} \u{202e}Three."), ["\0One.", "Two.\u{200f}", "\u{202e}Three."]);
+        assert_eq!(
+            sentences(RULES, "\0One. Two.\u{200f} \u{202e}Three."),
+            ["\0One.", "Two.\u{200f}", "\u{202e}Three."]
+        );
     }
 
     /// What took a second at n² steps for 10,000 characters would take hours here.
     #[test]
     fn the_time_is_linear_on_hostile_text() {
+        #[rustfmt::skip]
+        let pieces = [
+            "x", ".", ". ", "..\n", "\n", "-\n\n", "-\u{2028}", ".\u{2028}", "a\n", "\"", ".\"", ". \" ", ".)",
+            ")", ". » ", "\u{300}", "a.\u{300}", "。", "。「", "1.", "1. ", "a.B", "a.Bc", "I. ", "#", "# ", "#. ",
+            "- . ", "1", ". 1 ", "?", "(?)字", "[1]", ".[1]", "U.S. ", "\0", "\u{202e}", "字", "ไทย", "\u{feff}",
+            "।", "।) ", "\r", "\t", "e.g. ", ": 1. A ", "Fig. ABCDEFGHIJKLMNOPQRSTUVWXYZ ", "1.\n", "I. aI. ",
+            "😀", "\u{85}.",
+        ];
         let repeated = |piece: &str| piece.repeat(1_000_000 / piece.len());
         let started = Instant::now();
-        for piece in [
-            "x", ".", ". ", "..\n", "\n", "-\n\n", "-\u{2028}", ".\u{2028}", "a\n", "\"", ".\"", ". \" ", ".)", ")", ". » ", "\u{300}",
-            "a.\u{300}", "。", "。「", "1.", "1. ", "a.B", "a.Bc", "I. ", "#", "# ", "#. ", "- . ", "1", ". 1 ", "?", "(?)字", "[1]", ".[1]",
-            "U.S. ", "\0", "\u{202e}", "字", "ไทย", "\u{feff}", "।", "।) ", "\r", "\t", "e.g. ", ": 1. A ", "😀", "\u{85}.",
-        ] {
+        for piece in pieces {
             sentences(RULES, &repeated(piece));
             sentences(RULES, &format!("a{}", repeated(piece)));
         }
         sentences(RULES, &"x".repeat(10_000_000));
         assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
-    }
-
-    fn tricky_text() -> impl Strategy<Value = String> {
-        let pieces = [
-            "a", "The", "end", "Dr", "U.S", "No", "1", "3.14", "J", "I", ".", ".", "...", "…", "!", "?", "。", "？", "；", "「", "」",
-            "“", "”", "\"", "'", "(", ")", "（", "）", "[1]", " ", " ", " ", "\n", "\n", "\n\n", "\r\n", "\r", "\t", "\u{a0}",
-            "\u{3000}", "\u{2028}", "\u{2029}", "\u{85}", "- ", "# ", "(a) ", "1. ", "一、", "====", "***", "字", "我们", "é", "e\u{301}",
-            "\u{301}", "\u{200b}", "\u{feff}", "\u{202e}", "\0", "😀", "؟", "।", "ไทย", "http://a.b/c?D=e", "x@y.Zz", ":", ";", ",",
-            "some longer words that fill a line up to its end", "\u{1d400}",
-        ];
-        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.concat())
-    }
-
-    proptest! {
-        #[test]
-        fn sentences_are_in_order_and_leave_out_white_space_only(text in tricky_text()) {
-            let mut found = Vec::new();
-            split(&text, &mut found);
-            let mut at = 0;
-            for range in &found {
-                prop_assert!(text[at..range.start].trim().is_empty());
-                prop_assert!(!range.is_empty());
-                let sentence = &text[range.clone()];
-                prop_assert_eq!(sentence.trim(), sentence);
-                prop_assert!(has_word(sentence) || found.len() == 1);
-                at = range.end;
-            }
-            prop_assert!(text[at..].trim().is_empty());
-        }
     }
 }

@@ -1,0 +1,5 @@
+-- reads:  unit_pairs(doc_a, doc_b, similarity), docs(doc, doc_id)
+-- writes: pairs(id_a, id_b, similarity)
+SELECT a.doc_id AS id_a, b.doc_id AS id_b, unit_pairs.similarity
+FROM unit_pairs JOIN docs AS a ON unit_pairs.doc_a = a.doc JOIN docs AS b ON unit_pairs.doc_b = b.doc
+ORDER BY unit_pairs.unit_a, unit_pairs.unit_b

@@ -1,0 +1,129 @@
+//! The options that several commands share.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use crate::corpus::{self, Format as InputFormat};
+use crate::export::Format;
+
+/// How input is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct InputOptions {
+    /// The column that holds the text, in JSON lines, CSV and Parquet [default: text]
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
+    /// The column that holds the id [default: doc_id or id if there is one; '' numbers the records]
+    #[arg(long, value_name = "NAME")]
+    id_column: Option<String>,
+    /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet
+    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    input_format: Option<InputFormat>,
+    /// What to do with a bad record
+    #[arg(long, value_enum, default_value_t = OnError::Fail)]
+    on_error: OnError,
+    /// Where to put bad records, as JSON lines, with --on-error quarantine
+    #[arg(long, value_name = "FILE", required_if_eq("on_error", "quarantine"))]
+    quarantine: Option<PathBuf>,
+    /// The longest record: a line of JSON, a row of CSV, a text file
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
+    max_record_bytes: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnError {
+    /// Stop with an error
+    Fail,
+    /// Leave it out, count it and list it
+    Skip,
+    /// Leave it out and write it to the file of --quarantine
+    Quarantine,
+}
+
+impl InputOptions {
+    pub(super) fn reading(&self) -> corpus::Options {
+        corpus::Options {
+            text_column: self.text_column.clone(),
+            id_column: self.id_column.clone(),
+            format: self.input_format,
+            max_record_bytes: self.max_record_bytes,
+            on_error: match (self.on_error, &self.quarantine) {
+                (OnError::Quarantine, Some(path)) => corpus::OnError::Quarantine(path.clone()),
+                (OnError::Fail, _) => corpus::OnError::Fail,
+                _ => corpus::OnError::Skip,
+            },
+        }
+    }
+}
+
+fn input_format(name: &str) -> Result<InputFormat> {
+    match InputFormat::from_name(name) {
+        Some(format) => Ok(format),
+        None => bail!("known formats are text, html, markdown, jsonl, csv, tsv and parquet"),
+    }
+}
+
+/// Where the result goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputOptions {
+    /// The file to write; without it the result goes to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// The form of the result [default: what the file name says; table on standard output]
+    #[arg(long, value_enum)]
+    pub(super) format: Option<Format>,
+}
+
+/// How a command runs.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Running")]
+pub(super) struct RunOptions {
+    /// How much memory the query engine may take for joins, sorts and groups, such as 512MiB or 4GiB; more goes to disk
+    /// where the operators can [default: no limit]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(super) memory: Option<usize>,
+    /// How many threads to run [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+    /// End with exit code 4 if anything was capped or skipped
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// Reads a size such as `512MiB`, `4g` or `1000000`.
+fn bytes(text: &str) -> Result<usize> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        unit => bail!("unknown unit '{unit}'; write a number and KiB, MiB, GiB or TiB"),
+    };
+    match digits.trim().parse::<usize>() {
+        Ok(n) if n > 0 && n.leading_zeros() > shift => Ok(n << shift),
+        _ => bail!("write a whole number and KiB, MiB, GiB or TiB, such as 512MiB"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("512MiB").unwrap(), 512 << 20);
+        assert_eq!(bytes("4g").unwrap(), 4 << 30);
+        assert_eq!(bytes("1000").unwrap(), 1000);
+        for wrong in ["", "MiB", "0", "1.5GiB", "99999999TiB", "3 elephants", "-1"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

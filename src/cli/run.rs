@@ -1,0 +1,304 @@
+//! What the method commands have in common: a workspace, collections, a result, a summary.
+
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use crate::corpus::{self, Summary};
+use crate::export::{Format, StagedFile, write_rows};
+use crate::ingest;
+use crate::pipeline::Workspace;
+use crate::pipeline::query::{Parameters, Query};
+use crate::session::session;
+
+/// How many capped texts and skipped records are listed on standard error.
+const LISTED: usize = 10;
+
+/// Talks to the user, on standard error.
+pub(super) fn say(text: &str) {
+    // There is nowhere left to complain if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "ibid: {text}");
+}
+
+/// An error and what led to it, each said once.
+pub(super) fn describe(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain() {
+        let text = match cause.downcast_ref::<DataFusionError>() {
+            Some(error) => error.find_root().strip_backtrace(),
+            None => cause.to_string(),
+        };
+        if !said.contains(&text) {
+            let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
+        }
+    }
+    said
+}
+
+/// A command that is under way.
+pub(super) struct Run<'a> {
+    pub(super) workspace: Workspace,
+    options: &'a RunOptions,
+    progress: ProgressBar,
+    began: Instant,
+    /// What was read that was not a corpus yet.
+    read: Vec<Summary>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn begin(options: &'a RunOptions) -> Result<Self> {
+        let progress = if options.quiet || !std::io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            let spinner =
+                ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}")?);
+            spinner.enable_steady_tick(Duration::from_millis(200));
+            spinner
+        };
+        let workspace = Workspace::try_new(new_session(options)?, progress.clone())?;
+        Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new() })
+    }
+
+    /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
+    /// else read into the workspace first.
+    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<()> {
+        let folder = match corpus_folder(inputs)? {
+            Some(folder) => folder,
+            None => {
+                let folder = self.workspace.folder().join(format!("{prefix}corpus"));
+                std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+                let ingested = self.ingest(inputs, reading, &folder).await?;
+                self.read.push(ingested.summary);
+                folder
+            }
+        };
+        ingest::register(&self.workspace.session, prefix, &folder).await
+    }
+
+    /// Opens the collection and the one to compare it with. Where there is none the tables are there, without rows.
+    pub(super) async fn open_both(
+        &mut self,
+        inputs: &[String],
+        method: &MethodOptions,
+        reading: &InputOptions,
+    ) -> Result<()> {
+        self.open("", inputs, reading).await?;
+        match &method.against {
+            Some(against) => self.open("against_", std::slice::from_ref(against), reading).await?,
+            None => {
+                for statement in NO_OTHER_COLLECTION {
+                    self.workspace.run(statement).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn ingest(
+        &self,
+        inputs: &[String],
+        reading: &InputOptions,
+        folder: &Path,
+    ) -> Result<ingest::Ingested> {
+        self.progress.set_message("reading");
+        let documents = corpus::open(inputs, &reading.reading())?;
+        ingest::ingest(&self.workspace.session, documents, folder).await
+    }
+
+    /// Writes the result and says how many rows it has.
+    pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
+        self.progress.set_message("writing");
+        let rows = rows.execute_stream().await?;
+        let Some(path) = &output.output else {
+            let format = output.format.unwrap_or(Format::Table);
+            self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+            return write_rows(rows, format, &mut std::io::BufWriter::new(std::io::stdout())).await;
+        };
+        let format = output.format.map_or_else(|| Format::of_file(path), Ok)?;
+        let mut staged = StagedFile::create(path)?;
+        let count = write_rows(rows, format, &mut std::io::BufWriter::new(&mut staged)).await?;
+        staged.commit()?;
+        Ok(count)
+    }
+
+    /// Writes the table of what was capped, if it is wanted.
+    pub(super) async fn write_capped(&self, path: Option<&Path>) -> Result<()> {
+        let Some(path) = path else { return Ok(()) };
+        let rows = self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?;
+        let output = OutputOptions { output: Some(path.to_path_buf()), format: None };
+        self.write(rows, &output).await.map(|_| ())
+    }
+
+    /// Ends the command: the summary, what was left out, the exit code.
+    pub(super) async fn end(self, counts: &[(&str, u64)], capped: Option<Query>) -> Result<Ending> {
+        self.progress.finish_and_clear();
+        let capped_count = capped.map_or(0, |query| self.workspace.rows_of(query));
+        let skipped: u64 = self.read.iter().map(|summary| summary.skipped_count).sum();
+        if !self.options.quiet {
+            let mut parts: Vec<String> = counts.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
+            if capped.is_some() {
+                parts.push(format!("capped {}", grouped(capped_count)));
+            }
+            parts.push(format!("skipped {}", grouped(skipped)));
+            say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
+            if capped_count > 0 {
+                self.list_capped(capped_count).await?;
+            }
+            for summary in &self.read {
+                list_left_out(summary);
+            }
+        }
+        let left_out = capped_count + skipped > 0;
+        Ok(if left_out && self.options.strict { Ending::NotStrict } else { Ending::Done })
+    }
+
+    async fn list_capped(&self, count: u64) -> Result<()> {
+        let sql = format!(
+            "SELECT df, units, pairs_not_made, substr(text, 1, 60) AS text, example FROM capped \
+             ORDER BY pairs_not_made DESC, text LIMIT {LISTED}"
+        );
+        let shown = self.workspace.session.sql(&sql).await?.to_string().await?;
+        say(&format!(
+            "{} texts stand in more places than --max-frequency allows, and found no pairs; --capped FILE lists them all\n{shown}",
+            grouped(count)
+        ));
+        Ok(())
+    }
+}
+
+/// Lists what reading left out.
+pub(super) fn list_left_out(summary: &Summary) {
+    for skipped in summary.skipped.iter().take(LISTED) {
+        let line = skipped.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        let byte = skipped.byte.map(|byte| format!(", byte {byte}")).unwrap_or_default();
+        say(&format!("skipped {}{line}{byte}: {}", skipped.file, skipped.reason));
+    }
+    if summary.skipped_count > LISTED as u64 {
+        say(&format!("… {} skipped in all; --on-error quarantine keeps them", grouped(summary.skipped_count)));
+    }
+    if let [first, ..] = summary.ignored.as_slice() {
+        say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));
+    }
+}
+
+/// How a method that compares texts runs.
+#[derive(Debug, Args)]
+pub(super) struct MethodOptions {
+    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
+    /// from here
+    #[arg(long, value_name = "INPUT")]
+    pub(super) against: Option<String>,
+    /// Look for pairs within each document, too
+    #[arg(long, conflicts_with = "against")]
+    pub(super) within_documents: bool,
+    /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_frequency: u32,
+    /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
+    #[arg(long, value_name = "FILE")]
+    pub(super) capped: Option<PathBuf>,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    pub(super) show_sql: bool,
+}
+
+impl MethodOptions {
+    pub(super) fn set(&self, parameters: &mut Parameters) {
+        parameters.set("against", self.against.is_some());
+        parameters.set("within_documents", self.within_documents);
+        parameters.set("max_frequency", i64::from(self.max_frequency));
+    }
+}
+
+/// Prints what would run as a script for `ibid sql`.
+pub(super) fn show_sql(run: &Run<'_>, inputs: &[String], against: Option<&str>, stages: &[Query]) -> Result<Ending> {
+    let mut script = String::new();
+    let collections = [("", inputs.to_vec())];
+    for (prefix, inputs) in collections.into_iter().chain(against.map(|input| ("against_", vec![input.to_string()]))) {
+        let folder = corpus_folder(&inputs)?.unwrap_or_else(|| {
+            let _ = writeln!(script, "-- first: ibid ingest {} -o {prefix}corpus", inputs.join(" "));
+            PathBuf::from(format!("{prefix}corpus"))
+        });
+        for (table, path) in ingest::tables(prefix, &folder) {
+            let path = path.display().to_string().replace('\'', "''");
+            let _ = writeln!(script, "CREATE EXTERNAL TABLE {table} STORED AS PARQUET LOCATION '{path}';");
+        }
+    }
+    if against.is_none() {
+        for statement in NO_OTHER_COLLECTION {
+            let _ = writeln!(script, "{statement};");
+        }
+    }
+    for query in stages {
+        let sql = run.workspace.parameters.bind(query.sql)?;
+        let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
+    }
+    run.progress.finish_and_clear();
+    std::io::stdout().write_all(script.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// What stands in the place of `--against` where a collection is compared with itself.
+pub(super) const NO_OTHER_COLLECTION: [&str; 2] = [
+    "CREATE VIEW against_documents AS SELECT * FROM documents WHERE false",
+    "CREATE VIEW against_sentences AS SELECT * FROM sentences WHERE false",
+];
+
+/// The corpus folder that `inputs` name, if they name one.
+pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<PathBuf>> {
+    match inputs {
+        [one] => Ok(Some(PathBuf::from(one)).filter(|path| ingest::is_corpus(path))),
+        many => match many.iter().find(|path| ingest::is_corpus(Path::new(path))) {
+            Some(corpus) => bail!("{corpus} is a corpus; give it alone, or ingest everything into one corpus first"),
+            None => Ok(None),
+        },
+    }
+}
+
+/// A session with the limits that the user set.
+pub(super) fn new_session(options: &RunOptions) -> Result<SessionContext> {
+    let mut config = SessionConfig::new();
+    if let Some(threads) = options.threads {
+        config = config.with_target_partitions(usize::from(threads));
+    }
+    let mut runtime = RuntimeEnvBuilder::new();
+    if let Some(memory) = options.memory {
+        // What operators reserve is not all that a query takes: decoding, batches in flight and buffers come on top.
+        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory / 5 * 3)));
+    }
+    Ok(session(config, runtime.build_arc()?)?)
+}
+
+/// A number with its thousands apart.
+pub(super) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share above 0 and up to 1.
+pub(super) fn ratio(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
+        _ => bail!("write a number above 0 and up to 1, such as 0.8"),
+    }
+}

@@ -1,0 +1,107 @@
+//! `--signature NAME:PARAMS`: which statement of `queries/signatures` runs, with which parameters.
+
+use std::str::FromStr;
+
+use anyhow::{Error, Result, bail};
+
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+
+/// A signature that can be chosen: its name, its statement, and its parameters with their defaults.
+struct Known {
+    name: &'static str,
+    query: Query,
+    parameters: &'static [(&'static str, f64)],
+}
+
+const KNOWN: [Known; 5] = [
+    Known { name: "shingles", query: query::SIGNATURES_SHINGLES, parameters: &[("n", 3.0)] },
+    Known { name: "characters", query: query::SIGNATURES_CHARACTERS, parameters: &[("n", 5.0)] },
+    Known { name: "i_match", query: query::SIGNATURES_I_MATCH, parameters: &[("low", 0.1), ("high", 1.0)] },
+    Known {
+        name: "i_match_ranked",
+        query: query::SIGNATURES_I_MATCH_RANKED,
+        parameters: &[("skip", 2.0), ("take", 10.0)],
+    },
+    Known {
+        name: "spot_sigs",
+        query: query::SIGNATURES_SPOT_SIGS,
+        parameters: &[("k", 100.0), ("distance", 2.0), ("chain", 3.0)],
+    },
+];
+
+/// How a text becomes a set.
+#[derive(Debug, Clone)]
+pub(super) struct Signature {
+    pub(super) query: Query,
+    values: Vec<(&'static str, f64)>,
+}
+
+impl Signature {
+    /// Says for the help which signatures there are.
+    pub(super) fn help() -> String {
+        let one = |known: &Known| {
+            let parameters: Vec<_> = known.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            format!("{}:{}", known.name, parameters.join(","))
+        };
+        KNOWN.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn set(&self, parameters: &mut Parameters) {
+        for (name, value) in &self.values {
+            parameters.set(name, Literal::of_text(&value.to_string()));
+        }
+    }
+}
+
+impl FromStr for Signature {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, given) = text.split_once(':').unwrap_or((text, ""));
+        let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
+            let nearest = KNOWN
+                .iter()
+                .map(|known| known.name)
+                .max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            bail!("unknown signature '{name}', did you mean {}? There are {}", nearest.unwrap_or(""), Self::help());
+        };
+        let given: Vec<&str> = if given.is_empty() { Vec::new() } else { given.split(',').collect() };
+        if given.len() > known.parameters.len() {
+            bail!("{name} has {} parameters, got {}; write {}", known.parameters.len(), given.len(), Self::help());
+        }
+        let mut values = known.parameters.to_vec();
+        for ((parameter, value), text) in values.iter_mut().zip(given) {
+            match text.trim().parse::<f64>() {
+                Ok(number) if number.is_finite() => *value = number,
+                _ => bail!("the parameter {parameter} of {name} is a number, got '{text}'"),
+            }
+        }
+        Ok(Self { query: known.query, values })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bound(text: &str, sql: &str) -> String {
+        let mut parameters = Parameters::default();
+        text.parse::<Signature>().unwrap().set(&mut parameters);
+        parameters.bind(sql).unwrap()
+    }
+
+    #[test]
+    fn parameters_have_defaults() {
+        assert_eq!(bound("shingles", "$n"), "3");
+        assert_eq!(bound("i_match:0.2", "$low $high"), "0.2 1");
+        assert_eq!(bound("spot_sigs:60,1", "$k $distance $chain"), "60 1 3");
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        let error = |text: &str| text.parse::<Signature>().unwrap_err().to_string();
+        assert!(error("shingle:3").contains("did you mean shingles?"));
+        assert!(error("shingles:3,4").contains("1 parameters"));
+        assert!(error("shingles:three").contains("n of shingles is a number"));
+    }
+}

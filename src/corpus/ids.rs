@@ -1,0 +1,30 @@
+//! Whether a document's id has been there before.
+
+use std::collections::HashSet;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The ids so far, as hashes: at most 18 bytes an id, whatever its length.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    seen: HashSet<u64>,
+}
+
+impl Ids {
+    /// False if the id, or very rarely another of the same hash, has been added before.
+    pub(crate) fn add(&mut self, id: &str) -> bool {
+        self.seen.insert(xxh3_64(id.as_bytes()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_there_before_is_refused() {
+        let mut ids = Ids::default();
+        assert!(["a", "b", "", "A"].into_iter().all(|id| ids.add(id)));
+        assert!(!ids.add("b"));
+    }
+}

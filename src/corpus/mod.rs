@@ -1,0 +1,360 @@
+//! Readers: from the user's files to documents.
+//!
+//! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
+//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
+//! they are compressed ([`compression`]), which columns there are ([`columns`]), what each format holds ([`text`],
+//! [`html`], [`jsonl`], [`csv`], [`parquet`]), how rows become batches ([`batch`]), whether ids are distinct ([`ids`]),
+//! and what becomes of bad records ([`problem`]).
+//!
+//! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV and Parquet
+//!   for their header and footer. What can be read only once, such as standard input, is copied to a temporary file.
+//! * Memory is bounded by the batch and by the longest record, never by a file: no record is longer than
+//!   `max_record_bytes`, and compressed files are read as streams. Only the check of ids grows, by some bytes an id.
+//! * Text is kept as given, except that HTML loses its markup and a UTF-8 byte order mark is dropped. Markdown is taken
+//!   as it is. All offsets of later tables refer to this `text`.
+//!
+//! **Ids.** A file of records has its ids in the column `id_column`, or in `doc_id` or `id` if there is one. Otherwise a
+//! record's id is its number, from 1, counting bad records; with several files, `path#number`. A file that is one
+//! document has its path as id. Paths begin below the deepest folder common to all inputs: for one folder, below it.
+//! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
+
+mod batch;
+mod columns;
+mod compression;
+mod csv;
+mod html;
+mod ids;
+mod jsonl;
+mod parquet;
+mod paths;
+mod problem;
+mod text;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::SchemaRef;
+
+use self::batch::{BatchBuilder, Row};
+use self::columns::{FileColumns, Roles, Union, too_many};
+use self::ids::Ids;
+pub(crate) use self::paths::Format;
+use self::paths::{InputFile, Selection};
+use self::problem::Problems;
+pub(crate) use self::problem::{Error, OnError, Place, Problem, Skipped};
+
+/// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
+const MOST_RECORD_BYTES: usize = 256 << 20;
+
+/// How to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// The column that holds the text, in files of records. Default: `text`.
+    pub(crate) text_column: Option<String>,
+    /// The column that holds the id, in files of records. Default: `doc_id` or `id`, where there is one. An empty name
+    /// numbers the records, whatever columns there are.
+    pub(crate) id_column: Option<String>,
+    /// The format of all files. Default: what their extensions say.
+    pub(crate) format: Option<Format>,
+    /// The longest line, CSV record or document, in bytes after decompression, up to 256 MiB.
+    pub(crate) max_record_bytes: usize,
+    /// What to do with bad records. A repeated id is never tolerated.
+    pub(crate) on_error: OnError,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { text_column: None, id_column: None, format: None, max_record_bytes: 16 << 20, on_error: OnError::Fail }
+    }
+}
+
+/// What has been read so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Summary {
+    /// How many files there are to read.
+    pub(crate) files: usize,
+    /// How many of them have been begun.
+    pub(crate) files_begun: usize,
+    /// How many documents were given.
+    pub(crate) documents: u64,
+    /// The first thousand bad records that were left out.
+    pub(crate) skipped: Vec<Skipped>,
+    /// How many bad records were left out.
+    pub(crate) skipped_count: u64,
+    /// The files that were passed over, because their extension says no format that is known.
+    pub(crate) ignored: Vec<PathBuf>,
+}
+
+/// What a reader gives: rows to be put into batches, or a batch that is ready.
+enum Item {
+    Row(Row),
+    Batch {
+        batch: RecordBatch,
+        /// The number of each row's record in the file.
+        records: Vec<u64>,
+    },
+}
+
+type Items = Box<dyn Iterator<Item = Result<Item, Box<Problem>>> + Send>;
+
+/// What a reader must know of the file that it reads.
+struct Context {
+    file: InputFile,
+    roles: Roles,
+    /// The user columns, by the name that files give them, with their indices in the schema.
+    columns: Arc<HashMap<String, usize>>,
+    schema: SchemaRef,
+    limit: usize,
+    /// Whether this is the only file.
+    alone: bool,
+}
+
+impl Context {
+    /// The id of a record that has none of its own.
+    fn record_id(&self, record: u64) -> String {
+        if self.alone { record.to_string() } else { format!("{}#{record}", self.file.name) }
+    }
+}
+
+/// Opens `inputs`: finds the files, reads their columns, and fails on what can be known to be wrong beforehand.
+pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Error> {
+    open_with_stdin(inputs, options, &mut std::io::stdin().lock())
+}
+
+/// As [`open`], with something else for `-`.
+pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
+    if options.max_record_bytes == 0 || options.max_record_bytes > MOST_RECORD_BYTES {
+        let given = options.max_record_bytes;
+        return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
+    }
+    let selection = paths::expand(inputs, options.format, stdin)?;
+    if let OnError::Quarantine(path) = &options.on_error {
+        let same =
+            |file: &InputFile| matches!((file.path.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if selection.files.iter().any(same) {
+            let path = path.display();
+            return Err(Error::Input(format!("the quarantine {path} is one of the inputs; name another file")));
+        }
+    }
+    let problems = Problems::try_new(&options.on_error)?;
+    let plan = Plan::make(selection, options)?;
+    Ok(Documents {
+        builder: BatchBuilder::new(Arc::clone(&plan.schema)),
+        ids: (!plan.ids_are_distinct()).then(Ids::default),
+        plan,
+        problems,
+        next_file: 0,
+        items: None,
+        ready: None,
+        documents: 0,
+        ended: false,
+    })
+}
+
+/// The files with the roles of their columns, and the schema of them all.
+struct Plan {
+    selection: Selection,
+    roles: Vec<Roles>,
+    columns: Arc<HashMap<String, usize>>,
+    schema: SchemaRef,
+    limit: usize,
+}
+
+impl Plan {
+    fn make(selection: Selection, options: &Options) -> Result<Self, Error> {
+        let limit = options.max_record_bytes;
+        let mut union = Union::default();
+        let mut roles = Vec::with_capacity(selection.files.len());
+        for file in &selection.files {
+            let columns = file_columns(file, limit, &options.on_error)?;
+            let found =
+                Roles::find(&file.label, &columns, options.text_column.as_deref(), options.id_column.as_deref())?;
+            union.add(&file.label, &columns, &found)?;
+            roles.push(found);
+        }
+        let (schema, columns) = union.finish();
+        Ok(Self { selection, roles, columns: Arc::new(columns), schema, limit })
+    }
+
+    /// Whether all ids are paths and numbers of records, and so distinct without a check.
+    fn ids_are_distinct(&self) -> bool {
+        self.selection.spooled.is_empty() && self.roles.iter().all(|roles| roles.id.is_none())
+    }
+
+    fn files(&self) -> &[InputFile] {
+        &self.selection.files
+    }
+
+    /// The reader of a file.
+    fn read(&self, index: usize) -> Items {
+        let context = Context {
+            file: self.files()[index].clone(),
+            roles: self.roles[index].clone(),
+            columns: Arc::clone(&self.columns),
+            schema: Arc::clone(&self.schema),
+            limit: self.limit,
+            alone: self.files().len() == 1,
+        };
+        let items: Result<Items, Box<Problem>> = match context.file.format {
+            Format::Text | Format::Markdown | Format::Html => {
+                return Box::new(std::iter::once_with(move || text::read(&context).map(Item::Row)));
+            }
+            Format::Jsonl => jsonl::rows(context).map(|rows| Box::new(rows) as Items),
+            Format::Csv | Format::Tsv => csv::rows(context).map(|rows| Box::new(rows) as Items),
+            Format::Parquet => parquet::batches(context).map(|batches| Box::new(batches) as Items),
+        };
+        items.unwrap_or_else(|problem| Box::new(std::iter::once(Err(problem))))
+    }
+
+    /// Where `id` stands first, before the given record. Reads the files again; asked only when that ends the run.
+    fn first_place(&self, id: &str, before: (usize, u64)) -> Option<Place> {
+        for index in 0..=before.0 {
+            for item in self.read(index).flatten() {
+                let places: Vec<_> = match &item {
+                    Item::Row(row) if row.id == id => vec![(row.record, row.line)],
+                    Item::Row(_) => vec![],
+                    Item::Batch { batch, records } => {
+                        let ids = batch.column(0).as_string::<i32>().iter();
+                        ids.zip(records).filter(|(found, _)| *found == Some(id)).map(|(_, n)| (*n, None)).collect()
+                    }
+                };
+                if let Some(&(record, line)) = places.first().filter(|(record, _)| (index, *record) < before) {
+                    return Some(Place { file: self.files()[index].label.clone(), record, line });
+                }
+            }
+        }
+        None
+    }
+}
+
+/// The columns of a file of records; none of a file that is one document.
+///
+/// A bad record is an error here already where none is tolerated; otherwise it is reported when the rows are read.
+fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<FileColumns, Error> {
+    let tolerate = |problem| if *on_error == OnError::Fail { Err(Error::Record(problem)) } else { Ok(()) };
+    let columns = match file.format {
+        Format::Text | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
+        Format::Jsonl => jsonl::columns(file, limit, tolerate)?,
+        Format::Csv | Format::Tsv => match csv::columns(file, limit) {
+            Ok(columns) => Some(columns),
+            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
+        },
+        Format::Parquet => match parquet::columns(file) {
+            Ok(columns) => columns,
+            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
+        },
+    };
+    columns.ok_or_else(|| too_many(&file.label))
+}
+
+/// The documents, in batches of at most 8,192 rows or about 16 MiB of text. Ends after the first error.
+pub(crate) struct Documents {
+    plan: Plan,
+    problems: Problems,
+    builder: BatchBuilder,
+    /// `None` where ids are distinct by construction.
+    ids: Option<Ids>,
+    /// The file after the one that is being read.
+    next_file: usize,
+    items: Option<Items>,
+    /// A batch that waits for the rows before it.
+    ready: Option<RecordBatch>,
+    documents: u64,
+    ended: bool,
+}
+
+impl Documents {
+    /// The schema of all batches.
+    pub(crate) fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.plan.schema)
+    }
+
+    /// What has been read so far.
+    pub(crate) fn summary(&self) -> Summary {
+        Summary {
+            files: self.plan.files().len(),
+            files_begun: self.next_file,
+            documents: self.documents,
+            skipped: self.problems.skipped.clone(),
+            skipped_count: self.problems.count,
+            ignored: self.plan.selection.ignored.clone(),
+        }
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>, Error> {
+        if let Some(batch) = self.ready.take() {
+            return Ok(Some(batch));
+        }
+        loop {
+            let Some(items) = &mut self.items else {
+                if self.next_file == self.plan.files().len() {
+                    return if self.builder.is_empty() { Ok(None) } else { Ok(Some(self.builder.finish()?)) };
+                }
+                self.items = Some(self.plan.read(self.next_file));
+                self.next_file += 1;
+                continue;
+            };
+            match items.next() {
+                None => self.items = None,
+                Some(Err(problem)) => self.problems.take(problem)?,
+                Some(Ok(Item::Row(row))) => {
+                    self.check_id(&row.id, row.record, row.line)?;
+                    self.builder.push(row)?;
+                    if self.builder.is_full() {
+                        return Ok(Some(self.builder.finish()?));
+                    }
+                }
+                Some(Ok(Item::Batch { batch, records })) => {
+                    for (id, record) in batch.column(0).as_string::<i32>().iter().zip(records) {
+                        self.check_id(id.unwrap_or_default(), record, None)?;
+                    }
+                    if self.builder.is_empty() {
+                        return Ok(Some(batch));
+                    }
+                    self.ready = Some(batch);
+                    return Ok(Some(self.builder.finish()?));
+                }
+            }
+        }
+    }
+
+    fn check_id(&mut self, id: &str, record: u64, line: Option<u64>) -> Result<(), Error> {
+        if self.ids.as_mut().is_none_or(|ids| ids.add(id)) {
+            return Ok(());
+        }
+        let file = self.next_file - 1;
+        // If the id stands nowhere before, another one has the same hash.
+        match self.plan.first_place(id, (file, record)) {
+            None => Ok(()),
+            Some(first) => Err(Error::DuplicateId {
+                id: id.to_owned(),
+                first,
+                second: Place { file: self.plan.files()[file].label.clone(), record, line },
+            }),
+        }
+    }
+}
+
+impl Iterator for Documents {
+    type Item = Result<RecordBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let next = self.next_batch().transpose();
+        match &next {
+            Some(Ok(batch)) => self.documents += batch.num_rows() as u64,
+            Some(Err(_)) | None => self.ended = true,
+        }
+        next
+    }
+}

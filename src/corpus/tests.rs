@@ -1,0 +1,172 @@
+//! What reading gives, whatever the formats.
+
+use super::paths::Format;
+use super::testing::{Folder, documents, gzip, pairs, skip};
+use super::{Documents, OnError, Options, open_with_stdin};
+
+fn with(change: impl FnOnce(&mut Options)) -> Options {
+    let mut options = Options::default();
+    change(&mut options);
+    options
+}
+
+fn stdin(data: &[u8], options: &Options) -> Vec<(String, String)> {
+    let read = open_with_stdin(&["-".to_owned()], options, &mut &data[..]).unwrap();
+    read.flat_map(|batch| pairs(&batch.unwrap())).collect()
+}
+
+#[test]
+fn formats_and_compressions_mix_into_one_table() {
+    let folder = Folder::of(&[
+        ("a.csv", b"text,n\none,1\n"),
+        ("b.jsonl.gz", &gzip(b"{\"text\": \"two\", \"n\": 2, \"m\": true}\n")),
+        ("c/d.txt.zst", &zstd::encode_all(&b"three"[..], 1).unwrap()),
+        ("e.html", b"<p>four"),
+    ]);
+    assert_eq!(
+        folder.table(&[""], &Options::default()),
+        ["doc_id|text|n|m", "a.csv#1|one|1|", "b.jsonl.gz#1|two|2|true", "c/d.txt.zst|three||", "e.html|four||"]
+    );
+}
+
+#[test]
+fn what_ibid_wrote_is_read_back_with_its_ids() {
+    let folder = Folder::of(&[("a.jsonl", b"{\"doc_id\": \"x\", \"id\": 5, \"text\": \"one\"}\n")]);
+    assert_eq!(folder.table(&["a.jsonl"], &Options::default()), ["doc_id|text|id", "x|one|5"]);
+}
+
+#[test]
+fn columns_are_chosen_by_name() {
+    let folder = Folder::of(&[("a.jsonl", b"{\"key\": 3, \"body\": \"one\", \"text\": \"t\", \"id\": 4}\n")]);
+    let chosen = with(|o| {
+        o.text_column = Some("body".to_owned());
+        o.id_column = Some("key".to_owned());
+    });
+    assert_eq!(folder.table(&["a.jsonl"], &chosen), ["doc_id|text|original_text|id", "3|one|t|4"]);
+    let numbered = with(|o| o.id_column = Some(String::new()));
+    assert_eq!(folder.read(&["a.jsonl"], &numbered).unwrap(), documents(&[("1", "t")]));
+    let misspelt = with(|o| o.text_column = Some("boddy".to_owned()));
+    assert_eq!(
+        folder.error(&["a.jsonl"], &misspelt),
+        "a.jsonl has no column \"boddy\"; its columns are key, body, text, id. Did you mean \"body\"? Name the column \
+         with --text-column"
+    );
+}
+
+#[test]
+fn a_repeated_id_is_an_error_that_names_both_places() {
+    let twice = Folder::of(&[("a.jsonl", b"{\"id\": 1, \"text\": \"\"}\n\n{\"id\": \"1\", \"text\": \"\"}\n")]);
+    for options in [Options::default(), skip()] {
+        let error = twice.error(&["a.jsonl"], &options);
+        let expected = "the id \"1\" stands twice: a.jsonl, record 1 (line 1) and a.jsonl, record 2 (line 3); ";
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let across = Folder::of(&[("a.txt", b"x"), ("b.csv", b"id,text\nb,x\na.txt,y\n")]);
+    let error = across.error(&[""], &Options::default());
+    assert!(error.contains("a.txt, record 1 and b.csv, record 2 (line 3)"), "{error}");
+}
+
+#[test]
+fn bad_records_are_counted_listed_and_quarantined() {
+    let folder = Folder::of(&[("a.jsonl", b"{\"text\": \"one\"}\nnonsense\n{\"text\": \"two\"}\n{\"text\": 1}\n")]);
+    let quarantine = folder.path("bad.jsonl");
+    let options = with(|o| o.on_error = OnError::Quarantine(quarantine.clone()));
+    let mut read: Documents = folder.open(&["a.jsonl"], &options).unwrap();
+    assert_eq!(pairs(&read.next().unwrap().unwrap()), documents(&[("1", "one"), ("3", "two")]));
+    assert!(read.next().is_none());
+    let summary = read.summary();
+    assert_eq!((summary.documents, summary.skipped_count), (2, 2));
+    assert_eq!(summary.skipped.iter().map(|s| s.line).collect::<Vec<_>>(), [Some(2), Some(4)]);
+    let written = std::fs::read_to_string(&quarantine).unwrap();
+    let kept: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(kept.iter().map(|k| k["data"].as_str().unwrap()).collect::<Vec<_>>(), ["nonsense", "{\"text\": 1}"]);
+    assert_eq!(kept[1]["byte"], 41);
+}
+
+#[test]
+fn the_quarantine_is_no_input() {
+    let folder = Folder::of(&[("a.jsonl", b"{\"text\": \"one\"}\n")]);
+    let options = with(|o| o.on_error = OnError::Quarantine(folder.path("a.jsonl")));
+    assert!(folder.error(&[""], &options).contains("is one of the inputs"));
+    assert_eq!(std::fs::read(folder.path("a.jsonl")).unwrap(), b"{\"text\": \"one\"}\n");
+}
+
+#[test]
+fn a_file_cut_off_is_an_error_and_read_as_far_as_it_goes_on_request() {
+    let lines: String =
+        (0..20_000u64).map(|i| format!("{{\"text\": \"{}\"}}\n", i.wrapping_mul(0x9E37_79B9))).collect();
+    let whole = gzip(lines.as_bytes());
+    let folder = Folder::of(&[("a.jsonl.gz", &whole[..whole.len() / 2]), ("b.txt", b"good")]);
+    let error = folder.error(&[""], &Options::default());
+    assert!(error.starts_with("a.jsonl.gz, line ") && error.contains("the gzip data end in the middle"), "{error}");
+    let read = folder.read(&[""], &skip()).unwrap();
+    assert!(read.len() > 1_000 && read.len() < 20_000, "{}", read.len());
+    assert_eq!(read.last().unwrap().0, "b.txt");
+}
+
+#[test]
+fn standard_input_is_read_as_lines_or_as_one_text() {
+    let lines = b"{\"text\": \"one\"}\n{\"text\": \"two\"}\n";
+    assert_eq!(stdin(lines, &Options::default()), documents(&[("1", "one"), ("2", "two")]));
+    assert_eq!(stdin(&gzip(lines), &Options::default()), documents(&[("1", "one"), ("2", "two")]));
+    assert_eq!(stdin(b"one\ntwo\n", &Options::default()), documents(&[("stdin", "one\ntwo\n")]));
+    let csv = with(|o| o.format = Some(Format::Csv));
+    assert_eq!(stdin(b"text\none\n", &csv), documents(&[("1", "one")]));
+}
+
+#[test]
+fn the_copy_of_standard_input_is_deleted() {
+    let read = open_with_stdin(&["-".to_owned()], &Options::default(), &mut &b"one"[..]).unwrap();
+    let copy = read.plan.selection.files[0].path.clone();
+    assert!(copy.exists());
+    drop(read);
+    assert!(!copy.exists());
+}
+
+#[test]
+fn batches_are_bounded() {
+    let lines: String = (0..20_000).map(|i| format!("{{\"text\": \"{i}\"}}\n")).collect();
+    let folder = Folder::of(&[("a.jsonl", lines.as_bytes())]);
+    let read = folder.open(&["a.jsonl"], &Options::default()).unwrap();
+    let rows: Vec<_> = read.map(|batch| batch.unwrap().num_rows()).collect();
+    assert_eq!(rows, [8192, 8192, 3616]);
+}
+
+#[test]
+fn a_bomb_is_refused_without_being_held() {
+    let bomb = gzip(&vec![b'x'; 64 << 20]);
+    let folder = Folder::of(&[("a.txt.gz", &bomb), ("b.jsonl.gz", &bomb), ("c.csv.gz", &bomb)]);
+    let options = with(|o| {
+        o.max_record_bytes = 1 << 20;
+        o.on_error = OnError::Skip;
+    });
+    let mut read = folder.open(&[""], &options).unwrap();
+    assert!(read.next().is_none());
+    let reasons: Vec<_> = read.summary().skipped.into_iter().map(|s| s.reason).collect();
+    let expected =
+        ["the document", "the line", "the record"].map(|what| format!("{what} is longer than 1048576 bytes"));
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn a_limit_out_of_range_is_an_error() {
+    let folder = Folder::of(&[("a.txt", b"x")]);
+    for max_record_bytes in [0, usize::MAX] {
+        let options = with(|o| o.max_record_bytes = max_record_bytes);
+        assert!(folder.error(&[""], &options).contains("--max-record-bytes must be from 1 to 268435456"));
+    }
+}
+
+#[test]
+fn reading_ends_after_an_error() {
+    let folder = Folder::of(&[("a.csv", b"text\na\n"), ("b.txt", b"\xFF")]);
+    let mut read = folder.open(&[""], &Options::default()).unwrap();
+    assert!(read.next().unwrap().is_err());
+    assert!(read.next().is_none());
+}
+
+#[test]
+fn documents_can_be_read_on_another_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<Documents>();
+}

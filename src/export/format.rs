@@ -1,0 +1,142 @@
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use arrow::array::RecordBatch;
+use arrow::compute::BatchCoalescer;
+use arrow::csv::WriterBuilder;
+use arrow::json::LineDelimitedWriter;
+use arrow::util::display::FormatOptions;
+use arrow::util::pretty::pretty_format_batches_with_options;
+use clap::ValueEnum;
+use datafusion::execution::SendableRecordBatchStream;
+use futures::TryStreamExt;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+/// How many rows a printed table shows.
+const ROWS_SHOWN: usize = 40;
+
+/// The form of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// A table for people to read, cut after 40 rows.
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object a line.
+    Ndjson,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl Format {
+    /// The format that a file name asks for.
+    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("parquet") => Ok(Self::Parquet),
+            Some("csv") => Ok(Self::Csv),
+            Some("ndjson" | "jsonl") => Ok(Self::Ndjson),
+            _ => bail!(
+                "cannot tell the format of {}; name it .parquet, .csv or .ndjson, or say --format",
+                path.display()
+            ),
+        }
+    }
+}
+
+/// Writes all rows and says how many there were.
+///
+/// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them.
+pub(crate) async fn write_rows<W: Write + Send>(
+    mut rows: SendableRecordBatchStream,
+    format: Format,
+    to: &mut W,
+) -> Result<u64> {
+    let schema = rows.schema();
+    let mut writer = Writer::try_new(format, &schema, to)?;
+    let mut regrouped = BatchCoalescer::new(schema.clone(), 8192);
+    let mut count = 0;
+    while let Some(batch) = rows.try_next().await? {
+        count += batch.num_rows() as u64;
+        regrouped.push_batch(batch)?;
+        while let Some(batch) = regrouped.next_completed_batch() {
+            writer.write(&batch)?;
+        }
+    }
+    regrouped.finish_buffered_batch()?;
+    match regrouped.next_completed_batch() {
+        Some(batch) => writer.write(&batch)?,
+        // Without rows, a table and a CSV file have their header all the same.
+        None if count == 0 => writer.write(&RecordBatch::new_empty(schema))?,
+        None => {}
+    }
+    writer.finish(count)?;
+    Ok(count)
+}
+
+enum Writer<'a, W: Write + Send> {
+    Table { shown: Vec<RecordBatch>, rows: usize, to: &'a mut W },
+    Csv(arrow::csv::Writer<&'a mut W>),
+    Ndjson(LineDelimitedWriter<&'a mut W>),
+    Parquet(Box<ArrowWriter<&'a mut W>>),
+}
+
+impl<'a, W: Write + Send> Writer<'a, W> {
+    fn try_new(format: Format, schema: &arrow::datatypes::SchemaRef, to: &'a mut W) -> Result<Self> {
+        Ok(match format {
+            Format::Table => Self::Table { shown: Vec::new(), rows: 0, to },
+            Format::Csv => Self::Csv(WriterBuilder::new().with_header(true).build(to)),
+            Format::Ndjson => Self::Ndjson(LineDelimitedWriter::new(to)),
+            Format::Parquet => {
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+                    .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
+                    .build();
+                Self::Parquet(Box::new(ArrowWriter::try_new(to, schema.clone(), Some(properties))?))
+            }
+        })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        match self {
+            Self::Table { shown, rows, .. } => {
+                let more = (ROWS_SHOWN - *rows).min(batch.num_rows());
+                if more > 0 || shown.is_empty() {
+                    shown.push(batch.slice(0, more));
+                    *rows += more;
+                }
+            }
+            Self::Csv(writer) => {
+                writer.write(batch).context("--format ndjson or parquet can hold columns that CSV cannot")?;
+            }
+            Self::Ndjson(writer) => writer.write(batch)?,
+            Self::Parquet(writer) => writer.write(batch)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self, count: u64) -> Result<()> {
+        match self {
+            Self::Table { shown, rows, to } => {
+                let options = FormatOptions::default().with_null("");
+                writeln!(to, "{}", pretty_format_batches_with_options(&shown, &options)?)?;
+                match count {
+                    1 => writeln!(to, "1 row")?,
+                    all if all > rows as u64 => writeln!(to, "{all} rows ({rows} shown)")?,
+                    all => writeln!(to, "{all} rows")?,
+                }
+            }
+            Self::Csv(writer) => writer.into_inner().flush()?,
+            Self::Ndjson(mut writer) => {
+                writer.finish()?;
+                writer.into_inner().flush()?;
+            }
+            Self::Parquet(writer) => {
+                writer.into_inner()?.flush()?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! Results: written beside their target, and put in its place only when they are whole.
+//!
+//! A failed or killed run leaves at most a hidden file or folder whose name ends in `.ibid-staging`; what was there
+//! before stays as it was. DataFusion's own `COPY … TO` is not used for results: a query that fails half way through it
+//! leaves a readable file with half of the rows.
+
+mod format;
+mod staging;
+
+pub(crate) use format::{Format, write_rows};
+pub(crate) use staging::{StagedFile, StagedFolder};

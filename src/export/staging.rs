@@ -1,0 +1,191 @@
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use tempfile::{NamedTempFile, TempDir};
+
+/// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
+fn place(target: &Path) -> Result<(PathBuf, String)> {
+    let Some(name) = target.file_name().and_then(|name| name.to_str()) else {
+        bail!("cannot write to {}: it has no file name", target.display());
+    };
+    let parent = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    if !parent.is_dir() {
+        bail!("cannot write {}: there is no folder {}", target.display(), parent.display());
+    }
+    Ok((parent, format!(".{name}.")))
+}
+
+/// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
+fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix).suffix(".ibid-staging");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    builder
+}
+
+/// Makes a rename survive a power cut.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
+pub(crate) struct StagedFile {
+    file: NamedTempFile,
+    parent: PathBuf,
+    target: PathBuf,
+}
+
+impl StagedFile {
+    pub(crate) fn create(target: &Path) -> Result<Self> {
+        if target.is_dir() {
+            bail!("cannot write {}: it is a folder; name a file", target.display());
+        }
+        let (parent, prefix) = place(target)?;
+        let file = staging(&prefix, 0o666)
+            .tempfile_in(&parent)
+            .with_context(|| format!("cannot write in {}", parent.display()))?;
+        Ok(Self { file, parent, target: target.to_path_buf() })
+    }
+
+    pub(crate) fn commit(mut self) -> Result<()> {
+        let failed = || format!("cannot write {}", self.target.display());
+        self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
+        self.file.persist(&self.target).map_err(|error| error.error).with_context(failed)?;
+        sync_folder(&self.parent).with_context(failed)
+    }
+}
+
+impl Write for StagedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A folder of files that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
+pub(crate) struct StagedFolder {
+    folder: TempDir,
+    parent: PathBuf,
+    target: PathBuf,
+}
+
+impl StagedFolder {
+    /// Stages the folder `target`. One that is there already must hold nothing but `files`, so that a slip of the
+    /// keyboard does not replace a folder of something else.
+    pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
+        // `corpus/` and `corpus` are the same folder, but the former has no file name.
+        let target: PathBuf = target.components().collect();
+        let (parent, prefix) = place(&target)?;
+        if target.exists() {
+            let stranger = fs::read_dir(&target)
+                .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
+                .filter_map(Result::ok)
+                .find(|entry| !entry.file_name().to_str().is_some_and(|name| files.contains(&name)));
+            if let Some(stranger) = stranger {
+                bail!(
+                    "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",
+                    target.display(),
+                    stranger.file_name().display()
+                );
+            }
+        }
+        let folder = staging(&prefix, 0o777)
+            .tempdir_in(&parent)
+            .with_context(|| format!("cannot write in {}", parent.display()))?;
+        Ok(Self { folder, parent, target })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn commit(self) -> Result<()> {
+        let target = self.target;
+        let failed = || format!("cannot write {}", target.display());
+        for entry in fs::read_dir(self.folder.path()).with_context(failed)? {
+            File::open(entry.with_context(failed)?.path()).and_then(|file| file.sync_all()).with_context(failed)?;
+        }
+        sync_folder(self.folder.path()).with_context(failed)?;
+        if target.exists() {
+            exchange(self.folder.path(), &target).with_context(failed)?;
+            // What stood there before has the staging's name now, and goes with it.
+            self.folder.close().with_context(failed)?;
+        } else {
+            fs::rename(self.folder.keep(), &target).with_context(failed)?;
+        }
+        sync_folder(&self.parent).with_context(failed)
+    }
+}
+
+/// Swaps two folders in one step.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, a, CWD, b, RenameFlags::EXCHANGE)?)
+}
+
+/// Without a system call that swaps, an old folder has to be removed by hand first.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_: &Path, b: &Path) -> io::Result<()> {
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        format!("this system cannot replace a folder in one step; remove {} first", b.display()),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("result.csv");
+        fs::write(&target, "old").unwrap();
+        let mut staged = StagedFile::create(&target).unwrap();
+        staged.write_all(b"half").unwrap();
+        drop(staged);
+        assert_eq!(fs::read_to_string(&target).unwrap(), "old");
+
+        let mut staged = StagedFile::create(&target).unwrap();
+        staged.write_all(b"whole").unwrap();
+        staged.commit().unwrap();
+        assert_eq!(fs::read_to_string(&target).unwrap(), "whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_folder_is_replaced_whole_and_a_strangers_folder_never() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("corpus/");
+        for text in ["old", "new"] {
+            let staged = StagedFolder::create(&target, &["a"]).unwrap();
+            fs::write(staged.path().join("a"), text).unwrap();
+            staged.commit().unwrap();
+        }
+        assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "new");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+        fs::write(target.join("thesis.tex"), "years of work").unwrap();
+        let error = StagedFolder::create(&target, &["a"]).err().unwrap().to_string();
+        assert!(error.contains("thesis.tex"), "{error}");
+    }
+
+    #[test]
+    fn a_missing_folder_is_named() {
+        let error = StagedFile::create(Path::new("/no/such/folder/x.csv")).err().unwrap().to_string();
+        assert!(error.contains("/no/such/folder"), "{error}");
+    }
+}

@@ -1,0 +1,175 @@
+//! From the user's files to a corpus: a folder with `documents.parquet` and `sentences.parquet`.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan};
+use datafusion::prelude::{DataFrame, ParquetReadOptions, SessionConfig, SessionContext};
+use futures::{StreamExt, stream};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use crate::corpus::{Documents, Summary};
+use crate::pipeline::query::CORPUS_SENTENCES;
+use crate::session::session;
+
+/// The files of a corpus folder.
+pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
+
+/// When a row group of a corpus file is closed, by what it holds in memory.
+const ROW_GROUP_BYTES: usize = 64 << 20;
+
+/// What an ingest did.
+#[derive(Debug)]
+pub(crate) struct Ingested {
+    pub(crate) summary: Summary,
+    pub(crate) sentences: u64,
+}
+
+/// Whether `path` is a corpus folder.
+pub(crate) fn is_corpus(path: &Path) -> bool {
+    FILES.iter().all(|file| path.join(file).is_file())
+}
+
+/// Makes the tables of a corpus folder known as `{prefix}documents` and `{prefix}sentences`.
+pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path) -> Result<()> {
+    for (name, path) in tables(prefix, folder) {
+        let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
+        session
+            .register_parquet(&name, path, ParquetReadOptions::default())
+            .await
+            .with_context(|| format!("cannot read {path}"))?;
+    }
+    Ok(())
+}
+
+/// The tables of a corpus folder and their files.
+pub(crate) fn tables(prefix: &str, folder: &Path) -> [(String, PathBuf); 2] {
+    ["documents", "sentences"].map(|table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
+}
+
+/// Reads `documents` and writes the two files into `folder`.
+///
+/// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
+/// the files are the same for any number of threads. At most one batch a thread is in memory.
+pub(crate) async fn ingest(session: &SessionContext, documents: Documents, folder: &Path) -> Result<Ingested> {
+    let config = session.copied_config();
+    let threads = config.target_partitions();
+    let runtime = session.runtime_env();
+    let schema = documents.schema();
+    let batches = stream::unfold(Some(documents), |reader| async {
+        let mut reader = reader?;
+        // Reading blocks, so it has a thread of its own.
+        let next = SpawnedTask::spawn_blocking(move || (reader.next(), reader)).join().await;
+        match next {
+            Ok((Some(Ok(batch)), reader)) => Some((Ok((batch, reader.summary())), Some(reader))),
+            Ok((Some(Err(error)), _)) => Some((Err(anyhow::Error::new(error)), None)),
+            Ok((None, _)) => None,
+            Err(error) => Some((Err(anyhow::Error::new(error).context("the reader stopped")), None)),
+        }
+    });
+    let mut cut = batches
+        .map(|read| {
+            let config = config.clone().with_target_partitions(1);
+            let runtime = Arc::clone(&runtime);
+            async move {
+                let (batch, summary) = read?;
+                let documents = batch.clone();
+                let sentences = SpawnedTask::spawn(cut_sentences(config, runtime, documents))
+                    .join()
+                    .await
+                    .context("the sentence splitter stopped")??;
+                anyhow::Ok((batch, sentences, summary))
+            }
+        })
+        .buffered(threads)
+        .boxed();
+
+    let mut documents = CorpusFile::create(folder, "documents.parquet", &schema)?;
+    let mut sentences: Option<CorpusFile> = None;
+    let mut last = None;
+    while let Some(next) = cut.next().await {
+        let (batch, cut, summary) = next?;
+        documents.write(&batch)?;
+        for batch in cut {
+            match &mut sentences {
+                Some(file) => file.write(&batch)?,
+                None => {
+                    let mut file = CorpusFile::create(folder, "sentences.parquet", &batch.schema())?;
+                    file.write(&batch)?;
+                    sentences = Some(file);
+                }
+            }
+        }
+        last = Some(summary);
+    }
+    let (Some(summary), Some(sentences)) = (last, sentences) else {
+        bail!("there are no documents in the input");
+    };
+    documents.close()?;
+    let sentences = sentences.close()?;
+    Ok(Ingested { summary, sentences })
+}
+
+/// Runs `queries/corpus/sentences.sql` over some documents.
+async fn cut_sentences(
+    config: SessionConfig,
+    runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
+    documents: RecordBatch,
+) -> Result<Vec<RecordBatch>> {
+    let session = session(config, runtime)?;
+    session.register_batch("documents", documents)?;
+    match session.state().create_logical_plan(CORPUS_SENTENCES.sql).await? {
+        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) => {
+            let frame = DataFrame::new(session.state(), Arc::unwrap_or_clone(table.input));
+            let schema = Arc::clone(frame.schema().inner());
+            let mut batches = frame.collect().await?;
+            if batches.is_empty() {
+                batches.push(RecordBatch::new_empty(schema));
+            }
+            Ok(batches)
+        }
+        _ => bail!("internal error: queries/{} does not make a table; please report it", CORPUS_SENTENCES.file),
+    }
+}
+
+struct CorpusFile {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    rows: u64,
+}
+
+impl CorpusFile {
+    fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
+        let path = folder.join(name);
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
+            .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
+            .build();
+        let failed = || format!("cannot write {}", path.display());
+        let file = File::create(&path).with_context(failed)?;
+        let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).with_context(failed)?;
+        Ok(Self { path, writer, rows: 0 })
+    }
+
+    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let failed = || format!("cannot write {}", self.path.display());
+        self.rows += batch.num_rows() as u64;
+        self.writer.write(batch).with_context(failed)?;
+        if self.writer.in_progress_size() > ROW_GROUP_BYTES {
+            self.writer.flush().with_context(failed)?;
+        }
+        Ok(())
+    }
+
+    fn close(self) -> Result<u64> {
+        self.writer.close().with_context(|| format!("cannot write {}", self.path.display()))?;
+        Ok(self.rows)
+    }
+}

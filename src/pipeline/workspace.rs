@@ -1,0 +1,154 @@
+use std::collections::VecDeque;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::logical_expr::{DdlStatement, LogicalPlan};
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use datafusion::sql::parser::{DFParserBuilder, Statement};
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use futures::TryStreamExt;
+use indicatif::ProgressBar;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use tempfile::TempDir;
+
+use super::query::{Parameters, Query};
+
+/// What a statement did.
+pub(crate) enum Outcome {
+    /// It made a table of so many rows, or a view, or set something.
+    Done { rows: Option<u64> },
+    /// It is a query.
+    Rows(Box<DataFrame>),
+}
+
+/// A stage that ran.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    pub(crate) query: Query,
+    pub(crate) rows: Option<u64>,
+}
+
+/// A session and a folder for the tables that it makes, which goes when the workspace does.
+///
+/// `CREATE TABLE … AS` writes Parquet files, partition by partition, so that a table between two stages costs disk and
+/// not memory; views stay queries.
+pub(crate) struct Workspace {
+    pub(crate) session: SessionContext,
+    folder: TempDir,
+    pub(crate) parameters: Parameters,
+    pub(crate) stages: Vec<Stage>,
+    progress: ProgressBar,
+}
+
+impl Workspace {
+    pub(crate) fn try_new(session: SessionContext, progress: ProgressBar) -> Result<Self> {
+        let folder = tempfile::Builder::new().prefix("ibid-").tempdir().context("cannot make a temporary folder")?;
+        Ok(Self { session, folder, parameters: Parameters::default(), stages: Vec::new(), progress })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Runs the statements of a pipeline in order; the rows of the last query among them are given back.
+    pub(crate) async fn run_all(&mut self, queries: &[Query]) -> Result<Option<DataFrame>> {
+        let mut last = None;
+        for &query in queries {
+            self.progress.set_message(query.file);
+            let sql = self.parameters.bind(query.sql)?;
+            let outcome = self.run(&sql).await.with_context(|| format!("in queries/{}", query.file))?;
+            let rows = match outcome {
+                Outcome::Done { rows } => rows,
+                Outcome::Rows(frame) => {
+                    last = Some(*frame);
+                    None
+                }
+            };
+            self.stages.push(Stage { query, rows });
+        }
+        Ok(last)
+    }
+
+    /// How many rows the table that `query` makes has, once it ran.
+    pub(crate) fn rows_of(&self, query: Query) -> u64 {
+        self.stages.iter().rev().find(|stage| stage.query == query).and_then(|stage| stage.rows).unwrap_or(0)
+    }
+
+    /// Reads a script.
+    pub(crate) fn statements(&self, script: &str) -> Result<VecDeque<Statement>> {
+        let dialect = GenericDialect {};
+        Ok(DFParserBuilder::new(script).with_dialect(&dialect).build()?.parse_statements()?)
+    }
+
+    /// Runs a script of one statement.
+    pub(crate) async fn run(&self, sql: &str) -> Result<Outcome> {
+        match self.statements(sql)?.pop_front() {
+            Some(statement) => self.run_statement(statement).await,
+            None => Ok(Outcome::Done { rows: None }),
+        }
+    }
+
+    /// Runs one statement.
+    pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
+        let plan = self.session.state().statement_to_plan(statement).await?;
+        match plan {
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !table.if_not_exists => {
+                if table.or_replace {
+                    self.session.deregister_table(table.name.clone())?;
+                }
+                let frame = DataFrame::new(self.session.state(), Arc::unwrap_or_clone(table.input));
+                let rows = self.materialise(table.name.table(), frame).await?;
+                Ok(Outcome::Done { rows: Some(rows) })
+            }
+            plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
+                self.session.execute_logical_plan(plan).await?;
+                Ok(Outcome::Done { rows: None })
+            }
+            plan => Ok(Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan)))),
+        }
+    }
+
+    /// Writes a table's rows to the folder and registers what was written.
+    async fn materialise(&self, name: &str, frame: DataFrame) -> Result<u64> {
+        let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
+        let tasks: Vec<_> = frame
+            .execute_stream_partitioned()
+            .await?
+            .into_iter()
+            .enumerate()
+            .map(|(i, stream)| SpawnedTask::spawn(write_part(stream, folder.join(format!("{i}.parquet")))))
+            .collect();
+        let mut rows = 0;
+        for task in tasks {
+            rows += task.join().await.context("a writer stopped")??;
+        }
+        let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
+        self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
+        Ok(rows)
+    }
+}
+
+async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<u64> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_max_row_group_row_count(Some(128 * 1024))
+        .build();
+    let failed = || format!("cannot write {}", path.display());
+    let file = File::create(&path).with_context(failed)?;
+    let mut writer = ArrowWriter::try_new(file, stream.schema(), Some(properties)).with_context(failed)?;
+    let mut rows = 0;
+    while let Some(batch) = stream.try_next().await? {
+        rows += batch.num_rows() as u64;
+        writer.write(&batch).with_context(failed)?;
+    }
+    writer.close().with_context(failed)?;
+    Ok(rows)
+}

@@ -1,0 +1,254 @@
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int32Array, StringViewArray, StructArray};
+use arrow::datatypes::{DataType, Field, Fields};
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+
+use super::sentence_rules::split;
+use super::{Lists, Pieces};
+use crate::arguments::{coerce_text, text_array};
+
+/// `sentences(text)`: the sentences of a text and where they are.
+#[user_doc(
+    doc_section(label = "Text"),
+    description = "The sentences of a text in order, and where they are: UAX #29 as ICU has it, with rules of ibid's own \
+                   for abbreviations, initials, numbers, addresses, quotes, lists, headings, wrapped lines and Chinese \
+                   punctuation (each with examples in `sentence_rules.rs`). Outside of the sentences there is nothing \
+                   but white space.\n\n\
+                   Returns `List<Struct<sent Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end Int32, \
+                   text Utf8View>>`: the ordinal from 0, half-open offsets into the text as given in characters \
+                   (Unicode code points) and in bytes of UTF-8, and the text between them without white space at either \
+                   end, which is shared with the argument. NULL for NULL; the empty list for text without anything but \
+                   white space. A text of 2 GiB or more is an error.",
+    syntax_example = "sentences(text)",
+    sql_example = r#"```sql
+> SELECT s['sent'] AS sent, s['char_start'] AS char_start, s['char_end'] AS char_end, s['text'] AS text
+  FROM (SELECT unnest(sentences('Dr. No said “Stop!” and left. 他走了。“再见！”')) AS s);
++------+------------+----------+-------------------------------+
+| sent | char_start | char_end | text                          |
++------+------------+----------+-------------------------------+
+| 0    | 0          | 29       | Dr. No said “Stop!” and left. |
+| 1    | 30         | 34       | 他走了。                      |
+| 2    | 34         | 39       | “再见！”                      |
++------+------------+----------+-------------------------------+
+```"#,
+    argument(name = "text", description = "The text, of any width of Utf8.")
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Sentences {
+    signature: Signature,
+}
+
+impl Default for Sentences {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Sentences {
+    fn name(&self) -> &str {
+        "sentences"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [text] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_text(self.name(), text)?])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields()), true))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [text] = take_function_args(self.name(), &args.args)?;
+        let texts = text.to_array(args.number_rows)?;
+        Ok(ColumnarValue::Array(sentences(text_array(&texts)?)?))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// The fields of a sentence.
+fn fields() -> Fields {
+    let number = |name| Field::new(name, DataType::Int32, true);
+    Fields::from(vec![
+        number("sent"),
+        number("char_start"),
+        number("char_end"),
+        number("byte_start"),
+        number("byte_end"),
+        Field::new("text", DataType::Utf8View, true),
+    ])
+}
+
+/// The lists of sentences of `texts`.
+fn sentences(texts: &StringViewArray) -> Result<ArrayRef> {
+    let mut lists = Lists::new("sentences", texts);
+    let mut pieces = Pieces::new(texts);
+    let mut offsets = Offsets::default();
+    let mut found = Vec::new();
+    for (row, text) in texts.iter().enumerate() {
+        if let Some(text) = text {
+            if i32::try_from(text.len()).is_err() {
+                return exec_err!(
+                    "sentences: a text has {} bytes, more than the {} that offsets can tell; split it into several \
+                     documents",
+                    text.len(),
+                    i32::MAX
+                );
+            }
+            split(text, &mut found);
+            let (mut at, mut characters) = (0, 0);
+            for (sent, range) in found.drain(..).enumerate() {
+                let char_start = characters + text[at..range.start].chars().count();
+                let char_end = char_start + text[range.clone()].chars().count();
+                (at, characters) = (range.end, char_end);
+                offsets.push([sent, char_start, char_end, range.start, range.end]);
+                pieces.push(row, text, range);
+            }
+        }
+        lists.end_row(pieces.len())?;
+    }
+    let mut columns = offsets.finish();
+    columns.push(Arc::new(pieces.finish()?));
+    let sentences = StructArray::try_new(fields(), columns, None)?;
+    Ok(Arc::new(lists.finish(Arc::new(sentences))?))
+}
+
+/// The five columns of numbers.
+#[derive(Default)]
+struct Offsets([Vec<i32>; 5]);
+
+impl Offsets {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        reason = "all are at most the length of a text, which was checked"
+    )]
+    fn push(&mut self, values: [usize; 5]) {
+        for (column, value) in self.0.iter_mut().zip(values) {
+            column.push(value as i32);
+        }
+    }
+
+    fn finish(self) -> Vec<ArrayRef> {
+        self.0.into_iter().map(|column| Arc::new(Int32Array::from(column)) as ArrayRef).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use arrow::array::{Array, AsArray, ListArray};
+    use arrow::datatypes::Int32Type;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The ordinal of a sentence, its offsets in characters and in bytes, and its text.
+    type Sentence = (usize, Range<usize>, Range<usize>, String);
+
+    fn read(row: &StructArray) -> Vec<Sentence> {
+        let number = |name: &str, k: usize| {
+            usize::try_from(row.column_by_name(name).unwrap().as_primitive::<Int32Type>().value(k)).unwrap()
+        };
+        let range = |unit: &str, k| number(&format!("{unit}_start"), k)..number(&format!("{unit}_end"), k);
+        let text = row.column_by_name("text").unwrap().as_string_view();
+        (0..row.len())
+            .map(|k| (number("sent", k), range("char", k), range("byte", k), text.value(k).to_string()))
+            .collect()
+    }
+
+    fn lists(texts: &StringViewArray) -> ListArray {
+        sentences(texts).unwrap().as_list::<i32>().clone()
+    }
+
+    #[test]
+    fn null_stays_null_and_nothing_is_an_empty_list() {
+        let lists = lists(&StringViewArray::from(vec![None, Some(""), Some(" \n"), Some("One. Two.")]));
+        assert!(lists.is_null(0));
+        assert!(lists.is_valid(1));
+        assert_eq!([0, 1, 2, 3].map(|i| lists.value_length(i)), [0, 0, 0, 2]);
+        assert_eq!(sentences(&StringViewArray::from(vec![""; 0])).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn offsets_lead_back_to_the_text_in_characters_and_bytes() {
+        let texts = [
+            " Straße eins.\n\n😀 zwei. 他走了。“你好！”",
+            "tiny",
+            "\u{feff}One.\r\n\r\nTwo\u{301}.",
+            "a text that is longer than an inlined view. And so is its second sentence.",
+        ];
+        // A slice, so that rows and views do not begin at 0.
+        let column = StringViewArray::from_iter_values(["before"].into_iter().chain(texts)).slice(1, texts.len());
+        let lists = lists(&column);
+        for (i, text) in texts.iter().enumerate() {
+            let row = lists.value(i);
+            let sentences = read(row.as_struct());
+            assert!(!sentences.is_empty());
+            for (k, (sent, characters, bytes, sentence)) in sentences.into_iter().enumerate() {
+                assert_eq!(sent, k);
+                assert_eq!(text[bytes], sentence);
+                assert_eq!(text.chars().skip(characters.start).take(characters.len()).collect::<String>(), sentence);
+            }
+        }
+    }
+
+    #[test]
+    fn sentences_share_the_memory_of_the_text() {
+        let texts = StringViewArray::from(vec!["The first sentence is here. The second one is there."]);
+        let lists = lists(&texts);
+        let sentences = lists.values().as_struct().column_by_name("text").unwrap().as_string_view();
+        let range = texts.value(0).as_bytes().as_ptr_range();
+        for sentence in sentences.iter().flatten() {
+            assert!(range.contains(&sentence.as_ptr()));
+        }
+    }
+
+    fn tricky_text() -> impl Strategy<Value = String> {
+        #[rustfmt::skip]
+        let pieces = [
+            "a", "The", "end", "Dr", "U.S", "No", "1", "3.14", "J", "I", ".", ".", "...", "…", "!", "?", "。",
+            "？", "；", "「", "」", "“", "”", "\"", "'", "(", ")", "（", "）", "[1]", " ", " ", " ", "\n", "\n",
+            "\n\n", "\r\n", "\r", "\t", "\u{a0}", "\u{3000}", "\u{2028}", "\u{2029}", "\u{85}", "- ", "# ",
+            "(a) ", "1. ", "一、", "====", "***", "字", "我们", "é", "e\u{301}", "\u{301}", "\u{200b}", "\u{feff}",
+            "\u{202e}", "\0", "😀", "؟", "।", "ไทย", "http://a.b/c?D=e", "x@y.Zz", ":", ";", ",",
+            "some longer words that fill a line up to its end", "\u{1d400}",
+        ];
+        prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn sentences_are_in_order_and_leave_out_white_space_only(texts in prop::collection::vec(tricky_text(), 1..4)) {
+            let lists = lists(&StringViewArray::from_iter_values(&texts));
+            for (i, text) in texts.iter().enumerate() {
+                let row = lists.value(i);
+                let sentences = read(row.as_struct());
+                let mut at = 0;
+                for (k, (sent, characters, bytes, sentence)) in sentences.iter().enumerate() {
+                    prop_assert_eq!(*sent, k);
+                    prop_assert_eq!(&text[bytes.clone()], sentence);
+                    prop_assert_eq!(text[..bytes.start].chars().count(), characters.start);
+                    prop_assert_eq!(text[..bytes.end].chars().count(), characters.end);
+                    prop_assert!(text[at..bytes.start].trim().is_empty());
+                    prop_assert_eq!(sentence.trim(), sentence);
+                    prop_assert!(sentence.chars().any(char::is_alphanumeric) || sentences.len() == 1);
+                    at = bytes.end;
+                }
+                prop_assert!(text[at..].trim().is_empty());
+            }
+        }
+    }
+}
