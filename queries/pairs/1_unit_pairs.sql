@@ -1,9 +1,20 @@
 -- reads:  matches(text_a, text_b, similarity, frequent), occurrences(text_id, unit, side, doc)
--- writes: unit_pairs(doc_a, unit_a, doc_b, unit_b, similarity): every pair once, the first unit first
+-- writes: unit_pairs(doc_a, unit_a, text_a, doc_b, unit_b, text_b, similarity): every pair once, the first unit first
 CREATE VIEW unit_pairs AS
-SELECT a.doc AS doc_a, a.unit AS unit_a, b.doc AS doc_b, b.unit AS unit_b, matches.similarity
+SELECT
+    a.doc AS doc_a,
+    a.unit AS unit_a,
+    a.text_id AS text_a,
+    b.doc AS doc_b,
+    b.unit AS unit_b,
+    b.text_id AS text_b,
+    matches.similarity
 FROM matches
 JOIN occurrences AS a ON matches.text_a = a.text_id
 JOIN occurrences AS b ON matches.text_b = b.text_id
 WHERE NOT matches.frequent
-    AND (a.side < b.side OR (NOT $against AND (a.doc < b.doc OR ($within_documents AND a.doc = b.doc AND a.unit < b.unit))))
+    AND (
+        a.side < b.side
+        OR (NOT $against AND a.doc < b.doc)
+        OR (NOT $against AND $within_documents AND a.doc = b.doc AND a.unit < b.unit)
+    )

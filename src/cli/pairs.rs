@@ -1,11 +1,11 @@
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::run::{MethodOptions, Run, show_sql};
 use super::signature::Signature;
-use crate::pipeline::query::{self, Query};
+use crate::pipeline::query;
 
 /// Find pairs of similar documents, or of similar sentences
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ impl Pairs {
             Unit::Document => (query::UNITS_DOCUMENTS, query::PAIRS_DOCUMENTS),
             Unit::Sentence => (query::UNITS_SENTENCES, query::PAIRS_SENTENCES),
         };
-        let stages: [Query; 9] = [
+        let texts = [
             query::UNITS_DOCS,
             units,
             self.signature.query,
@@ -58,19 +58,18 @@ impl Pairs {
             query::TEXTS_LINKS,
             query::TEXTS_MATCHES,
             query::TEXTS_CAPPED,
-            query::PAIRS_UNIT_PAIRS,
         ];
+        let method = [query::PAIRS_UNIT_PAIRS, pairs];
         let mut run = Run::begin(&self.running)?;
         let parameters = &mut run.workspace.parameters;
         self.signature.set(parameters);
         self.method.set(parameters);
         parameters.set("threshold", self.threshold);
         if self.method.show_sql {
-            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&stages[..], &[pairs]].concat());
+            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&texts[..], &method].concat());
         }
         run.open_both(&self.inputs, &self.method, &self.reading).await?;
-        run.workspace.run_all(&stages).await?;
-        let rows = run.workspace.run_all(&[pairs]).await?.context("the last statement is a query")?;
+        let rows = run.run_method(&texts, &method, self.method.max_pairs).await?;
         let count = run.write(rows, &self.writing).await?;
         run.write_capped(self.method.capped.as_deref()).await?;
         let rows_of = |query| run.workspace.rows_of(query);

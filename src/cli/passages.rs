@@ -1,4 +1,4 @@
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use super::Ending;
@@ -13,23 +13,32 @@ pub(super) struct Passages {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// What to look for; sets the options that are not given
+    /// What to look for; sets the options below that are not given
     #[arg(long, value_enum, default_value_t = Profile::Verbatim)]
     profile: Profile,
-    /// How a sentence becomes a set
-    #[arg(long, value_name = "NAME:PARAMS", default_value = "shingles:3", long_help = format!(
-        "How a sentence becomes a set; parameters left out have the values shown: {}", Signature::help()
+    /// How a sentence becomes a set; for the profile verbatim [default: shingles:5]
+    #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
+        "How a sentence becomes a set, for the profile verbatim; parameters left out have the values shown: {} \
+         [default: shingles:5]", Signature::help()
     ))]
-    signature: Signature,
-    /// The least Jaccard similarity of two sentences, above 0 and up to 1
-    #[arg(long, value_name = "T", default_value_t = 0.5, value_parser = super::run::ratio)]
-    threshold: f64,
-    /// The least number of matching sentences in a passage
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
-    min_sentences: u32,
-    /// How many sentences a passage may skip on either side between two that match
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=1000))]
-    max_gap: u32,
+    signature: Option<Signature>,
+    /// The least similarity of two sentences, above 0 and up to 1: Jaccard of their sets, or cosine for the profile
+    /// edited [default: 0.2, edited: 0.25]
+    #[arg(long, value_name = "T", value_parser = super::run::ratio)]
+    threshold: Option<f64>,
+    /// The least number of matching sentences in a passage [default: 2, edited: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    min_sentences: Option<u32>,
+    /// How many sentences a passage may skip on either side between two that match [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    max_gap: Option<u32>,
+    /// The least weight of a passage, for the profile verbatim: the sum over its matching sentences of the shared
+    /// elements, each from 1 where no other sentence has it down to 0 where all do [default: 6]
+    #[arg(long, value_name = "W", value_parser = weight)]
+    min_weight: Option<f64>,
+    /// Where a passage begins and ends, for the profile verbatim
+    #[arg(long, value_enum, default_value_t = Edges::Words)]
+    edges: Edges,
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
@@ -45,49 +54,79 @@ pub(super) struct Passages {
 enum Profile {
     /// Copies, with a word changed here and there
     Verbatim,
-    /// Copies whose words were replaced, left out, added and put in another order
+    /// Copies whose words were replaced, left out, added and put in another order, too; slower
     Edited,
 }
 
+/// Where a passage begins and ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Edges {
+    /// With words that both sides have
+    Words,
+    /// With whole sentences
+    Sentences,
+}
+
+fn weight(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(w) if w >= 0.0 && w.is_finite() => Ok(w),
+        _ => bail!("write a number from 0, such as 6"),
+    }
+}
+
+/// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
+/// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
+const EDITED: [(&str, i64); 4] =
+    [("distance", 3), ("max_pair_frequency", 20), ("min_overlap", 4), ("min_characters", 150)];
+
 impl Passages {
     pub(super) async fn run(self) -> Result<Ending> {
-        let stages: [Query; 13] = [
-            query::UNITS_DOCS,
-            query::UNITS_SENTENCES,
-            query::UNITS_SPANS,
-            self.signature.query,
-            query::TEXTS,
-            query::TEXTS_OCCURRENCES,
-            query::TEXTS_LINKS,
-            query::TEXTS_MATCHES,
-            query::TEXTS_CAPPED,
-            query::PAIRS_UNIT_PAIRS,
-            query::PASSAGES_SEEDS,
-            query::PASSAGES_EXTENSIONS,
-            query::PASSAGES_RUNS,
-        ];
+        let edited = self.profile == Profile::Edited;
+        if edited && (self.signature.is_some() || self.min_weight.is_some() || self.edges == Edges::Sentences) {
+            bail!("--signature, --min-weight and --edges are for the profile verbatim; edited has its own");
+        }
         let mut run = Run::begin(&self.running)?;
         let parameters = &mut run.workspace.parameters;
-        self.signature.set(parameters);
         self.method.set(parameters);
-        parameters.set("threshold", self.threshold);
-        parameters.set("min_sentences", i64::from(self.min_sentences));
-        parameters.set("max_gap", i64::from(self.max_gap));
+        parameters.set("threshold", self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 }));
+        parameters.set("min_sentences", i64::from(self.min_sentences.unwrap_or(if edited { 1 } else { 2 })));
+        parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
+        let units = [query::UNITS_DOCS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
+        let (signature, links, method, pairs): (Query, Query, &[Query], Query) = if edited {
+            EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
+            let method = &[query::PAIRS_UNIT_PAIRS, query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
+            (query::SIGNATURES_SKIP_BIGRAMS, query::EDITED_LINKS, method, query::EDITED_SEEDS)
+        } else {
+            let signature = self.signature.clone().map_or_else(|| "shingles:5".parse(), Ok)?;
+            signature.set(parameters);
+            parameters.set("min_weight", self.min_weight.unwrap_or(6.0));
+            parameters.set("trim", self.edges == Edges::Words);
+            let method = &[
+                query::PAIRS_UNIT_PAIRS,
+                query::PASSAGES_WEIGHTS,
+                query::PASSAGES_SEEDS,
+                query::PASSAGES_EXTENSIONS,
+                query::PASSAGES_RUNS,
+                query::PASSAGES,
+            ];
+            (signature.query, query::TEXTS_LINKS, method, query::PASSAGES_SEEDS)
+        };
+        let texts =
+            [signature, query::TEXTS, query::TEXTS_OCCURRENCES, links, query::TEXTS_MATCHES, query::TEXTS_CAPPED];
+        let texts = [&units[..], &texts].concat();
         if self.method.show_sql {
-            let all = [&stages[..], &[query::PASSAGES]].concat();
-            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &all);
+            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&texts[..], method].concat());
         }
         run.open_both(&self.inputs, &self.method, &self.reading).await?;
-        run.workspace.run_all(&stages).await?;
-        let rows = run.workspace.run_all(&[query::PASSAGES]).await?.context("the last statement is a query")?;
+        let rows = run.run_method(&texts, method, self.method.max_pairs).await?;
         let count = run.write(rows, &self.writing).await?;
         run.write_capped(self.method.capped.as_deref()).await?;
         let rows_of = |query| run.workspace.rows_of(query);
         let counts = [
             ("documents", rows_of(query::UNITS_DOCS)),
-            ("sentences", rows_of(self.signature.query)),
+            ("sentences", rows_of(signature)),
             ("distinct texts", rows_of(query::TEXTS)),
-            ("pairs", rows_of(query::PASSAGES_SEEDS)),
+            (if edited { "document pairs" } else { "pairs" }, rows_of(pairs)),
             ("passages", count),
         ];
         run.end(&counts, Some(query::TEXTS_CAPPED)).await

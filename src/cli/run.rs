@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
 use clap::Args;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
@@ -21,7 +23,7 @@ use crate::corpus::{self, Summary};
 use crate::export::{Format, StagedFile, write_rows};
 use crate::ingest;
 use crate::pipeline::Workspace;
-use crate::pipeline::query::{Parameters, Query};
+use crate::pipeline::query::{self, Parameters, Query};
 use crate::session::session;
 
 /// How many capped texts and skipped records are listed on standard error.
@@ -118,6 +120,25 @@ impl<'a> Run<'a> {
         ingest::ingest(&self.workspace.session, documents, folder).await
     }
 
+    /// Runs a pipeline: `texts` up to the matches between texts, then, if they do not stand for too many pairs,
+    /// `method` to its end, whose last statement is a query.
+    pub(super) async fn run_method(&mut self, texts: &[Query], method: &[Query], most: u64) -> Result<DataFrame> {
+        self.workspace.run_all(texts).await?;
+        let estimate = self.workspace.run_all(&[query::TEXTS_ESTIMATE]).await?.context("the estimate is a query")?;
+        let rows = estimate.collect().await?;
+        let pairs = rows.first().map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0));
+        let pairs = u64::try_from(pairs).unwrap_or(u64::MAX);
+        if pairs > most {
+            bail!(
+                "this would make {} pairs of places, more than --max-pairs {most}: lower --max-frequency, so that the \
+                 most frequent texts are listed as capped instead, or raise --threshold; or raise --max-pairs, if there \
+                 is memory for some 200 bytes a pair",
+                grouped(pairs)
+            );
+        }
+        self.workspace.run_all(method).await?.context("the last statement is a query")
+    }
+
     /// Writes the result and says how many rows it has.
     pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
         self.progress.set_message("writing");
@@ -207,6 +228,9 @@ pub(super) struct MethodOptions {
     /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_frequency: u32,
+    /// The most pairs of places to make; more are refused beforehand, since each takes some 200 bytes of memory
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_pairs: u64,
     /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
     #[arg(long, value_name = "FILE")]
     pub(super) capped: Option<PathBuf>,

@@ -28,24 +28,32 @@ queries! {
     UNITS_DOCS = "units/docs.sql";
     UNITS_DOCUMENTS = "units/documents.sql";
     UNITS_SENTENCES = "units/sentences.sql";
+    UNITS_DOC_TEXTS = "units/doc_texts.sql";
     UNITS_SPANS = "units/spans.sql";
     SIGNATURES_SHINGLES = "signatures/shingles.sql";
     SIGNATURES_CHARACTERS = "signatures/characters.sql";
     SIGNATURES_I_MATCH = "signatures/i_match.sql";
     SIGNATURES_I_MATCH_RANKED = "signatures/i_match_ranked.sql";
+    SIGNATURES_SKIP_BIGRAMS = "signatures/skip_bigrams.sql";
     SIGNATURES_SPOT_SIGS = "signatures/spot_sigs.sql";
     TEXTS = "texts/1_texts.sql";
     TEXTS_OCCURRENCES = "texts/2_occurrences.sql";
     TEXTS_LINKS = "texts/3_links.sql";
     TEXTS_MATCHES = "texts/4_matches.sql";
     TEXTS_CAPPED = "texts/5_capped.sql";
+    TEXTS_ESTIMATE = "texts/6_estimate.sql";
     PAIRS_UNIT_PAIRS = "pairs/1_unit_pairs.sql";
     PAIRS_DOCUMENTS = "pairs/2_documents.sql";
     PAIRS_SENTENCES = "pairs/2_sentences.sql";
-    PASSAGES_SEEDS = "passages/1_seeds.sql";
-    PASSAGES_EXTENSIONS = "passages/2_extensions.sql";
-    PASSAGES_RUNS = "passages/3_runs.sql";
-    PASSAGES = "passages/4_passages.sql";
+    PASSAGES_WEIGHTS = "passages/1_weights.sql";
+    PASSAGES_SEEDS = "passages/2_seeds.sql";
+    PASSAGES_EXTENSIONS = "passages/3_extensions.sql";
+    PASSAGES_RUNS = "passages/4_runs.sql";
+    PASSAGES = "passages/5_passages.sql";
+    EDITED_LINKS = "passages_edited/1_links.sql";
+    EDITED_SEEDS = "passages_edited/2_seeds.sql";
+    EDITED_RUNS = "passages_edited/3_runs.sql";
+    EDITED_PASSAGES = "passages_edited/4_passages.sql";
 }
 
 /// The values of `$parameters`, as SQL literals.

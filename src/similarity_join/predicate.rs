@@ -1,5 +1,3 @@
-use std::fmt;
-
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
@@ -15,8 +13,10 @@ pub(super) struct SimilarityPredicate {
     /// The set of the join's right input.
     pub(super) right: Expr,
     /// Whether the left input's set is the first or the second argument of the measure.
-    pub(super) left_is: Side,
+    left_is: Side,
     pub(super) threshold: f64,
+    /// The measure as it is called in the condition.
+    pub(super) similarity: ScalarFunction,
 }
 
 impl SimilarityPredicate {
@@ -41,7 +41,8 @@ impl SimilarityPredicate {
         } else {
             return Ok(None);
         };
-        Ok(Some(Self { measure, left: sides.0.clone(), right: sides.1.clone(), left_is: sides.2, threshold }))
+        let (left, right, left_is) = (sides.0.clone(), sides.1.clone(), sides.2);
+        Ok(Some(Self { measure, left, right, left_is, threshold, similarity: function.clone() }))
     }
 
     /// The measure and threshold by which a set of the left input is cut to its prefix.
@@ -65,19 +66,13 @@ impl SimilarityPredicate {
         }
     }
 
-    /// The two sets in the order in which the measure takes them.
-    pub(super) fn arguments(&self) -> [Expr; 2] {
-        match self.left_is {
-            Side::Left => [self.left.clone(), self.right.clone()],
-            Side::Right => [self.right.clone(), self.left.clone()],
-        }
-    }
-}
-
-impl fmt::Display for SimilarityPredicate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [first, second] = self.arguments();
-        write!(f, "{}({first}, {second}) >= {}", self.measure, self.threshold)
+    /// The measure, called with other sets of the left and of the right input.
+    pub(super) fn similarity_of(&self, left: Expr, right: Expr) -> ScalarFunction {
+        let args = match self.left_is {
+            Side::Left => vec![left, right],
+            Side::Right => vec![right, left],
+        };
+        ScalarFunction { args, ..self.similarity.clone() }
     }
 }
 

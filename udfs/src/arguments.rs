@@ -3,20 +3,22 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ListArray, StringViewArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray, UInt64Array};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
-use datafusion_common::cast::{as_list_array, as_string_view_array, as_uint64_array};
+use datafusion_common::cast::{as_binary_view_array, as_list_array, as_string_view_array, as_uint64_array};
 use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
 use datafusion_expr::ColumnarValue;
+
+use crate::similarity::PackedSet;
 
 /// `List<Utf8View>`: tokens point into the text they were cut from, so that cutting copies nothing.
 pub(crate) fn tokens_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Utf8View, true)))
 }
 
-/// `List<UInt64>`: ascending, distinct, without NULLs.
-pub(crate) fn set_type() -> DataType {
+/// The type of a set, `List<UInt64>`: ascending, distinct, without NULLs.
+pub fn set_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::UInt64, true)))
 }
 
@@ -57,6 +59,7 @@ pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
     match (given, item(given)) {
         (DataType::Null, _) => Ok(set_type()),
         (_, Some(item)) if item.is_integer() || *item == DataType::Null => Ok(set_type()),
+        (DataType::BinaryView, _) => Ok(DataType::BinaryView),
         _ => plan_err!(
             "{function} expects two lists of hashes, got {given}; write {function}(shingles(words(normalize(a)), 3), \
              shingles(words(normalize(b)), 3)), or 1 in place of 3 to compare single words"
@@ -136,39 +139,81 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// A column of sets. Rows that break the contract of a set (not ascending, repeats, NULL elements) are put in order on
-/// reading, so that the answer is right whatever the list.
-pub(crate) struct Sets<'a> {
-    lists: &'a ListArray,
-    items: &'a UInt64Array,
+/// A column of sets: lists, or sets packed by `pack_set`. Rows that break the contract of a set (not ascending,
+/// repeats, NULL elements) are put in order on reading, so that the answer is right whatever the list.
+pub(crate) enum Sets<'a> {
+    Lists { lists: &'a ListArray, items: &'a UInt64Array },
+    Packed(&'a BinaryViewArray),
 }
 
 impl<'a> Sets<'a> {
     pub(crate) fn try_new(value: &'a ArrayRef) -> Result<Self> {
-        let lists = as_list_array(value)?;
-        Ok(Self { lists, items: as_uint64_array(lists.values())? })
+        match value.data_type() {
+            DataType::BinaryView => {
+                let sets = as_binary_view_array(value)?;
+                match sets.iter().flatten().find(|bytes| bytes.len() % 8 > 1) {
+                    Some(bytes) => exec_err!("{} bytes are no packed set; pack sets with pack_set", bytes.len()),
+                    None => Ok(Self::Packed(sets)),
+                }
+            }
+            _ => {
+                let lists = as_list_array(value)?;
+                Ok(Self::Lists { lists, items: as_uint64_array(lists.values())? })
+            }
+        }
     }
 
-    /// The set of row `i`; `None` where the list is NULL. `scratch` holds the ordered copy where one is needed.
+    /// The set of row `i`; `None` where it is NULL. `scratch` holds it where it is not at hand in order.
     pub(crate) fn row<'s>(&self, i: usize, scratch: &'s mut Vec<u64>) -> Option<&'s [u64]>
     where
         'a: 's,
     {
-        if self.lists.is_null(i) {
-            return None;
+        let in_order = match self {
+            Self::Lists { lists, items } => {
+                if lists.is_null(i) {
+                    return None;
+                }
+                let offsets = lists.value_offsets();
+                let (start, end) = (as_index(offsets[i]), as_index(offsets[i + 1]));
+                let given = &items.values()[start..end];
+                if items.null_count() == 0 && is_set(given) {
+                    return Some(given);
+                }
+                scratch.clear();
+                scratch.extend((start..end).filter(|&k| items.is_valid(k)).map(|k| items.value(k)));
+                false
+            }
+            Self::Packed(sets) => {
+                if sets.is_null(i) {
+                    return None;
+                }
+                let packed = PackedSet::new(sets.value(i));
+                scratch.clear();
+                scratch.extend(packed.values().zip(packed.valid()).filter_map(|(value, valid)| valid.then_some(value)));
+                packed.is_set()
+            }
+        };
+        if !in_order {
+            scratch.sort_unstable();
+            scratch.dedup();
         }
-        let offsets = self.lists.value_offsets();
-        let (start, end) = (as_index(offsets[i]), as_index(offsets[i + 1]));
-        let given = &self.items.values()[start..end];
-        if self.items.null_count() == 0 && given.is_sorted_by(|a, b| a < b) {
-            return Some(given);
-        }
-        scratch.clear();
-        scratch.extend((start..end).filter(|&k| self.items.is_valid(k)).map(|k| self.items.value(k)));
-        scratch.sort_unstable();
-        scratch.dedup();
         Some(scratch)
     }
+
+    /// How many elements the set of row `i` has.
+    pub(crate) fn size(&self, i: usize, scratch: &mut Vec<u64>) -> Option<usize> {
+        match self {
+            Self::Packed(sets) if sets.is_valid(i) && PackedSet::new(sets.value(i)).is_set() => {
+                Some(sets.value(i).len() / 8)
+            }
+            _ => self.row(i, scratch).map(<[u64]>::len),
+        }
+    }
+}
+
+/// Whether a list keeps the contract of a set.
+pub(crate) fn is_set(list: &[u64]) -> bool {
+    list.is_sorted_by(|a, b| a < b)
 }
 
 /// A scalar that holds all of `items` as one list.

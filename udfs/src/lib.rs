@@ -3,9 +3,9 @@
 //!
 //! # Brief overview
 //!
-//! Functions compose from the inside out. Text becomes tokens ([`text`]), tokens become a *set* ([`signature`]), two
+//! Functions compose from the inside out. Text becomes tokens (`text`), tokens become a *set* (`signature`), two
 //! sets have a similarity ([`similarity`]), and the aligned sentence pairs of two documents become runs
-//! ([`sequence`]). A set is a `List<UInt64>` in ascending order without repeats or NULLs: what the signature functions
+//! (`sequence`). A set is a `List<UInt64>` in ascending order without repeats or NULLs: what the signature functions
 //! return and what the similarities and the similarity join read.
 //!
 //! The crate depends on DataFusion's function interfaces only, so that any engine with a [`FunctionRegistry`] can
@@ -27,6 +27,8 @@ mod signature;
 pub mod similarity;
 mod text;
 
+pub use text::{SentenceRule, sentence_rules};
+
 use std::sync::Arc;
 
 use datafusion_common::Result;
@@ -46,7 +48,11 @@ pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
 
 /// Every scalar function, family by family.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
-    [text::functions(), signature::functions(), similarity::functions()].concat().into_iter().map(Arc::new).collect()
+    [text::functions(), signature::functions(), similarity::functions(), sequence::functions()]
+        .concat()
+        .into_iter()
+        .map(Arc::new)
+        .collect()
 }
 
 /// Every aggregate function; each can be used as a window function, too.

@@ -14,9 +14,9 @@ use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::{Accumulator, AggregateUDFImpl, Documentation, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use crate::arguments::{as_index, constant_integer, one_list};
+use crate::arguments::{constant_integer, one_list};
 
-/// `diagonals(a, b [, similarity [, seed]], min_sentences, max_gap)`: the runs among the matching sentence pairs of two
+/// `diagonals(a, b [, similarity [, seed [, weight]]], min_sentences, max_gap)`: the runs among the matching sentence pairs of two
 /// documents.
 #[user_doc(
     doc_section(label = "Sequences"),
@@ -29,9 +29,9 @@ use crate::arguments::{as_index, constant_integer, one_list};
                    Returns a list of structs, ordered by place, empty where there is no run: `sent_a_start`, \
                    `sent_a_end`, `sent_b_start`, `sent_b_end` (Int32, ordinals, half open), `sentences` (Int32, pairs \
                    in the run), `gaps` (Int32, sentences skipped, on both sides together), `similarity` (Float64, the \
-                   mean over the pairs). Rows with a NULL ordinal are left out; a repeated pair counts once, with its \
-                   highest similarity. As a window function it gives the runs of the rows in the frame.",
-    syntax_example = "diagonals(a, b [, similarity [, seed]], min_sentences, max_gap)",
+                   mean over the pairs), `weight` (Float64, the sum over the pairs). Rows with a NULL ordinal are left out; a repeated pair counts once, with its \
+                   highest similarity and weight. As a window function it gives the runs of the rows in the frame.",
+    syntax_example = "diagonals(a, b [, similarity [, seed [, weight]]], min_sentences, max_gap)",
     sql_example = r#"```sql
 > SELECT r.sent_a_start, r.sent_a_end, r.sent_b_start, r.sent_b_end, r.sentences, r.gaps
   FROM (SELECT unnest(diagonals(a, b, 3, 1)) AS r FROM (VALUES (4, 1), (5, 2), (7, 3), (9, 9)) AS t(a, b));
@@ -48,6 +48,7 @@ use crate::arguments::{as_index, constant_integer, one_list};
         name = "seed",
         description = "Whether the pair may found a run (true) or only extend one (false or NULL); true if left out."
     ),
+    argument(name = "weight", description = "How much the pair weighs, Float64; 1 if left out or NULL."),
     argument(name = "min_sentences", description = "The least number of pairs in a run, from 1; a constant."),
     argument(
         name = "max_gap",
@@ -69,7 +70,7 @@ static RUN_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     let mut fields: Vec<Field> = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end", "sentences", "gaps"]
         .map(|name| Field::new(name, DataType::Int32, false))
         .to_vec();
-    fields.push(Field::new("similarity", DataType::Float64, false));
+    fields.extend(["similarity", "weight"].map(|name| Field::new(name, DataType::Float64, false)));
     fields.into()
 });
 
@@ -77,8 +78,14 @@ fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new_list_field(item, true)))
 }
 
-/// The types of a point in the accumulator's state: a, b, similarity, seed.
-const POINT: [DataType; 4] = [DataType::Int32, DataType::Int32, DataType::Float64, DataType::Boolean];
+/// A point in the accumulator's state.
+const POINT: [(&str, DataType); 5] = [
+    ("a", DataType::Int32),
+    ("b", DataType::Int32),
+    ("similarity", DataType::Float64),
+    ("seed", DataType::Boolean),
+    ("weight", DataType::Float64),
+];
 
 impl AggregateUDFImpl for Diagonals {
     fn name(&self) -> &str {
@@ -95,8 +102,11 @@ impl AggregateUDFImpl for Diagonals {
             4 => Ok(vec![Int32, Int32, Int64, Int64]),
             5 => Ok(vec![Int32, Int32, Float64, Int64, Int64]),
             6 => Ok(vec![Int32, Int32, Float64, Boolean, Int64, Int64]),
+            7 => Ok(vec![Int32, Int32, Float64, Boolean, Float64, Int64, Int64]),
             n => {
-                plan_err!("diagonals expects (a, b [, similarity [, seed]], min_sentences, max_gap), got {n} arguments")
+                plan_err!(
+                    "diagonals expects (a, b [, similarity [, seed [, weight]]], min_sentences, max_gap), got {n} arguments"
+                )
             }
         }
     }
@@ -123,8 +133,8 @@ impl AggregateUDFImpl for Diagonals {
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
-        let names = ["a", "b", "similarity", "seed"];
-        Ok(std::iter::zip(names, POINT)
+        Ok(POINT
+            .into_iter()
             .map(|(name, item)| Arc::new(Field::new(format!("{}[{name}]", args.name), list_of(item), true)))
             .collect())
     }
@@ -148,6 +158,7 @@ struct Point {
     b: i32,
     similarity: f64,
     seed: bool,
+    weight: f64,
 }
 
 /// A run of pairs; ordinals are half open.
@@ -158,6 +169,7 @@ struct Run {
     sentences: i32,
     gaps: i32,
     similarity: f64,
+    weight: f64,
 }
 
 /// Collects the pairs of one group.
@@ -174,12 +186,30 @@ impl Accumulator for Points {
         let optional = &values[2..values.len() - 2];
         let similarity = optional.first().map(|array| array.as_primitive::<Float64Type>());
         let seed = optional.get(1).map(|array| array.as_boolean());
+        let weight = optional.get(2).map(|array| array.as_primitive::<Float64Type>());
+        let number = |array: Option<&Float64Array>, i: usize| match array {
+            Some(array) if array.is_valid(i) => array.value(i),
+            _ => 1.0,
+        };
         self.points.extend((0..a.len()).filter(|&i| a.is_valid(i) && b.is_valid(i)).map(|i| Point {
             a: a.value(i),
             b: b.value(i),
-            similarity: similarity.map_or(1.0, |s| if s.is_valid(i) { s.value(i) } else { 1.0 }),
+            similarity: number(similarity, i),
             seed: seed.is_none_or(|s| s.is_valid(i) && s.value(i)),
+            weight: number(weight, i),
         }));
+        Ok(())
+    }
+
+    fn supports_retract_batch(&self) -> bool {
+        true
+    }
+
+    /// Rows leave a frame in the order in which they came.
+    fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let (a, b) = (&values[0], &values[1]);
+        let leaving = (0..a.len()).filter(|&i| a.is_valid(i) && b.is_valid(i)).count();
+        self.points.drain(..leaving.min(self.points.len()));
         Ok(())
     }
 
@@ -194,6 +224,7 @@ impl Accumulator for Points {
             int(|run| run.sentences),
             int(|run| run.gaps),
             Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.similarity))),
+            Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.weight))),
         ];
         one_list(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))
     }
@@ -204,37 +235,33 @@ impl Accumulator for Points {
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let points = &self.points;
-        let columns: [ArrayRef; 4] = [
+        let columns: [ArrayRef; 5] = [
             Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.a))),
             Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.b))),
             Arc::new(Float64Array::from_iter_values(points.iter().map(|p| p.similarity))),
             Arc::new(points.iter().map(|p| Some(p.seed)).collect::<BooleanArray>()),
+            Arc::new(Float64Array::from_iter_values(points.iter().map(|p| p.weight))),
         ];
         columns.into_iter().map(one_list).collect()
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
         let lists: Vec<&ListArray> = states.iter().map(|state| state.as_list::<i32>()).collect();
-        let (a, b) = (lists[0].values().as_primitive::<Int32Type>(), lists[1].values().as_primitive::<Int32Type>());
-        let similarity = lists[2].values().as_primitive::<Float64Type>();
-        let seed = lists[3].values().as_boolean();
         for row in (0..lists[0].len()).filter(|&row| lists[0].is_valid(row)) {
-            let start = lists.iter().map(|list| as_index(list.value_offsets()[row]));
-            let [i, j, k, l] = collect_four(start);
-            let length = as_index(lists[0].value_length(row));
-            self.points.extend((0..length).map(|n| Point {
-                a: a.value(i + n),
-                b: b.value(j + n),
-                similarity: similarity.value(k + n),
-                seed: seed.value(l + n),
+            let columns: Vec<ArrayRef> = lists.iter().map(|list| list.value(row)).collect();
+            let (a, b) = (columns[0].as_primitive::<Int32Type>(), columns[1].as_primitive::<Int32Type>());
+            let (similarity, seed) = (columns[2].as_primitive::<Float64Type>(), columns[3].as_boolean());
+            let weight = columns[4].as_primitive::<Float64Type>();
+            self.points.extend((0..a.len()).map(|i| Point {
+                a: a.value(i),
+                b: b.value(i),
+                similarity: similarity.value(i),
+                seed: seed.value(i),
+                weight: weight.value(i),
             }));
         }
         Ok(())
     }
-}
-
-fn collect_four(mut starts: impl Iterator<Item = usize>) -> [usize; 4] {
-    std::array::from_fn(|_| starts.next().unwrap_or(0))
 }
 
 /// The best way to reach a point: the total similarity on the way, the sentences skipped, and the point before.
@@ -282,7 +309,10 @@ fn in_order_without_repeats(points: &[Point]) -> Vec<Point> {
     ordered.sort_by(|x, y| (x.a, x.b).cmp(&(y.a, y.b)).then(y.similarity.total_cmp(&x.similarity)));
     ordered.dedup_by(|repeat, kept| {
         let same = (repeat.a, repeat.b) == (kept.a, kept.b);
-        kept.seed |= same && repeat.seed;
+        if same {
+            kept.seed |= repeat.seed;
+            kept.weight = kept.weight.max(repeat.weight);
+        }
         same
     });
     ordered
@@ -340,6 +370,7 @@ fn run_of(points: &[Point], way: &[usize], chain: &Chain, min_sentences: i32) ->
         sentences,
         gaps: chain.gaps,
         similarity: chain.similarity / f64::from(sentences),
+        weight: way.iter().rev().fold(0.0, |sum, &k| sum + points[k].weight),
     })
 }
 
@@ -372,7 +403,7 @@ mod tests {
     }
 
     fn points(pairs: &[(i32, i32)]) -> Vec<Point> {
-        pairs.iter().map(|&(a, b)| Point { a, b, similarity: 1.0, seed: true }).collect()
+        pairs.iter().map(|&(a, b)| Point { a, b, similarity: 1.0, seed: true, weight: 1.0 }).collect()
     }
 
     fn runs(pairs: &[(i32, i32)], min_sentences: i32, max_gap: i32) -> Vec<(i32, i32, i32, i32, i32)> {
@@ -415,7 +446,7 @@ mod tests {
         prop::collection::vec(point, 0..60).prop_map(|points| {
             points
                 .into_iter()
-                .map(|(a, b, quarters, seed)| Point { a, b, similarity: f64::from(quarters) / 4.0, seed })
+                .map(|(a, b, quarters, seed)| Point { a, b, similarity: f64::from(quarters) / 4.0, seed, weight: 1.0 })
                 .collect()
         })
     }

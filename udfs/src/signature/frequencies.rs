@@ -32,7 +32,7 @@ pub(super) fn coerce_frequencies(function: &str, given: &DataType) -> Result<Dat
             Ok(frequencies_type())
         }
         other => plan_err!(
-            "{function} expects document frequencies, got {other}; write (SELECT document_frequencies(tokens) FROM …)"
+            "{function} expects document frequencies, got {other}; write (SELECT document_frequencies(tokens) FROM …), or set_frequencies(set)"
         ),
     }
 }
@@ -69,12 +69,21 @@ impl Frequencies {
 
     /// The normalised inverse document frequency log(N/df)/log(N): 0 for a token of every document, 1 for one of a
     /// single document or of none. Where there is but one document it is 1.
-    #[expect(clippy::cast_precision_loss, reason = "a collection has fewer than 2^53 documents")]
     pub(super) fn normalised_idf(&self, token: &str) -> f64 {
-        let df = match self.tokens.values().binary_search(&hash_token(token)) {
+        self.normalised_idf_of_hash(hash_token(token))
+    }
+
+    /// In how many documents a token occurs; 1 if it is not listed.
+    pub(super) fn of_hash(&self, token: u64) -> i64 {
+        match self.tokens.values().binary_search(&token) {
             Ok(i) => self.frequencies.value(i).max(1),
             Err(_) => 1,
-        };
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a collection has fewer than 2^53 documents")]
+    pub(super) fn normalised_idf_of_hash(&self, token: u64) -> f64 {
+        let df = self.of_hash(token);
         if self.documents <= 1 {
             return 1.0;
         }

@@ -4,11 +4,11 @@ use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
 use super::frequencies::{Frequencies, coerce_frequencies};
+use super::{JoinedTokens, keep_constants};
 use crate::arguments::{Tokens, coerce_tokens, constant_number, set_type};
 
 /// `i_match(tokens, frequencies, low, high)`: one hash of the terms that are neither too common nor too rare.
@@ -71,6 +71,10 @@ impl ScalarUDFImpl for IMatch {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(set_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -1,11 +1,12 @@
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
 use super::i_match::hash_kept_terms;
+use super::keep_constants;
 use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
 
 /// `i_match_ranked(tokens, frequencies, skip, take)`: one hash of the terms of the highest idf.
@@ -64,6 +65,10 @@ impl ScalarUDFImpl for IMatchRanked {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(set_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

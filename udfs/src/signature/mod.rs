@@ -8,21 +8,28 @@ mod frequencies;
 mod frequent_tokens;
 mod i_match;
 mod i_match_ranked;
+mod rare_elements;
+mod set_frequencies;
+mod shared_weight;
 mod shingles;
+mod skip_bigrams;
 mod spot_sigs;
 
 use std::ops::Range;
 
-use datafusion_expr::{AggregateUDF, ScalarUDF};
+use datafusion_expr::{AggregateUDF, Expr, ScalarUDF};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(shingles::Shingles::default()),
+        ScalarUDF::from(skip_bigrams::SkipBigrams::default()),
         ScalarUDF::from(i_match::IMatch::default()),
         ScalarUDF::from(i_match_ranked::IMatchRanked::default()),
         ScalarUDF::from(spot_sigs::SpotSigs::default()),
+        ScalarUDF::from(shared_weight::SharedWeight::default()),
+        ScalarUDF::from(rare_elements::RareElements::default()),
     ]
 }
 
@@ -31,7 +38,15 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::from(document_frequencies::DocumentFrequencies::default()),
         AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
+        AggregateUDF::from(set_frequencies::SetFrequencies::default()),
     ]
+}
+
+/// Keeps the optimizer from making a column of the constants behind the tokens: a subquery for them that stands twice in
+/// a query is a common subexpression, which it takes out unless it may not be evaluated.
+fn keep_constants(args: &[Expr]) -> Option<(Vec<&Expr>, Vec<&Expr>)> {
+    let (tokens, constants) = args.split_first()?;
+    Some((vec![tokens], constants.iter().collect()))
 }
 
 /// The hash of one token.

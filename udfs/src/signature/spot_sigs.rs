@@ -5,10 +5,10 @@ use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_err};
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
+use super::{JoinedTokens, keep_constants};
 use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, set_type};
 
 /// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
@@ -69,6 +69,10 @@ impl ScalarUDFImpl for SpotSigs {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(set_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -7,8 +7,8 @@ use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::{Measure, map_two_sets};
-use crate::arguments::{coerce_set, constant, constant_number};
+use super::Measure;
+use crate::arguments::{Sets, coerce_set, constant, constant_number};
 
 /// `length_filter(a, b, measure, threshold)`: whether the sizes of two sets allow the similarity.
 #[user_doc(
@@ -66,8 +66,14 @@ impl ScalarUDFImpl for LengthFilter {
         let measure: Measure = constant(self.name(), "measure", &measure)?.to_string().parse()?;
         let threshold = constant_number(self.name(), "threshold", &threshold, f64::MIN_POSITIVE..=f64::MAX)?;
         let (a, b) = (a.into_array(rows)?, b.into_array(rows)?);
-        let can_match: BooleanArray =
-            map_two_sets(&a, &b, |a, b| Some(measure.lengths_can_match(a.len(), b.len(), threshold)))?;
+        let (left, right) = (Sets::try_new(&a)?, Sets::try_new(&b)?);
+        let mut scratch = Vec::new();
+        let can_match: BooleanArray = (0..rows)
+            .map(|i| {
+                let (a, b) = (left.size(i, &mut scratch)?, right.size(i, &mut scratch)?);
+                Some(measure.lengths_can_match(a, b, threshold))
+            })
+            .collect();
         Ok(ColumnarValue::Array(Arc::new(can_match)))
     }
 

@@ -11,9 +11,14 @@ mod jaccard;
 mod length_filter;
 mod measure;
 mod overlap;
+mod pack_set;
+mod packed_set;
 mod prefix_filter;
+mod unpack_set;
 
+pub use crate::arguments::set_type;
 pub use measure::{Measure, Side};
+pub(crate) use packed_set::PackedSet;
 
 use std::sync::Arc;
 
@@ -47,6 +52,16 @@ pub mod expr_fn {
         ScalarUDF::from(super::first_common_token::FirstCommonToken::default()).call(vec![a, b])
     }
 
+    /// `pack_set(set)`
+    pub fn pack_set(set: Expr) -> Expr {
+        ScalarUDF::from(super::pack_set::PackSet::default()).call(vec![set])
+    }
+
+    /// `unpack_set(packed)`
+    pub fn unpack_set(packed: Expr) -> Expr {
+        ScalarUDF::from(super::unpack_set::UnpackSet::default()).call(vec![packed])
+    }
+
     fn name(measure: Measure) -> Expr {
         Expr::Literal(ScalarValue::from(measure.to_string()), None)
     }
@@ -65,6 +80,8 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(overlap::Overlap::default()),
         ScalarUDF::from(dice::Dice::default()),
         ScalarUDF::from(cosine::Cosine::default()),
+        ScalarUDF::from(pack_set::PackSet::default()),
+        ScalarUDF::from(unpack_set::UnpackSet::default()),
         ScalarUDF::from(prefix_filter::PrefixFilter::default()),
         ScalarUDF::from(length_filter::LengthFilter::default()),
         ScalarUDF::from(first_common_token::FirstCommonToken::default()),
@@ -106,4 +123,13 @@ fn count_common(a: &[u64], b: &[u64]) -> usize {
         j += usize::from(y <= x);
     }
     common
+}
+
+/// The elements that two sets have in common, in ascending order.
+pub(crate) fn common_elements<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = u64> + use<'a> {
+    let mut rest = b;
+    a.iter().copied().filter(move |element| {
+        rest = &rest[rest.partition_point(|other| other < element)..];
+        rest.first() == Some(element)
+    })
 }

@@ -3,10 +3,16 @@
 //! Sentences and tokens are views into the text they were cut from: cutting copies nothing.
 
 mod characters;
+mod count_characters;
 mod normalize;
 mod sentence_rules;
 mod sentences;
+mod without_tokens;
 mod words;
+
+pub(crate) use normalize::normalize;
+pub(crate) use sentence_rules::split as split_sentences;
+pub use sentence_rules::{Rule as SentenceRule, sentence_rules};
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,6 +21,7 @@ use arrow::array::{Array, ArrayRef, ByteView, ListArray, MAX_INLINE_VIEW_LEN, St
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, ScalarUDF};
+use icu_segmenter::WordSegmenter;
 
 use crate::arguments::text_array;
 
@@ -24,8 +31,15 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(sentences::Sentences::default()),
         ScalarUDF::from(words::Words::default()),
         ScalarUDF::from(characters::Characters::default()),
+        ScalarUDF::from(count_characters::CountCharacters::default()),
+        ScalarUDF::from(without_tokens::WithoutTokens::default()),
         ScalarUDF::from(normalize::Normalize::default()),
     ]
+}
+
+/// Calls `found` with the range of each word of `text`, as the function `words` cuts it.
+pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
+    words::words(WordSegmenter::new_auto(Default::default()), text, &mut found);
 }
 
 /// Parts of the texts of a column.

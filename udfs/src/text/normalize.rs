@@ -97,7 +97,7 @@ fn normalize_all(texts: &StringViewArray) -> StringViewArray {
 }
 
 /// Puts the normal form of `text` into `normalized`.
-fn normalize(text: &str, normalized: &mut String) {
+pub(crate) fn normalize(text: &str, normalized: &mut String) {
     normalized.clear();
     if text.is_ascii() {
         normalize_ascii(text, normalized);

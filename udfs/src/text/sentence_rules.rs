@@ -14,14 +14,15 @@ use icu_properties::CodePointMapData;
 use icu_properties::props::SentenceBreak;
 use icu_segmenter::SentenceSegmenter;
 
-/// One rule, with examples that a test checks.
+/// A rule about where sentences end, with examples that a test checks.
 #[derive(Clone, Copy)]
-#[cfg_attr(not(test), expect(dead_code, reason = "what a rule says is for people and tests"))]
-struct Rule {
-    name: &'static str,
-    says: &'static str,
+pub struct Rule {
+    /// What the rule is called.
+    pub name: &'static str,
+    /// What it says.
+    pub says: &'static str,
     /// Texts and their sentences.
-    examples: &'static [(&'static str, &'static [&'static str])],
+    pub examples: &'static [(&'static str, &'static [&'static str])],
     /// The answer at a gap. A rule without this one is a part of how gaps are found, or of UAX #29.
     decide: Option<fn(&Gap<'_>) -> Option<Verdict>>,
 }
@@ -33,7 +34,11 @@ enum Verdict {
 }
 use Verdict::{Break, Join};
 
-/// The rules in the order in which they are asked.
+/// The rules of `sentences(text)`, in the order in which they are asked.
+pub fn sentence_rules() -> &'static [Rule] {
+    RULES
+}
+
 const RULES: &[Rule] = &[
     Rule {
         name: "Unicode",
@@ -812,7 +817,7 @@ fn columns(text: &str) -> usize {
 
 /// Puts the sentences of `text` into `found`, in order: disjoint ranges of bytes without white space at either end. All
 /// that is outside of them is white space.
-pub(super) fn split(text: &str, found: &mut Vec<Range<usize>>) {
+pub(crate) fn split(text: &str, found: &mut Vec<Range<usize>>) {
     split_by(RULES, text, found);
 }
 

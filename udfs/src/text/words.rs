@@ -71,7 +71,7 @@ impl ScalarUDFImpl for Words {
 }
 
 /// Calls `found` with the range of each word of `text`.
-fn words(segmenter: WordSegmenterBorrowed<'_>, text: &str, found: &mut dyn FnMut(Range<usize>)) {
+pub(super) fn words(segmenter: WordSegmenterBorrowed<'_>, text: &str, found: &mut dyn FnMut(Range<usize>)) {
     let mut start = 0;
     for end in segmenter.segment_str(text) {
         if text[start..end].chars().any(char::is_alphanumeric) {

@@ -1,0 +1,23 @@
+-- reads:  texts(text_id, set, units, against_units)
+-- writes: links(text_a, text_b, similarity): the distinct texts that share at least $min_overlap rare pairs of words,
+--         those of at most $max_pair_frequency distinct texts
+CREATE TABLE links AS
+WITH rare AS (
+    SELECT
+        text_id,
+        units,
+        against_units,
+        rare_elements(set, (SELECT set_frequencies(set) FROM texts), $max_pair_frequency) AS set
+    FROM texts
+)
+SELECT a.text_id AS text_a, b.text_id AS text_b, jaccard(a.set, b.set) AS similarity
+FROM rare AS a
+JOIN rare AS b
+    ON overlap(a.set, b.set) >= $min_overlap
+    AND a.text_id < b.text_id
+    -- Of two collections, a text of the one and a text of the other.
+    AND (
+        NOT $against
+        OR (a.units > a.against_units AND b.against_units > 0)
+        OR (a.against_units > 0 AND b.units > b.against_units)
+    )

@@ -1,0 +1,85 @@
+use std::sync::Arc;
+
+use arrow::array::{ListBuilder, UInt64Builder};
+use arrow::datatypes::DataType;
+use datafusion_common::Result;
+use datafusion_common::utils::take_function_args;
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+
+use super::frequencies::{Frequencies, coerce_frequencies};
+use crate::arguments::{Sets, coerce_set, constant_integer, set_type};
+
+/// `rare_elements(set, frequencies, max_frequency)`: a set without its frequent elements.
+#[user_doc(
+    doc_section(label = "Signatures"),
+    description = "The elements of a set that occur in at most `max_frequency` sets.\n\n\
+                   Returns `List<UInt64>`, empty where all are more frequent; NULL for NULL.",
+    syntax_example = "rare_elements(set, frequencies, max_frequency)",
+    sql_example = r#"```sql
+> WITH t AS (SELECT column1 AS set FROM (VALUES ([1, 9]), ([2, 9]), ([3, 9])))
+  SELECT rare_elements(set, (SELECT set_frequencies(set) FROM t), 2) AS rare FROM t ORDER BY rare;
++------+
+| rare |
++------+
+| [1]  |
+| [2]  |
+| [3]  |
++------+
+```"#,
+    argument(name = "set", description = "The set, `List<UInt64>`."),
+    argument(name = "frequencies", description = "What `set_frequencies` gives for all sets; a constant."),
+    argument(name = "max_frequency", description = "In how many sets an element may occur, from 1; a constant.")
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct RareElements {
+    signature: Signature,
+}
+
+impl Default for RareElements {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for RareElements {
+    fn name(&self) -> &str {
+        "rare_elements"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [set, frequencies, _] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_set(self.name(), set)?, coerce_frequencies(self.name(), frequencies)?, DataType::Int64])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(set_type())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let [set, frequencies, most] = take_function_args(self.name(), args.args)?;
+        let most = constant_integer(self.name(), "max_frequency", &most, 1..=i64::MAX)?;
+        let frequencies = Frequencies::try_new(self.name(), &frequencies)?;
+        let set = set.into_array(rows)?;
+        let sets = Sets::try_new(&set)?;
+        let mut rare = ListBuilder::new(UInt64Builder::new());
+        let mut scratch = Vec::new();
+        for i in 0..rows {
+            let row = sets.row(i, &mut scratch);
+            let given = row.is_some();
+            let kept = row.into_iter().flatten().filter(|&&element| frequencies.of_hash(element) <= most);
+            kept.for_each(|&element| rare.values().append_value(element));
+            rare.append(given);
+        }
+        Ok(ColumnarValue::Array(Arc::new(rare.finish())))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}

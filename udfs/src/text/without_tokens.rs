@@ -1,0 +1,148 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ListArray, StringViewArray};
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::{DataType, Field};
+use datafusion_common::cast::{as_list_array, as_string_view_array};
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_datafusion_err, exec_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+
+use crate::arguments::{Tokens, as_index, coerce_tokens, constant, tokens_type};
+
+/// `without_tokens(tokens, stop_words)`: the tokens that are not in a list.
+#[user_doc(
+    doc_section(label = "Text"),
+    description = "The tokens in order without those of a list, such as the commonest words of a corpus as \
+                   `frequent_tokens` gives them.\n\n\
+                   Returns `List<Utf8View>`, which shares its text with the argument. NULL for NULL; the empty list \
+                   where nothing is left; NULL tokens are left out.",
+    syntax_example = "without_tokens(tokens, stop_words)",
+    sql_example = r#"```sql
+> SELECT without_tokens(words('the end of the world'), ['the', 'of']) AS left_over;
++--------------+
+| left_over    |
++--------------+
+| [end, world] |
++--------------+
+```"#,
+    argument(name = "tokens", description = "The tokens in order, `List<Utf8>`, as `words` gives them."),
+    argument(
+        name = "stop_words",
+        description = "The tokens to leave out, `List<Utf8>`, in the same spelling; a constant."
+    )
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct WithoutTokens {
+    signature: Signature,
+}
+
+impl Default for WithoutTokens {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for WithoutTokens {
+    fn name(&self) -> &str {
+        "without_tokens"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [tokens, stop_words] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_tokens(self.name(), tokens)?, coerce_tokens(self.name(), stop_words)?])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(tokens_type())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let [tokens, stop_words] = take_function_args(self.name(), args.args)?;
+        let stop_words = constant(self.name(), "stop_words", &stop_words)?.to_array()?;
+        let stop_words = Tokens::try_new(&stop_words)?;
+        let Some(stop_words) = stop_words.row(0) else {
+            return exec_err!("{}: stop_words must not be NULL", self.name());
+        };
+        let tokens = tokens.into_array(rows)?;
+        Ok(ColumnarValue::Array(without_tokens(&tokens, &stop_words.collect())?))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// The lists of `tokens` without `stop_words`.
+fn without_tokens(tokens: &ArrayRef, stop_words: &HashSet<&str>) -> Result<ArrayRef> {
+    let lists = as_list_array(tokens)?;
+    let items = as_string_view_array(lists.values())?;
+    let offsets = lists.value_offsets();
+    let mut views = Vec::new();
+    let mut ends = Vec::with_capacity(offsets.len());
+    ends.push(0);
+    for row in 0..lists.len() {
+        if lists.is_valid(row) {
+            let kept = (as_index(offsets[row])..as_index(offsets[row + 1]))
+                .filter(|&k| items.is_valid(k) && !stop_words.contains(items.value(k)));
+            views.extend(kept.map(|k| items.views()[k]));
+        }
+        ends.push(i32::try_from(views.len()).map_err(|e| exec_datafusion_err!("without_tokens: {e}"))?);
+    }
+    let kept = StringViewArray::try_new(ScalarBuffer::from(views), items.data_buffers().to_vec(), None)?;
+    let field = Arc::new(Field::new_list_field(DataType::Utf8View, true));
+    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
+    Ok(Arc::new(ListArray::try_new(field, offsets, Arc::new(kept), lists.nulls().cloned())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{AsArray, ListBuilder, StringViewBuilder};
+
+    use super::*;
+
+    fn lists(rows: &[Option<&[Option<&str>]>]) -> ArrayRef {
+        let mut lists = ListBuilder::new(StringViewBuilder::new());
+        for row in rows {
+            row.iter().copied().flatten().for_each(|token| lists.values().append_option(*token));
+            lists.append(row.is_some());
+        }
+        Arc::new(lists.finish())
+    }
+
+    fn left(tokens: &ArrayRef, stop_words: &[&str]) -> Vec<Option<Vec<String>>> {
+        let kept = without_tokens(tokens, &stop_words.iter().copied().collect()).unwrap();
+        let rows = kept.as_list::<i32>().iter();
+        rows.map(|row| Some(row?.as_string_view().iter().flatten().map(String::from).collect())).collect()
+    }
+
+    #[test]
+    fn order_and_repeats_stay() {
+        let tokens = lists(&[Some(&[Some("b"), Some("the"), Some("a"), Some("b"), None])]);
+        assert_eq!(left(&tokens, &["the"]), [Some(vec!["b".to_string(), "a".into(), "b".into()])]);
+        assert_eq!(left(&tokens, &["a", "b", "the"]), [Some(vec![])]);
+    }
+
+    #[test]
+    fn null_stays_null_and_slices_are_read_where_they_begin() {
+        let tokens = lists(&[Some(&[Some("before")]), None, Some(&[]), Some(&[Some("x"), Some("of")])]).slice(1, 3);
+        assert_eq!(left(&tokens, &["of"]), [None, Some(vec![]), Some(vec!["x".to_string()])]);
+        assert_eq!(left(&tokens.slice(0, 0), &["of"]), []);
+    }
+
+    #[test]
+    fn tokens_share_the_memory_of_the_argument() {
+        let long = "a token that is too long for a view";
+        let tokens = lists(&[Some(&[Some("of"), Some(long)])]);
+        let kept = without_tokens(&tokens, &HashSet::from(["of"])).unwrap();
+        let address = |array: &ArrayRef, k| array.as_list::<i32>().values().as_string_view().value(k).as_ptr();
+        assert_eq!(address(&kept, 0), address(&tokens, 1));
+    }
+}
