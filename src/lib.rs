@@ -55,6 +55,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod cleanup;
 pub mod cli;
 mod config;
 mod corpus;

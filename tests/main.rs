@@ -1,5 +1,13 @@
 //! The one integration binary: SQL logic tests, the join against its oracle, documentation, and the program itself.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod cli;
+mod determinism;
 mod documentation;
+mod passages;
+mod program;
+mod reference;
 mod similarity_join;
 mod slt;
+mod whole_or_absent;

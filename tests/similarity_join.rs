@@ -9,9 +9,11 @@ use datafusion::common::ScalarValue;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use proptest::prelude::*;
 
-/// A table of rows `(id, lang, set)`.
+/// `(id, lang, set)`
+type Row = (i64, Option<&'static str>, Option<Vec<u64>>);
+
 #[derive(Debug, Clone)]
-struct Rows(Vec<(i64, Option<&'static str>, Option<Vec<u64>>)>);
+struct Rows(Vec<Row>);
 
 impl Rows {
     fn batch(&self) -> RecordBatch {
@@ -120,8 +122,30 @@ async fn a_pair_at_exactly_the_threshold_is_found() {
 async fn the_plan_is_an_equality_join_over_prefixes() {
     let none = Rows(vec![]);
     let session = session("lowered", 1, 8192, &none, &none).await;
-    insta::assert_snapshot!(plan(&session, "jaccard(a.set, b.set) >= 0.8 AND a.id < b.id").await, @"");
-    insta::assert_snapshot!(plan(&session, "0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @"");
+    insta::assert_snapshot!(plan(&session, "jaccard(a.set, b.set) >= 0.8 AND a.id < b.id").await, @r#"
+    Projection: a.id, b.id
+      Inner Join: left_token_2 = right_token_4 Filter: a.id < b.id AND length_filter(left_set_1, right_set_3, Utf8("jaccard"), Float64(0.8)) AND first_common_token(left_set_1, right_set_3) = left_token_2 AND jaccard(left_set_1, right_set_3) >= Float64(0.8)
+        Unnest: lists[left_token_2|depth=1] structs[]
+          Projection: a.id, left_set_1, prefix_filter(left_set_1, Utf8("jaccard"), Float64(0.8)) AS left_token_2
+            Projection: a.id, pack_set(a.set) AS left_set_1
+              TableScan: a projection=[id, set]
+        Unnest: lists[right_token_4|depth=1] structs[]
+          Projection: b.id, right_set_3, prefix_filter(right_set_3, Utf8("jaccard"), Float64(0.8)) AS right_token_4
+            Projection: b.id, pack_set(b.set) AS right_set_3
+              TableScan: b projection=[id, set]
+    "#);
+    insta::assert_snapshot!(plan(&session, "0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @r#"
+    Projection: a.id, b.id
+      Inner Join: left_token_2 = right_token_4, a.lang = b.lang Filter: length_filter(right_set_3, left_set_1, Utf8("containment"), Float64(0.5000000000000001)) AND first_common_token(right_set_3, left_set_1) = left_token_2 AND Float64(0.5) < containment(right_set_3, left_set_1)
+        Unnest: lists[left_token_2|depth=1] structs[]
+          Projection: a.id, a.lang, left_set_1, prefix_filter(left_set_1, Utf8("overlap"), Float64(1)) AS left_token_2
+            Projection: a.id, a.lang, pack_set(a.set) AS left_set_1
+              TableScan: a projection=[id, lang, set]
+        Unnest: lists[right_token_4|depth=1] structs[]
+          Projection: b.id, b.lang, right_set_3, prefix_filter(right_set_3, Utf8("containment"), Float64(0.5000000000000001)) AS right_token_4
+            Projection: b.id, b.lang, pack_set(b.set) AS right_set_3
+              TableScan: b projection=[id, lang, set]
+    "#);
 }
 
 #[tokio::test]
@@ -146,7 +170,7 @@ async fn a_parameter_is_a_threshold_and_a_computed_set_is_computed_once_a_row() 
     let sql = "SELECT a.id, b.id FROM a JOIN b ON jaccard(array_distinct(a.set), array_distinct(b.set)) >= $t";
     let frame = session.sql(sql).await.unwrap().with_param_values(vec![("t", ScalarValue::from(0.5))]).unwrap();
     let plan = frame.clone().into_optimized_plan().unwrap().display_indent().to_string();
-    assert!(plan.contains("array_distinct(a.set) AS"), "{plan}");
+    assert!(plan.matches("array_distinct").count() == 2, "{plan}");
     assert_eq!(frame.count().await.unwrap(), 4);
 }
 

@@ -12,6 +12,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::cleanup;
+
 /// Finds text reuse exactly, says where it is, and does it in SQL.
 #[derive(Debug, Parser)]
 #[command(name = "ibid", version, disable_help_subcommand = true)]
@@ -46,26 +48,18 @@ enum Ending {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = std::panic::catch_unwind(|| {
+        end_on_interrupt()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        let outcome = runtime.block_on(async {
-            tokio::select! {
-                outcome = dispatch(cli.command) => outcome.map(Some),
-                signal = tokio::signal::ctrl_c() => signal.map(|()| None).map_err(anyhow::Error::from),
-            }
-        });
+        let outcome = runtime.block_on(dispatch(cli.command));
         // What still runs on other threads is of no use any more.
         runtime.shutdown_background();
         outcome
     });
     match outcome {
-        Ok(Ok(Some(Ending::Done))) => ExitCode::SUCCESS,
-        Ok(Ok(Some(Ending::NotStrict))) => ExitCode::from(4),
-        Ok(Ok(None)) => {
-            run::say("interrupted");
-            ExitCode::from(130)
-        }
+        Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
+        Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
         // Whoever read our output has seen enough.
-        Ok(Err(error)) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Err(_)) if run::stdout_is_closed() => ExitCode::SUCCESS,
         Ok(Err(error)) => {
             run::say(&run::describe(&error));
             ExitCode::FAILURE
@@ -75,6 +69,22 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Ends the program when it is interrupted, and removes its temporary files.
+///
+/// On a thread and a runtime of its own: a query that does not yield can keep all threads of the other runtime busy,
+/// and then none of them would see the signal.
+fn end_on_interrupt() -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    std::thread::Builder::new().name("interrupt".to_string()).spawn(move || {
+        if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
+            cleanup::remove_all();
+            run::say("interrupted");
+            std::process::exit(130);
+        }
+    })?;
+    Ok(())
 }
 
 async fn dispatch(command: Command) -> anyhow::Result<Ending> {
@@ -88,12 +98,6 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
             Ok(Ending::Done)
         }
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
-    })
 }
 
 #[cfg(test)]

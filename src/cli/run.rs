@@ -1,9 +1,10 @@
 //! What the method commands have in common: a workspace, collections, a result, a summary.
 
 use std::fmt::Write as _;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -33,6 +34,33 @@ const LISTED: usize = 10;
 pub(super) fn say(text: &str) {
     // There is nowhere left to complain if standard error is gone.
     let _ = writeln!(std::io::stderr(), "ibid: {text}");
+}
+
+/// Whether whoever read standard output has stopped reading.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Standard output, which remembers that nobody reads it any more. Writers of formats do not pass that on.
+struct Stdout;
+
+impl Stdout {
+    fn noting<T>(outcome: std::io::Result<T>) -> std::io::Result<T> {
+        outcome.inspect_err(|error| CLOSED.store(error.kind() == ErrorKind::BrokenPipe, Ordering::Relaxed))
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Self::noting(std::io::stdout().write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Self::noting(std::io::stdout().flush())
+    }
+}
+
+/// Whether standard output was closed while it was written.
+pub(super) fn stdout_is_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
 }
 
 /// An error and what led to it, each said once.
@@ -146,7 +174,7 @@ impl<'a> Run<'a> {
         let Some(path) = &output.output else {
             let format = output.format.unwrap_or(Format::Table);
             self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
-            return write_rows(rows, format, &mut std::io::BufWriter::new(std::io::stdout())).await;
+            return write_rows(rows, format, &mut std::io::BufWriter::new(Stdout)).await;
         };
         let format = output.format.map_or_else(|| Format::of_file(path), Ok)?;
         let mut staged = StagedFile::create(path)?;
@@ -271,7 +299,7 @@ pub(super) fn show_sql(run: &Run<'_>, inputs: &[String], against: Option<&str>, 
         let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
     }
     run.progress.finish_and_clear();
-    std::io::stdout().write_all(script.as_bytes())?;
+    Stdout.write_all(script.as_bytes())?;
     Ok(Ending::Done)
 }
 
@@ -311,7 +339,7 @@ pub(super) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -135,7 +135,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             None if named => {
                 return Err(Error::Input(format!(
                     "{label}: its extension says no format that is known; known are {EXTENSIONS}; say the format with \
-                     --format"
+                     --input-format"
                 )));
             }
             None => selection.ignored.push(path),
@@ -153,7 +153,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
 fn nothing_known(inputs: &[String], ignored: &[PathBuf]) -> Error {
     let example = ignored.first().map(|p| format!(", such as {}", p.display())).unwrap_or_default();
     Error::Input(format!(
-        "{}: {} files{example}, none of a format that is known; known are {EXTENSIONS}; say the format with --format",
+        "{}: {} files{example}, none of a format that is known; known are {EXTENSIONS}; say the format with --input-format",
         inputs.join(" "),
         ignored.len(),
     ))

@@ -1,5 +1,6 @@
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use arrow::array::RecordBatch;
@@ -56,7 +57,7 @@ pub(crate) async fn write_rows<W: Write + Send>(
 ) -> Result<u64> {
     let schema = rows.schema();
     let mut writer = Writer::try_new(format, &schema, to)?;
-    let mut regrouped = BatchCoalescer::new(schema.clone(), 8192);
+    let mut regrouped = BatchCoalescer::new(Arc::clone(&schema), 8192);
     let mut count = 0;
     while let Some(batch) = rows.try_next().await? {
         count += batch.num_rows() as u64;
@@ -78,7 +79,7 @@ pub(crate) async fn write_rows<W: Write + Send>(
 
 enum Writer<'a, W: Write + Send> {
     Table { shown: Vec<RecordBatch>, rows: usize, to: &'a mut W },
-    Csv(arrow::csv::Writer<&'a mut W>),
+    Csv(Box<arrow::csv::Writer<&'a mut W>>),
     Ndjson(LineDelimitedWriter<&'a mut W>),
     Parquet(Box<ArrowWriter<&'a mut W>>),
 }
@@ -87,14 +88,14 @@ impl<'a, W: Write + Send> Writer<'a, W> {
     fn try_new(format: Format, schema: &arrow::datatypes::SchemaRef, to: &'a mut W) -> Result<Self> {
         Ok(match format {
             Format::Table => Self::Table { shown: Vec::new(), rows: 0, to },
-            Format::Csv => Self::Csv(WriterBuilder::new().with_header(true).build(to)),
+            Format::Csv => Self::Csv(Box::new(WriterBuilder::new().with_header(true).build(to))),
             Format::Ndjson => Self::Ndjson(LineDelimitedWriter::new(to)),
             Format::Parquet => {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
                     .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
                     .build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(to, schema.clone(), Some(properties))?))
+                Self::Parquet(Box::new(ArrowWriter::try_new(to, Arc::clone(schema), Some(properties))?))
             }
         })
     }

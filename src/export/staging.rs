@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
+use crate::cleanup;
+
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
     let Some(name) = target.file_name().and_then(|name| name.to_str()) else {
@@ -53,6 +55,7 @@ impl StagedFile {
         let file = staging(&prefix, 0o666)
             .tempfile_in(&parent)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
+        cleanup::note(file.path());
         Ok(Self { file, parent, target: target.to_path_buf() })
     }
 
@@ -104,6 +107,7 @@ impl StagedFolder {
         let folder = staging(&prefix, 0o777)
             .tempdir_in(&parent)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
+        cleanup::note(folder.path());
         Ok(Self { folder, parent, target })
     }
 

@@ -19,6 +19,7 @@ use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
 use super::query::{Parameters, Query};
+use crate::cleanup;
 
 /// What a statement did.
 pub(crate) enum Outcome {
@@ -50,6 +51,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     pub(crate) fn try_new(session: SessionContext, progress: ProgressBar) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("ibid-").tempdir().context("cannot make a temporary folder")?;
+        cleanup::note(folder.path());
         Ok(Self { session, folder, parameters: Parameters::default(), stages: Vec::new(), progress })
     }
 

@@ -29,8 +29,8 @@ from pathlib import Path
 
 PACKAGES = """postgresql-doc-15 manpages manpages-dev git-doc libreoffice-help-en-us apache2-doc sqlite3-doc
 debian-reference-en developers-reference harden-doc python3.11-doc""".split()
-BLOCK = set("""address article aside blockquote body br caption dd div dl dt figcaption figure form h1 h2 h3 h4 h5 h6 head
-hr html li main ol p section table td th title tr ul""".split())
+BLOCK = set("""address article aside blockquote body br caption dd div dl dt figcaption figure form h1 h2 h3 h4 h5 h6
+head hr html li main ol p section table td th title tr ul""".split())
 # Navigation and listings are no prose; a void element has no end tag, so it must not be here.
 SKIP = {"footer", "header", "math", "nav", "noscript", "pre", "script", "style", "svg"}
 RUN = 6
@@ -278,15 +278,18 @@ def passage_row(susp, src, susp_span, src_span, category, obfuscation):
 
 def planted(docs, rng, count=3000, copies=337):
     """Runs of three to eight sentences copied into another document; each document takes part in one copy at most."""
+    if len(docs) < count:
+        sys.exit(f"only {len(docs)} documents of the {count} needed: name more packages with --packages")
     docs = rng.sample(docs, count)
     texts, gold, vocabulary = {d.name: d.join("\n\n")[0] for d in docs}, [], Vocabulary(docs, rng)
-    fit = [d for d in docs if len(long_runs(d)) > 0]
+    fit = [d for d in docs if long_runs(d)]
     part = rng.sample(fit, 2 * copies)
     for source, target in zip(part[:copies], part[copies:]):
         text, spans = source.join("\n\n")
         first = rng.choice(long_runs(source))
         length = 3
-        while length < 8 and first + length < len(spans) and is_long(text, spans[first + length]) and rng.random() < 0.8:
+        while (length < 8 and first + length < len(spans) and is_long(text, spans[first + length])
+               and rng.random() < 0.8):
             length += 1
         copy, changed = [], 0
         for n in range(first, first + length):

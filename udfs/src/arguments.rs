@@ -8,7 +8,7 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
 use datafusion_common::cast::{as_binary_view_array, as_list_array, as_string_view_array, as_uint64_array};
 use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
-use datafusion_expr::ColumnarValue;
+use datafusion_expr::{ColumnarValue, Expr};
 
 use crate::similarity::PackedSet;
 
@@ -74,6 +74,13 @@ pub(crate) fn constant<'a>(function: &str, name: &str, value: &'a ColumnarValue)
         ColumnarValue::Scalar(_) => exec_err!("{function}: {name} must not be NULL"),
         ColumnarValue::Array(_) => exec_err!("{function}: {name} must be a constant, not a column"),
     }
+}
+
+/// Keeps the optimizer from making columns of the constants among `args`, which begin at `first`: a subquery that stands
+/// twice in a query is a common subexpression, which it takes out unless it may not be evaluated.
+pub(crate) fn keep_constants(args: &[Expr], first: usize) -> Option<(Vec<&Expr>, Vec<&Expr>)> {
+    let (values, constants) = args.split_at_checked(first)?;
+    Some((values.iter().collect(), constants.iter().collect()))
 }
 
 /// A constant whole number within `range`.

@@ -33,13 +33,14 @@ use crate::arguments::{constant_integer, one_list};
                    highest similarity and weight. As a window function it gives the runs of the rows in the frame.",
     syntax_example = "diagonals(a, b [, similarity [, seed [, weight]]], min_sentences, max_gap)",
     sql_example = r#"```sql
-> SELECT r.sent_a_start, r.sent_a_end, r.sent_b_start, r.sent_b_end, r.sentences, r.gaps
+> SELECT r['sent_a_start'] AS a_start, r['sent_a_end'] AS a_end, r['sent_b_start'] AS b_start, r['sent_b_end'] AS b_end,
+    r['sentences'] AS sentences, r['gaps'] AS gaps
   FROM (SELECT unnest(diagonals(a, b, 3, 1)) AS r FROM (VALUES (4, 1), (5, 2), (7, 3), (9, 9)) AS t(a, b));
-+--------------+------------+--------------+------------+-----------+------+
-| sent_a_start | sent_a_end | sent_b_start | sent_b_end | sentences | gaps |
-+--------------+------------+--------------+------------+-----------+------+
-| 4            | 8          | 1            | 4          | 3         | 1    |
-+--------------+------------+--------------+------------+-----------+------+
++---------+-------+---------+-------+-----------+------+
+| a_start | a_end | b_start | b_end | sentences | gaps |
++---------+-------+---------+-------+-----------+------+
+| 4       | 8     | 1       | 4     | 3         | 1    |
++---------+-------+---------+-------+-----------+------+
 ```"#,
     argument(name = "a", description = "The ordinal of the sentence in the first document, Int32."),
     argument(name = "b", description = "The ordinal of the matching sentence in the second document, Int32."),

@@ -7,9 +7,9 @@ use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
+use super::JoinedTokens;
 use super::frequencies::{Frequencies, coerce_frequencies};
-use super::{JoinedTokens, keep_constants};
-use crate::arguments::{Tokens, coerce_tokens, constant_number, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_number, keep_constants, set_type};
 
 /// `i_match(tokens, frequencies, low, high)`: one hash of the terms that are neither too common nor too rare.
 #[user_doc(
@@ -74,7 +74,7 @@ impl ScalarUDFImpl for IMatch {
     }
 
     fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
-        keep_constants(args)
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -6,8 +6,7 @@ use datafusion_macros::user_doc;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
 use super::i_match::hash_kept_terms;
-use super::keep_constants;
-use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_integer, keep_constants, set_type};
 
 /// `i_match_ranked(tokens, frequencies, skip, take)`: one hash of the terms of the highest idf.
 #[user_doc(
@@ -68,7 +67,7 @@ impl ScalarUDFImpl for IMatchRanked {
     }
 
     fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
-        keep_constants(args)
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -17,7 +17,7 @@ mod spot_sigs;
 
 use std::ops::Range;
 
-use datafusion_expr::{AggregateUDF, Expr, ScalarUDF};
+use datafusion_expr::{AggregateUDF, ScalarUDF};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// The functions of this family.
@@ -40,13 +40,6 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
         AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
         AggregateUDF::from(set_frequencies::SetFrequencies::default()),
     ]
-}
-
-/// Keeps the optimizer from making a column of the constants behind the tokens: a subquery for them that stands twice in
-/// a query is a common subexpression, which it takes out unless it may not be evaluated.
-fn keep_constants(args: &[Expr]) -> Option<(Vec<&Expr>, Vec<&Expr>)> {
-    let (tokens, constants) = args.split_first()?;
-    Some((vec![tokens], constants.iter().collect()))
 }
 
 /// The hash of one token.

@@ -4,11 +4,11 @@ use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
-use crate::arguments::{Sets, coerce_set, constant_integer, set_type};
+use crate::arguments::{Sets, coerce_set, constant_integer, keep_constants, set_type};
 
 /// `rare_elements(set, frequencies, max_frequency)`: a set without its frequent elements.
 #[user_doc(
@@ -58,6 +58,10 @@ impl ScalarUDFImpl for RareElements {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(set_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -4,11 +4,11 @@ use arrow::array::Float64Array;
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
-use crate::arguments::{Sets, coerce_set};
+use crate::arguments::{Sets, coerce_set, keep_constants};
 use crate::similarity::common_elements;
 
 /// `shared_weight(a, b, frequencies)`: how much rare material two sets share.
@@ -63,6 +63,10 @@ impl ScalarUDFImpl for SharedWeight {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(DataType::Float64)
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args, 2)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

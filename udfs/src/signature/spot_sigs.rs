@@ -8,8 +8,8 @@ use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::{JoinedTokens, keep_constants};
-use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, set_type};
+use super::JoinedTokens;
+use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, keep_constants, set_type};
 
 /// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
 #[user_doc(
@@ -72,7 +72,7 @@ impl ScalarUDFImpl for SpotSigs {
     }
 
     fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
-        keep_constants(args)
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

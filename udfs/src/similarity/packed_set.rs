@@ -12,7 +12,7 @@ pub(crate) struct PackedSet<'a> {
 
 impl<'a> PackedSet<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        if bytes.len() % 8 == 0 {
+        if bytes.len().is_multiple_of(8) {
             return Self { values: bytes, valid: None };
         }
         // n values and n bytes of validity, rounded up, in units of eight bytes.

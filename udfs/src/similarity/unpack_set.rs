@@ -19,11 +19,11 @@ use crate::arguments::set_type;
     syntax_example = "unpack_set(packed)",
     sql_example = r#"```sql
 > SELECT unpack_set(pack_set([3, 1, NULL])) AS set;
-+-----------+
-| set       |
-+-----------+
-| [3, 1, ]  |
-+-----------+
++----------+
+| set      |
++----------+
+| [3, 1, ] |
++----------+
 ```"#,
     argument(name = "packed", description = "The packed set, BinaryView.")
 )]

@@ -7,10 +7,10 @@ use arrow::datatypes::{DataType, Field};
 use datafusion_common::cast::{as_list_array, as_string_view_array};
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_datafusion_err, exec_err};
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use crate::arguments::{Tokens, as_index, coerce_tokens, constant, tokens_type};
+use crate::arguments::{Tokens, as_index, coerce_tokens, constant, keep_constants, tokens_type};
 
 /// `without_tokens(tokens, stop_words)`: the tokens that are not in a list.
 #[user_doc(
@@ -61,6 +61,10 @@ impl ScalarUDFImpl for WithoutTokens {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(tokens_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {

@@ -1,0 +1,43 @@
+# make demo   copied passages among real licence texts, as tables
+# make test   all tests
+# make check  formatting, lints, and the documentation of the code
+# make docs   writes the generated pages of docs/ and the output in the README anew
+# make ci     check, demo and test
+#
+# Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help build demo test check docs ci
+
+# Where rustup puts cargo, for shells that were started before it did.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+help:
+	@sed -n 's/^# make/make/p' Makefile
+
+# Dependencies are built once for the demo and the tests: cargo turns on the features that the tests want only when it
+# builds tests, so building the program alone would compile DataFusion a second time with fewer.
+build:
+	cargo build --workspace --all-targets
+
+# The program that `build` made, wherever cargo puts it on this machine.
+IBID = "$$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/debug/ibid"
+
+demo: build
+	@IBID=$(IBID) data/licenses/demo
+
+test: build
+	cargo test --workspace
+
+check:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	@# With --examples the documentation is built with the same features of the dependencies as the lints before.
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --examples
+
+docs: build
+	IBID_BLESS=1 cargo test --workspace -- reference::
+
+ci: check demo test

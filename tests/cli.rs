@@ -1,0 +1,432 @@
+//! The program: its commands, options, output, errors and exit codes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, collection_jsonl, json_lines, jsonl};
+
+/// Sentences that documents share. They have characters of one to four bytes.
+const SHARED: &str = "The ferry 😀 leaves the old harbour at noon, naïvely. 我们在北京的学校里学习中文和历史。\
+                      他每天早上都去公园跑步锻炼身体。Nobody saw the captain 👩‍👩‍👧 on that long evening. \
+                      Three wooden barrels stood beside the northern gate of the town.";
+
+const PASSAGE_COLUMNS: &str = "doc_a,doc_b,sent_a_start,sent_a_end,sent_b_start,sent_b_end,char_a_start,char_a_end,\
+                               char_b_start,char_b_end,byte_a_start,byte_a_end,byte_b_start,byte_b_end,sentences,gaps,\
+                               similarity";
+
+/// Texts of which `a` and `b` share five sentences.
+fn texts() -> [(&'static str, String); 3] {
+    [
+        ("a.txt", format!("É un début à part. {SHARED} An ending of its own stands here.")),
+        ("b.txt", format!("Something else 😀😀 begins this text. Another line follows it now. {SHARED}")),
+        ("c.txt", "Unrelated words fill this third text. It has nothing in common with others.".to_string()),
+    ]
+}
+
+fn place_of_texts() -> Place {
+    let place = Place::new();
+    for (name, text) in texts() {
+        place.write(&format!("docs/{name}"), text);
+    }
+    place
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn header(csv: &str) -> &str {
+    csv.lines().next().unwrap()
+}
+
+#[test]
+fn the_commands_work_together() {
+    let place = Place::new();
+    let [a, b, c] = texts();
+    place.write("docs/one.jsonl.gz", gzip(&jsonl([a, b])));
+    place.write("docs/two.jsonl.gz", gzip(&jsonl([c])));
+    place.ok("ingest docs/*.jsonl.gz -o corpus/");
+    place.ok("passages corpus/ -o reuse.parquet");
+    let best = place.sql("SELECT doc_a, doc_b, sentences FROM 'reuse.parquet' ORDER BY sentences DESC LIMIT 10");
+    assert_eq!(best, [json!({"doc_a": "a.txt", "doc_b": "b.txt", "sentences": 5})]);
+
+    place.write("suspicious/b.jsonl", jsonl([texts()[1].clone()]));
+    place.ok("passages suspicious/ --against corpus/ -o reuse.parquet");
+    assert_eq!(place.sql("SELECT DISTINCT doc_a FROM 'reuse.parquet'"), [json!({"doc_a": "b.txt"})]);
+
+    place.ok("pairs corpus/ --unit sentence --signature shingles:3 --threshold 0.8 -o pairs.parquet");
+    assert_eq!(place.sql("SELECT count(*) AS n FROM 'pairs.parquet'"), [json!({"n": 5})]);
+    assert!(place.ok("completions bash").contains("ibid"));
+}
+
+#[test]
+fn results_have_the_columns_that_scripts_hang_on() {
+    let place = place_of_texts();
+    let columns = |line: &str| header(&place.ok(&format!("{line} --format csv"))).to_owned();
+    assert_eq!(columns("passages docs"), PASSAGE_COLUMNS);
+    assert_eq!(columns("passages docs --profile edited"), PASSAGE_COLUMNS);
+    assert_eq!(columns("pairs docs"), "id_a,id_b,similarity");
+    assert_eq!(columns("pairs docs --unit document"), "id_a,id_b,similarity");
+    assert_eq!(columns("pairs docs --unit sentence"), "id_a,id_b,similarity,sent_a,sent_b");
+    // Without rows, too, and in a file.
+    assert_eq!(columns("passages docs/c.txt"), PASSAGE_COLUMNS);
+    place.ok("passages docs/c.txt -o none.parquet");
+    assert_eq!(place.sql("SELECT count(*) AS n, max(char_b_end) AS last FROM 'none.parquet'"), [json!({"n": 0})]);
+    place.ok("ingest docs -o corpus");
+    let of_corpus = |table: &str| {
+        let sql = format!("SELECT * FROM 'corpus/{table}.parquet'");
+        header(place.run_with(["sql", &sql, "--format", "csv"], "").text()).to_owned()
+    };
+    assert_eq!(of_corpus("documents"), "doc_id,text");
+    assert_eq!(of_corpus("sentences"), "doc_id,sent,char_start,char_end,byte_start,byte_end,text");
+}
+
+#[test]
+fn offsets_lead_back_into_the_texts() {
+    let place = place_of_texts();
+    let texts = texts();
+    for options in ["--edges sentences", "--edges words", "--profile edited"] {
+        let rows = place.rows(&format!("passages docs {options}"));
+        assert_eq!(rows.len(), 1, "{options}: {rows:?}");
+        let [a, b] = ["a", "b"].map(|side| slice(&rows[0], side, &texts));
+        assert_eq!(a, b, "{options}");
+        // What profiles and edges differ in is at most the full stop.
+        assert_eq!(a.trim_end_matches('.'), SHARED.trim_end_matches('.'), "{options}");
+    }
+}
+
+/// What a row says to be the passage of one side, by characters and by bytes.
+fn slice(row: &Value, side: &str, texts: &[(&str, String)]) -> String {
+    let number = |name: String| usize::try_from(row[name].as_u64().unwrap()).unwrap();
+    let doc = row[format!("doc_{side}")].as_str().unwrap();
+    let text = &texts.iter().find(|(name, _)| *name == doc).unwrap().1;
+    let (start, end) = (number(format!("char_{side}_start")), number(format!("char_{side}_end")));
+    let by_characters: String = text.chars().skip(start).take(end - start).collect();
+    let by_bytes = &text[number(format!("byte_{side}_start"))..number(format!("byte_{side}_end"))];
+    assert_eq!(by_characters, by_bytes);
+    by_characters
+}
+
+#[test]
+fn against_keeps_the_direction() {
+    let place = place_of_texts();
+    place.write("new/z.txt", &texts()[0].1);
+    place.write("new/zz.txt", &texts()[0].1);
+    let ids = |rows: &[Value], a: &str, b: &str| rows.iter().map(|row| json!([row[a], row[b]])).collect::<Vec<_>>();
+    // Never two of the same collection.
+    let rows = place.rows("passages new --against docs");
+    assert_eq!(
+        ids(&rows, "doc_a", "doc_b"),
+        [["z.txt", "a.txt"], ["z.txt", "b.txt"], ["zz.txt", "a.txt"], ["zz.txt", "b.txt"]].map(|ids| json!(ids))
+    );
+    let rows = place.rows("pairs new --against docs");
+    assert_eq!(ids(&rows, "id_a", "id_b"), [["z.txt", "a.txt"], ["zz.txt", "a.txt"]].map(|ids| json!(ids)));
+    let rows = place.rows("passages docs --against new");
+    assert_eq!(
+        ids(&rows, "doc_a", "doc_b"),
+        [["a.txt", "z.txt"], ["a.txt", "zz.txt"], ["b.txt", "z.txt"], ["b.txt", "zz.txt"]].map(|ids| json!(ids))
+    );
+}
+
+#[test]
+fn a_document_is_compared_with_itself_on_request_only() {
+    let twice = format!("{SHARED} In between stands another sentence. {SHARED}");
+    let place = Place::with([("twice.txt", &twice)]);
+    assert_eq!(place.rows("passages twice.txt"), Vec::<Value>::new());
+    assert_eq!(place.rows("pairs twice.txt --unit sentence"), Vec::<Value>::new());
+    let rows = place.rows("passages twice.txt --within-documents --edges sentences");
+    assert_eq!(rows.len(), 1);
+    let texts = [("twice.txt", twice)];
+    assert_eq!((slice(&rows[0], "a", &texts), slice(&rows[0], "b", &texts)), (SHARED.into(), SHARED.into()));
+    assert_eq!(place.rows("pairs twice.txt --unit sentence --within-documents").len(), 5);
+    place.fails(2, "passages twice.txt --within-documents --against twice.txt");
+}
+
+#[test]
+fn rows_of_one_sentence_are_compared_as_they_are() {
+    let rows = [
+        ("1", "Dr. Lund paid. He left at 9 p.m. again."),
+        ("2", "dr lund paid; he left at 9 p.m. again"),
+        ("3", "No."),
+    ];
+    let place = Place::with([("rows.jsonl", &jsonl(rows))]);
+    assert_eq!(place.rows("pairs rows.jsonl"), [json!({"id_a": "1", "id_b": "2", "similarity": 1.0})]);
+}
+
+#[test]
+fn every_signature_finds_a_copy() {
+    let place = place_of_texts();
+    for signature in
+        ["shingles", "shingles:2", "characters:5", "i_match:0.1,1", "i_match_ranked:1,8", "spot_sigs:10,1,2"]
+    {
+        let rows = place.rows(&format!("pairs docs --unit sentence --signature {signature}"));
+        assert_eq!(rows.len(), 5, "{signature}: {rows:?}");
+        let rows = place.rows(&format!("passages docs --signature {signature} --min-weight 0"));
+        assert_eq!(rows.len(), 1, "{signature}");
+    }
+}
+
+#[test]
+fn raw_input_is_as_good_as_a_corpus() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(80, 3))]);
+    place.ok("ingest docs.jsonl -o corpus");
+    for command in ["passages", "passages --profile edited", "pairs --unit sentence", "pairs --threshold 0.1"] {
+        let raw = place.ok(&format!("{command} docs.jsonl --format csv"));
+        assert!(raw.lines().count() > 5, "{command}: hardly a result");
+        assert_eq!(raw, place.ok(&format!("{command} corpus --format csv")), "{command}");
+    }
+}
+
+#[test]
+fn the_sql_that_is_shown_is_the_sql_that_runs() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(80, 3)), ("more.jsonl", &collection_jsonl(80, 4))]);
+    place.ok("ingest docs.jsonl -o it's");
+    place.ok("ingest more.jsonl -o more");
+    for command in [
+        "passages it's",
+        "passages it's --profile edited",
+        "passages it's --within-documents --max-frequency 5 --threshold 0.4 --max-gap 1",
+        "passages it's --against more --min-weight 0",
+        "pairs it's --unit sentence --signature i_match",
+        "pairs it's --threshold 0.1",
+    ] {
+        let script = place.ok(&format!("{command} --show-sql"));
+        let ran = place.run_with(["sql", "-f", "-", "--format", "csv"], &script);
+        assert_eq!(ran.text(), place.ok(&format!("{command} --format csv")), "{command}\n{}", ran.err);
+    }
+    // Of what is no corpus yet, it says how to make one.
+    assert!(place.ok("passages docs.jsonl --show-sql").starts_with("-- first: ibid ingest docs.jsonl -o corpus\n"));
+}
+
+#[test]
+fn formats_are_for_people_and_for_programs() {
+    let place = Place::with([("docs.jsonl", &jsonl([("x", "One two three."), ("y", "One two three.")]))]);
+    assert_eq!(place.ok("pairs docs.jsonl --format csv"), "id_a,id_b,similarity\nx,y,1.0\n");
+    assert_eq!(place.ok("pairs docs.jsonl --format ndjson"), "{\"id_a\":\"x\",\"id_b\":\"y\",\"similarity\":1.0}\n");
+    let table = "+------+------+------------+\n\
+                 | id_a | id_b | similarity |\n\
+                 +------+------+------------+\n\
+                 | x    | y    | 1.0        |\n\
+                 +------+------+------------+\n\
+                 1 row\n";
+    assert_eq!(place.ok("pairs docs.jsonl --format table"), table);
+    assert_eq!(place.ok("pairs docs.jsonl"), table);
+    // A file says its format by its name; the option has precedence.
+    place.ok("pairs docs.jsonl -o pairs.ndjson");
+    assert_eq!(json_lines(&String::from_utf8(place.read("pairs.ndjson")).unwrap()).len(), 1);
+    place.ok("pairs docs.jsonl -o pairs.txt --format csv");
+    assert!(place.read("pairs.txt").starts_with(b"id_a,"));
+    assert!(
+        place.fails(1, "pairs docs.jsonl -o pairs.txt").contains("name it .parquet, .csv or .ndjson, or say --format")
+    );
+    // A long table is cut, files are not.
+    let long = "SELECT value FROM generate_series(1, 50)";
+    assert!(place.run_with(["sql", long], "").text().ends_with("50 rows (40 shown)\n"));
+    assert_eq!(place.sql(long).len(), 50);
+}
+
+#[test]
+fn results_go_to_standard_output_and_talk_to_standard_error() {
+    let place = place_of_texts();
+    let ended = place.run("passages docs --format csv");
+    assert_eq!(ended.text().lines().count(), 2);
+    let summary = "ibid: documents 3, sentences 16, distinct texts 11, pairs 5, passages 1, capped 0, skipped 0 (";
+    assert!(ended.err.starts_with(summary), "{}", ended.err);
+    let ended = place.run("passages docs -o out.csv");
+    assert!(ended.out.is_empty() && ended.err.starts_with(summary));
+    let ended = place.run("passages docs --quiet -o out.csv");
+    assert!(ended.out.is_empty() && ended.err.is_empty());
+    let ended = place.run("ingest docs -o corpus");
+    assert!(ended.out.is_empty());
+    assert!(ended.err.starts_with("ibid: files 3, documents 3, sentences 16, skipped 0 ("), "{}", ended.err);
+}
+
+#[test]
+fn strict_ends_with_4_where_something_was_left_out() {
+    let good = jsonl((0..5).map(|i| (format!("d{i}"), "The same old sentence stands in here.")));
+    let place = Place::with([("good.jsonl", &good), ("bad.jsonl", &format!("{good}not json\n"))]);
+    place.ok("pairs good.jsonl --strict");
+    place.fails(4, "pairs good.jsonl --strict --max-frequency 4");
+    place.ok("pairs good.jsonl --max-frequency 4");
+    place.ok("pairs good.jsonl --strict --max-frequency 5");
+    let said = place.fails(4, "pairs bad.jsonl --strict --on-error skip -o pairs.csv");
+    assert!(said.contains("skipped 1"), "{said}");
+    assert!(said.contains("skipped bad.jsonl, line 6, byte "), "{said}");
+    // The result is there all the same.
+    assert_eq!(String::from_utf8(place.read("pairs.csv")).unwrap().lines().count(), 11);
+    place.fails(4, "ingest bad.jsonl --strict --on-error skip -o corpus");
+    place.ok("passages corpus --strict");
+}
+
+#[test]
+fn what_is_wrong_in_the_input_is_named_with_its_place() {
+    let place = Place::with([
+        ("bad.jsonl", "{\"id\": 1, \"text\": \"Fine.\"}\n{\"id\": 2, \"text\": \n"),
+        ("twice.jsonl", &jsonl([("x", "One."), ("y", "Two."), ("x", "Three.")])),
+        ("columns.csv", "id,Txet\n1,One\n"),
+        ("empty.jsonl", ""),
+        ("notes.xyz", "What is this?"),
+    ]);
+    let fails = |line: &str, says: &[&str]| {
+        let said = place.fails(1, line);
+        assert!(said.starts_with("ibid: ") && says.iter().all(|part| said.contains(part)), "{line}: {said}");
+    };
+    fails("pairs bad.jsonl", &["bad.jsonl, line 2", "--on-error skip"]);
+    fails("pairs twice.jsonl", &["twice.jsonl", "\"x\"", "line 1", "line 3"]);
+    fails("pairs columns.csv", &["columns.csv has no column \"text\"", "Did you mean \"Txet\"?", "--text-column"]);
+    fails("pairs columns.csv --text-column Txt", &["Did you mean \"Txet\"?"]);
+    fails("pairs columns.csv --text-column Txet --id-column key", &["\"key\"", "id, Txet", "--id-column"]);
+    fails("pairs nowhere", &["nowhere does not exist"]);
+    fails("pairs empty.jsonl", &["no documents"]);
+    fails("pairs notes.xyz", &["notes.xyz", "--input-format"]);
+    fails("pairs bad.jsonl -o nowhere/out.csv --on-error skip", &["there is no folder nowhere"]);
+    fails("ingest twice.jsonl --id-column= -o nowhere/corpus", &["there is no folder nowhere"]);
+    place.write("folder/thesis.tex", "years of work");
+    fails("ingest twice.jsonl --id-column= -o folder", &["thesis.tex", "name another folder"]);
+}
+
+#[test]
+fn a_file_that_may_not_be_read_is_named() {
+    let place = Place::with([("docs/a.txt", "One."), ("docs/b.txt", "Two.")]);
+    std::fs::remove_file(place.path("docs/b.txt")).unwrap();
+    // Reading it fails for every user, root among them.
+    std::os::unix::fs::symlink("b.txt", place.path("docs/b.txt")).unwrap();
+    let said = place.fails(1, "pairs docs/b.txt");
+    assert!(said.contains("docs/b.txt"), "{said}");
+    place.write("broken.parquet", "PAR1 and no more");
+    let said = place.fails(1, "pairs broken.parquet");
+    assert!(said.contains("broken.parquet"), "{said}");
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_says_what_is_right() {
+    let place = place_of_texts();
+    let fails = |line: &str, says: &str| {
+        let said = place.fails(2, line);
+        assert!(said.contains(says), "{line}: {said}");
+    };
+    fails("passages", "<INPUTS>");
+    fails("passages docs --treshold 0.5", "'--threshold'");
+    fails("passages docs --threshold 1.5", "a number above 0 and up to 1, such as 0.8");
+    fails("passages docs --threshold 0", "a number above 0 and up to 1");
+    fails("passages docs --min-sentences 0", "--min-sentences");
+    fails("passages docs --max-gap 1001", "1000");
+    fails("pairs docs --signature shingels:3", "did you mean shingles?");
+    fails("pairs docs --signature shingles:3,4", "shingles:n=3");
+    fails("pairs docs --unit word", "document, sentence");
+    fails("pairs docs --memory lots", "write a number and KiB");
+    fails("passages docs --format xml", "ndjson");
+    fails("ingest docs", "--output");
+}
+
+#[test]
+fn parameters_of_a_signature_out_of_range_are_refused() {
+    let place = place_of_texts();
+    let said = place.fails(1, "pairs docs --signature shingles:0");
+    assert!(said.contains("n must be a whole number from 1 to 1000, got 0"), "{said}");
+    assert!(!said.contains("please report"), "{said}");
+}
+
+#[test]
+fn standard_input_is_a_file_called_dash() {
+    let place = Place::new();
+    let lines = jsonl([("x", "One two three."), ("y", "One two three.")]);
+    let ended = place.run_with("pairs - --input-format jsonl --format csv".split(' '), &lines);
+    assert_eq!(ended.text(), "id_a,id_b,similarity\nx,y,1.0\n", "{}", ended.err);
+    let ended = place.run_with("ingest - --input-format csv -o corpus".split(' '), "id,text,year\n7,One.,1999\n");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(
+        place.sql("SELECT * FROM 'corpus/documents.parquet'"),
+        [json!({"doc_id": "7", "text": "One.", "year": "1999"})]
+    );
+}
+
+#[test]
+fn documents_keep_their_ids_and_columns() {
+    let place = Place::with([
+        (
+            "in/deep/page.html",
+            "<html><head><title>T</title></head><body><p>Hello <b>there</b>.</p><script>x</script></body>",
+        ),
+        ("in/note.md", "# Title\n\nText."),
+        ("in/plain.txt", "Plain."),
+    ]);
+    place.write("rows.jsonl.gz", gzip("{\"text\": \"Good.\", \"stars\": 5}\n{\"text\": \"Bad.\", \"stars\": 1}\n"));
+    place.ok("ingest in -o corpus");
+    let ids = place.sql("SELECT doc_id FROM 'corpus/documents.parquet' ORDER BY doc_id");
+    assert_eq!(ids, ["deep/page.html", "note.md", "plain.txt"].map(|id| json!({ "doc_id": id })));
+    let page = place.sql("SELECT text FROM 'corpus/documents.parquet' WHERE doc_id = 'deep/page.html'");
+    assert_eq!(page[0]["text"].as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" "), "T Hello there.");
+    place.ok("ingest rows.jsonl.gz -o corpus");
+    let rows = place.sql("SELECT doc_id, stars FROM 'corpus/documents.parquet' ORDER BY doc_id");
+    assert_eq!(rows, [json!({"doc_id": "1", "stars": 5}), json!({"doc_id": "2", "stars": 1})]);
+}
+
+#[test]
+fn sql_runs_scripts_with_parameters() {
+    let place = Place::with([
+        ("make.sql", "-- $text\nCREATE TABLE t AS SELECT $text AS text, $n AS n;"),
+        ("query.sql", "SELECT text, n + 1 AS n FROM t WHERE n > 0;"),
+    ]);
+    let out = place.ok("sql -f make.sql query.sql -p text=O'Brien$n --param $n=41 --format csv");
+    assert_eq!(out, "text,n\nO'Brien$n,42\n");
+    let said = place.fails(1, "sql -f make.sql --param text=a");
+    assert!(
+        said.contains("make.sql") && said.contains("no value for the parameter $n; there are values for text"),
+        "{said}"
+    );
+    // Commands come before files; without either, standard input is read.
+    let ended = place.run_with(
+        ["sql", "-f", "query.sql", "-c", "CREATE TABLE t AS SELECT 'x' AS text, 1 AS n", "--format", "csv"],
+        "",
+    );
+    assert_eq!(ended.text(), "text,n\nx,2\n");
+    let ended = place.run_with(["sql", "--format", "csv"], "SELECT 1 AS x; SELECT 2 AS y");
+    assert_eq!(ended.text(), "x\n1\ny\n2\n");
+    let two = place.run_with(["sql", "SELECT 1; SELECT 2", "-o", "two.csv"], "");
+    assert_eq!(two.code, Some(1));
+    assert!(two.err.contains("take the queries apart"), "{}", two.err);
+    assert!(place.fails(1, "sql -f none.sql").contains("cannot read none.sql"));
+}
+
+#[test]
+fn errors_in_sql_say_what_was_meant() {
+    let place = place_of_texts();
+    place.ok("passages docs -o reuse.parquet");
+    let fails = |sql: &str, says: &[&str]| {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!((ended.code, ended.out.len()), (Some(1), 0), "{sql}");
+        assert!(says.iter().all(|part| ended.err.contains(part)), "{sql}: {}", ended.err);
+    };
+    fails("SELECT docs_a FROM 'reuse.parquet'", &["No field named docs_a", "doc_a"]);
+    fails("SELECT jacard([1], [1])", &["Did you mean 'jaccard'?"]);
+    fails("SELECT jaccard('a b', 'a c')", &["shingles(words(normalize(a)), 3)"]);
+    fails("SELEC 1", &["SELEC", "Line: 1, Column: 1"]);
+    fails("SELECT 1 FROM 'none.parquet'", &["none.parquet"]);
+    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered"]);
+    let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");
+    assert!(ended.err.contains("--format ndjson or parquet can hold columns that CSV cannot"), "{}", ended.err);
+}
+
+#[test]
+fn whoever_reads_may_stop_reading() {
+    let place = Place::new();
+    let long = "SELECT value, 'a text that fills the pipe' AS text FROM generate_series(1, 3000000)";
+    for format in ["csv", "ndjson"] {
+        let mut command = place.command(["sql", long, "--format", format]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut first).unwrap();
+        drop(out);
+        let code = child.wait().unwrap().code();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(first.contains("value"), "{format}: {first}");
+        assert_eq!((code, said.as_str()), (Some(0), ""), "{format}");
+    }
+}

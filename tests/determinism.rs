@@ -1,0 +1,79 @@
+//! The same input gives the same result, however it is run.
+
+use crate::program::{Dice, Place, collection_jsonl};
+
+const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
+
+/// Commands that give rows.
+const COMMANDS: [&str; 4] = [
+    "passages",
+    "pairs --threshold 0.05",
+    "pairs --unit sentence --threshold 0.7 --signature characters:6",
+    "pairs --unit sentence --threshold 1 --signature i_match",
+];
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let place = Place::new();
+    place.write("made.jsonl", collection_jsonl(400, 5));
+    for command in COMMANDS.iter().copied().chain(["passages --profile edited"]) {
+        same_for_threads(&place, &format!("{command} made.jsonl"), &["out.parquet", "out.csv"]);
+    }
+    same_for_threads(&place, &format!("passages {LICENCES}"), &["out.parquet"]);
+}
+
+#[test]
+fn a_corpus_does_not_depend_on_threads() {
+    let place = Place::new();
+    let corpus = |threads: u8| {
+        place.ok(&format!("ingest {LICENCES} --threads {threads} -o corpus{threads}"));
+        ["documents.parquet", "sentences.parquet"].map(|file| place.read(format!("corpus{threads}/{file}")))
+    };
+    let one = corpus(1);
+    assert!(one == corpus(2) && one == corpus(8));
+}
+
+fn same_for_threads(place: &Place, command: &str, files: &[&str]) {
+    for file in files {
+        let bytes = |threads: u8| {
+            place.ok(&format!("{command} --threads {threads} -o {file}"));
+            place.read(file)
+        };
+        let one = bytes(1);
+        assert!(one.len() > 500, "{command}: hardly a result");
+        assert!(one == bytes(2), "{command}: 2 threads, {file}");
+        assert!(one == bytes(8), "{command}: 8 threads, {file}");
+    }
+}
+
+#[test]
+fn the_order_of_the_documents_does_not_matter() {
+    let place = Place::new();
+    let made = collection_jsonl(400, 6);
+    let mut lines: Vec<&str> = made.lines().collect();
+    let mut dice = Dice(1);
+    (1..lines.len()).for_each(|i| lines.swap(i, dice.below(i + 1)));
+    place.write("made.jsonl", &made);
+    place.write("shuffled.jsonl", lines.join("\n"));
+    for command in COMMANDS.iter().copied().chain(["passages --profile edited"]) {
+        let rows = |input: &str| place.ok(&format!("{command} {input} --format csv"));
+        let made = rows("made.jsonl");
+        assert!(made.lines().count() > 10, "{command}: hardly a result");
+        assert_eq!(made, rows("shuffled.jsonl"), "{command}");
+    }
+}
+
+#[test]
+fn batches_and_the_plan_of_the_join_do_not_matter() {
+    let place = Place::new();
+    place.write("made.jsonl", collection_jsonl(150, 7));
+    place.ok("ingest made.jsonl -o made");
+    for command in ["passages made", "pairs made --unit sentence --threshold 0.6"] {
+        let expected = place.ok(&format!("{command} --format csv"));
+        let script = place.ok(&format!("{command} --show-sql"));
+        for setting in ["datafusion.execution.batch_size = 7", "ibid.similarity_join.strategy = 'nested_loop'"] {
+            let ended = place.run_with(["sql", "-f", "-", "--format", "csv"], &format!("SET {setting};\n{script}"));
+            assert_eq!(ended.text(), expected, "{command}, {setting}\n{}", ended.err);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Runs the program in a folder of its own. What the tests of the program share.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// How a run of the program ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// The exit code; `None` where a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: String,
+}
+
+impl Ended {
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.out).unwrap()
+    }
+}
+
+/// A folder that goes after the test. Commands run in it, and find it as their folder for temporary files.
+pub(crate) struct Place(TempDir);
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("tmp")).unwrap();
+        Self(folder)
+    }
+
+    /// A place with files.
+    pub(crate) fn with<const N: usize>(files: [(&str, &str); N]) -> Self {
+        let place = Self::new();
+        for (name, contents) in files {
+            place.write(name, contents);
+        }
+        place
+    }
+
+    pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, contents: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// The names in the folder, hidden ones, too.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names.retain(|name| name != "tmp");
+        names
+    }
+
+    pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ibid"));
+        command.current_dir(self.0.path()).env("TMPDIR", self.path("tmp")).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Starts the program with the arguments of a line, which are separated by spaces.
+    pub(crate) fn start(&self, line: &str) -> Child {
+        self.command(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// Runs the program with the arguments of a line, which are separated by spaces.
+    pub(crate) fn run(&self, line: &str) -> Ended {
+        self.run_with(line.split(' '), "")
+    }
+
+    /// Runs the program with these arguments and this standard input.
+    pub(crate) fn run_with<'a>(&self, arguments: impl IntoIterator<Item = &'a str>, input: &str) -> Ended {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
+        // It may end without having read all.
+        let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).ok());
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
+    }
+
+    /// Runs what must succeed, and gives its output.
+    #[track_caller]
+    pub(crate) fn ok(&self, line: &str) -> String {
+        let ended = self.run(line);
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+        String::from_utf8(ended.out).unwrap()
+    }
+
+    /// Runs what must fail with this exit code, and gives what it said.
+    #[track_caller]
+    pub(crate) fn fails(&self, code: i32, line: &str) -> String {
+        let ended = self.run(line);
+        assert_eq!(ended.code, Some(code), "{line}\n{}", ended.err);
+        ended.err
+    }
+
+    /// The rows that a command gives.
+    #[track_caller]
+    pub(crate) fn rows(&self, line: &str) -> Vec<Value> {
+        json_lines(&self.ok(&format!("{line} --format ndjson")))
+    }
+
+    /// The rows that a query gives.
+    #[track_caller]
+    pub(crate) fn sql(&self, sql: &str) -> Vec<Value> {
+        let ended = self.run_with(["sql", sql, "--format", "ndjson"], "");
+        assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
+        json_lines(ended.text())
+    }
+}
+
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Documents as JSON lines.
+pub(crate) fn jsonl<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> String {
+    documents.into_iter().fold(String::new(), |mut lines, (id, text)| {
+        writeln!(lines, "{}", serde_json::json!({ "id": id.as_ref(), "text": text.as_ref() })).unwrap();
+        lines
+    })
+}
+
+/// Numbers that look random and are the same in every run (SplitMix64).
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((z ^ (z >> 31)) % n as u64).unwrap()
+    }
+
+    /// A sentence of up to `longest` words, four at least, out of `vocabulary` many.
+    pub(crate) fn sentence(&mut self, longest: usize, vocabulary: usize) -> String {
+        let length = 4 + self.below(longest - 3);
+        let words: Vec<String> = (0..length).map(|_| word(self.below(vocabulary))).collect();
+        format!("So {}.", words.join(" "))
+    }
+}
+
+/// The `n`-th word.
+fn word(n: usize) -> String {
+    const SYLLABLES: [&str; 16] =
+        ["ba", "ce", "di", "fo", "gu", "ha", "je", "ki", "lo", "mu", "na", "pe", "ri", "so", "tu", "va"];
+    [n % 16, n / 16 % 16, n / 256 % 16, n / 4096 % 16].map(|i| SYLLABLES[i]).concat()
+}
+
+/// A collection of `documents`, of which about one in three holds two to six sentences of an earlier one, some of them
+/// with a word changed, some left out. A few sentences stand in many.
+pub(crate) fn collection(documents: usize, seed: u64) -> Vec<(String, Vec<String>)> {
+    let mut dice = Dice(seed);
+    let banners: Vec<String> = (0..3).map(|_| dice.sentence(9, 3000)).collect();
+    let mut made: Vec<(String, Vec<String>)> = Vec::new();
+    for number in 0..documents {
+        let mut sentences: Vec<String> = (0..5 + dice.below(8)).map(|_| dice.sentence(12, 3000)).collect();
+        if number > 0 && dice.below(3) == 0 {
+            let source = made[dice.below(number)].1.clone();
+            let from = dice.below(source.len() - 2);
+            let mut copy = source[from..source.len().min(from + 2 + dice.below(5))].to_vec();
+            for sentence in &mut copy {
+                if dice.below(3) == 0 {
+                    *sentence = sentence.replacen(' ', " indeed ", 1);
+                }
+            }
+            if dice.below(3) == 0 {
+                copy.remove(dice.below(copy.len()));
+            }
+            let at = dice.below(sentences.len());
+            sentences.splice(at..at, copy);
+        }
+        if dice.below(2) == 0 {
+            sentences.push(banners[dice.below(banners.len())].clone());
+        }
+        made.push((format!("d{number:05}"), sentences));
+    }
+    made
+}
+
+/// The same as JSON lines.
+pub(crate) fn collection_jsonl(documents: usize, seed: u64) -> String {
+    jsonl(collection(documents, seed).into_iter().map(|(id, sentences)| (id, sentences.join(" "))))
+}
