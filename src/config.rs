@@ -22,9 +22,10 @@ impl ConfigExtension for IbidOptions {
 config_namespace! {
     /// How joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`, are planned.
     pub struct SimilarityJoinOptions {
-        /// `lowered` rewrites the join to an equality join over the elements that a match must share; `nested_loop`
-        /// compares every pair. Both give the same rows.
-        pub strategy: Strategy, default = Strategy::Lowered
+        /// `operator` runs the join by an index of the elements that a match must share, rarest first; `lowered` rewrites
+        /// it to an equality join over such elements, of standard operators; `nested_loop` compares every pair. All give
+        /// the same rows.
+        pub strategy: Strategy, default = Strategy::Operator
     }
 }
 
@@ -34,12 +35,14 @@ pub enum Strategy {
     /// Every pair is compared: slow, and what the other strategies are tested against.
     NestedLoop,
     /// Standard operators: unnest, equality join, filter.
-    #[default]
     Lowered,
+    /// An operator of its own: an index of prefixes, rarest elements first.
+    #[default]
+    Operator,
 }
 
 impl Strategy {
-    const ALL: [Self; 2] = [Self::NestedLoop, Self::Lowered];
+    const ALL: [Self; 3] = [Self::NestedLoop, Self::Lowered, Self::Operator];
 }
 
 impl fmt::Display for Strategy {
@@ -47,6 +50,7 @@ impl fmt::Display for Strategy {
         f.write_str(match self {
             Self::NestedLoop => "nested_loop",
             Self::Lowered => "lowered",
+            Self::Operator => "operator",
         })
     }
 }

@@ -9,7 +9,7 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::config::IbidOptions;
-use crate::similarity_join::SimilarityJoinRule;
+use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
 ///
@@ -21,7 +21,7 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     builder.scalar_functions().get_or_insert_default().extend(ibid_udfs::scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
-    builder.with_optimizer_rule(Arc::new(SimilarityJoinRule))
+    builder.with_optimizer_rule(Arc::new(SimilarityJoinRule)).with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
 /// A session with DataFusion's functions and ibid's, in which files can be named in `FROM`.

@@ -10,7 +10,12 @@
 //! The bounds come from [`Measure`](ibid_udfs::similarity::Measure), which derives them from the very computation that
 //! decides a match, so that no rounding loses a pair at the threshold.
 
+mod lowered;
+mod node;
+mod operator;
+mod planner;
 mod predicate;
 mod rule;
 
+pub(crate) use planner::IbidQueryPlanner;
 pub(crate) use rule::SimilarityJoinRule;

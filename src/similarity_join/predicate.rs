@@ -1,11 +1,16 @@
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
 use ibid_udfs::similarity::{Measure, Side, is_first_common_token};
 
+use super::operator::Condition;
+
 /// A condition on the similarity of a set of each input of a join: `measure(left, right) >= threshold`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, PartialOrd)]
 pub(super) struct SimilarityPredicate {
     pub(super) measure: Measure,
     /// The set of the join's left input.
@@ -13,10 +18,26 @@ pub(super) struct SimilarityPredicate {
     /// The set of the join's right input.
     pub(super) right: Expr,
     /// Whether the left input's set is the first or the second argument of the measure.
-    left_is: Side,
+    pub(super) left_is: Side,
+    /// The least value that matches, above 0 and not NaN.
     pub(super) threshold: f64,
     /// The measure as it is called in the condition.
     pub(super) similarity: ScalarFunction,
+}
+
+impl Eq for SimilarityPredicate {}
+
+impl Hash for SimilarityPredicate {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.similarity.hash(state);
+        self.threshold.to_bits().hash(state);
+    }
+}
+
+impl fmt::Display for SimilarityPredicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} >= {}", Expr::ScalarFunction(self.similarity.clone()), self.threshold)
+    }
 }
 
 impl SimilarityPredicate {
@@ -45,6 +66,11 @@ impl SimilarityPredicate {
         Ok(Some(Self { measure, left, right, left_is, threshold, similarity: function.clone() }))
     }
 
+    /// What is left of the predicate once the sets are at hand.
+    pub(super) fn condition(&self) -> Condition {
+        Condition { measure: self.measure, threshold: self.threshold, left_is: self.left_is, text: self.to_string() }
+    }
+
     /// The measure and threshold by which a set of the left input is cut to its prefix.
     pub(super) fn left_prefix(&self) -> (Measure, f64) {
         self.prefix(self.left_is)
@@ -64,6 +90,12 @@ impl SimilarityPredicate {
             (Measure::Containment, Side::Right) => (Measure::Overlap, 1.0),
             (measure, _) => (measure, self.threshold),
         }
+    }
+
+    /// The same condition on other sets of the left and of the right input.
+    pub(super) fn with_sets(&self, left: Expr, right: Expr) -> Self {
+        let similarity = self.similarity_of(left.clone(), right.clone());
+        Self { left, right, similarity, ..*self }
     }
 
     /// The measure, called with other sets of the left and of the right input.

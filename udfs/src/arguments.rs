@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BinaryViewArray, ListArray, StringViewArray, UInt64Array};
+use arrow::array::{
+    Array, ArrayRef, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt64Array, UInt64Builder,
+};
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field};
 use datafusion_common::cast::{as_binary_view_array, as_list_array, as_string_view_array, as_uint64_array};
@@ -216,6 +218,31 @@ impl<'a> Sets<'a> {
             _ => self.row(i, scratch).map(<[u64]>::len),
         }
     }
+}
+
+/// A column of sets as lists that keep the contract of a set, whatever `value` holds. Copies nothing where they do
+/// already.
+///
+/// # Errors
+/// If `value` is not `List<UInt64>` and not `BinaryView` of packed sets.
+pub fn canonical_sets(value: &ArrayRef) -> Result<ListArray> {
+    let sets = Sets::try_new(value)?;
+    if let Sets::Lists { lists, items } = &sets {
+        let offsets = lists.value_offsets();
+        let in_order =
+            |i: usize| lists.is_null(i) || is_set(&items.values()[as_index(offsets[i])..as_index(offsets[i + 1])]);
+        if items.null_count() == 0 && (0..lists.len()).all(in_order) {
+            return Ok((*lists).clone());
+        }
+    }
+    let mut canonical = ListBuilder::new(UInt64Builder::new());
+    let mut scratch = Vec::new();
+    for i in 0..value.len() {
+        let row = sets.row(i, &mut scratch);
+        canonical.values().append_slice(row.unwrap_or_default());
+        canonical.append(row.is_some());
+    }
+    Ok(canonical.finish())
 }
 
 /// Whether a list keeps the contract of a set.

@@ -105,6 +105,25 @@ impl Measure {
         (n + 1).saturating_sub(self.required_overlap(side, n, threshold))
     }
 
+    /// How many elements two sets of `a` and `b` elements must share to reach `threshold`; `None` where they cannot.
+    pub fn required_of_pair(self, a: usize, b: usize, threshold: f64) -> Option<usize> {
+        let reaches = |o: usize| self.value(o, a, b).is_some_and(|value| value >= threshold);
+        let (mut low, mut high) = (1, a.min(b));
+        if high == 0 || !reaches(high) {
+            return None;
+        }
+        while low < high {
+            let middle = low.midpoint(high);
+            if reaches(middle) { high = middle } else { low = middle + 1 }
+        }
+        Some(low)
+    }
+
+    /// Whether the order of the two sets makes no difference.
+    pub fn is_symmetric(self) -> bool {
+        self != Self::Containment
+    }
+
     /// Whether sets of `a` and `b` elements can reach `threshold` at all (the length filter; PDC-MR section 4.2).
     pub fn lengths_can_match(self, a: usize, b: usize, threshold: f64) -> bool {
         self.value(a.min(b), a, b).is_some_and(|best| best >= threshold)
@@ -158,15 +177,13 @@ mod tests {
                         let most = a.min(b);
                         assert_eq!(measure.lengths_can_match(a, b, threshold), reaches(most));
                         if !reaches(most) {
+                            assert_eq!(measure.required_of_pair(a, b, threshold), None);
                             continue;
                         }
-                        let (mut low, mut high) = (0, most);
-                        while low < high {
-                            let middle = low.midpoint(high);
-                            if reaches(middle) { high = middle } else { low = middle + 1 }
-                        }
+                        let least = measure.required_of_pair(a, b, threshold).unwrap();
+                        assert!(reaches(least) && !reaches(least - 1), "{measure} {threshold} {a} {b}: {least}");
                         let right = measure.required_overlap(Side::Right, b, threshold);
-                        assert!(left.max(right) <= low, "{measure} {threshold} {a} {b}: {left} {right} > {low}");
+                        assert!(left.max(right) <= least, "{measure} {threshold} {a} {b}: {left} {right} > {least}");
                     }
                 }
             }

@@ -16,7 +16,7 @@ mod packed_set;
 mod prefix_filter;
 mod unpack_set;
 
-pub use crate::arguments::set_type;
+pub use crate::arguments::{canonical_sets, set_type};
 pub use measure::{Measure, Side};
 pub(crate) use packed_set::PackedSet;
 

@@ -1,0 +1,139 @@
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::common::{DFSchemaRef, NullEquality, Result, internal_err};
+use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, UserDefinedLogicalNodeCore, build_join_schema};
+
+use super::predicate::SimilarityPredicate;
+
+/// A join on a similarity in a logical plan, to be run by [`SimilarityJoinExec`](super::operator::SimilarityJoinExec).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SimilarityJoin {
+    pub(super) left: LogicalPlan,
+    pub(super) right: LogicalPlan,
+    /// Inner, left semi or left anti.
+    pub(super) join_type: JoinType,
+    pub(super) predicate: SimilarityPredicate,
+    /// Equalities of an expression of the left and one of the right input.
+    pub(super) on: Vec<(Expr, Expr)>,
+    /// What else must hold.
+    pub(super) filter: Option<Expr>,
+    pub(super) null_equality: NullEquality,
+    schema: DFSchemaRef,
+}
+
+impl SimilarityJoin {
+    /// The node in place of `join`, whose condition is `predicate` and `filter`.
+    pub(super) fn try_new(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Result<Self> {
+        Ok(Self {
+            left: Arc::unwrap_or_clone(join.left),
+            right: Arc::unwrap_or_clone(join.right),
+            join_type: join.join_type,
+            predicate,
+            on: join.on,
+            filter,
+            null_equality: join.null_equality,
+            schema: join.schema,
+        })
+    }
+
+    /// The columns of each input that the node needs for itself.
+    fn columns_needed(&self) -> (Vec<usize>, Vec<usize>) {
+        let mut needed = (Vec::new(), Vec::new());
+        for column in self.expressions().iter().flat_map(Expr::column_refs) {
+            needed.0.extend(self.left.schema().maybe_index_of_column(column));
+            needed.1.extend(self.right.schema().maybe_index_of_column(column));
+        }
+        needed
+    }
+}
+
+impl UserDefinedLogicalNodeCore for SimilarityJoin {
+    fn name(&self) -> &str {
+        "SimilarityJoin"
+    }
+
+    fn inputs(&self) -> Vec<&LogicalPlan> {
+        vec![&self.left, &self.right]
+    }
+
+    fn schema(&self) -> &DFSchemaRef {
+        &self.schema
+    }
+
+    fn expressions(&self) -> Vec<Expr> {
+        let sets = [self.predicate.left.clone(), self.predicate.right.clone()];
+        let keys = self.on.iter().flat_map(|(left, right)| [left.clone(), right.clone()]);
+        sets.into_iter().chain(keys).chain(self.filter.clone()).collect()
+    }
+
+    fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} SimilarityJoin: {}", self.join_type, self.predicate)?;
+        for (left, right) in &self.on {
+            write!(f, ", {left} = {right}")?;
+        }
+        match &self.filter {
+            Some(filter) => write!(f, " Filter: {filter}"),
+            None => Ok(()),
+        }
+    }
+
+    fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
+        let (mut exprs, mut inputs) = (exprs.into_iter(), inputs.into_iter());
+        let (Some(left), Some(right), Some(left_set), Some(right_set)) =
+            (inputs.next(), inputs.next(), exprs.next(), exprs.next())
+        else {
+            return internal_err!("a similarity join has two inputs and two sets; please report it to ibid");
+        };
+        let on = self.on.iter().map_while(|_| exprs.next().zip(exprs.next())).collect();
+        let schema = Arc::new(build_join_schema(left.schema(), right.schema(), &self.join_type)?);
+        Ok(Self {
+            left,
+            right,
+            join_type: self.join_type,
+            predicate: self.predicate.with_sets(left_set, right_set),
+            on,
+            filter: exprs.next(),
+            null_equality: self.null_equality,
+            schema,
+        })
+    }
+
+    fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
+        let (mut left, mut right) = self.columns_needed();
+        let split = self.left.schema().fields().len();
+        for &column in output_columns {
+            if column < split { left.push(column) } else { right.push(column - split) }
+        }
+        for columns in [&mut left, &mut right] {
+            columns.sort_unstable();
+            columns.dedup();
+        }
+        Some(vec![left, right])
+    }
+}
+
+/// The schema follows from the rest, and cannot be compared.
+impl PartialOrd for SimilarityJoin {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        let key = |node: &Self| (node.join_type, node.on.clone(), node.filter.clone());
+        let order = [
+            self.left.partial_cmp(&other.left),
+            self.right.partial_cmp(&other.right),
+            self.predicate.partial_cmp(&other.predicate),
+            key(self).partial_cmp(&key(other)),
+        ];
+        match order.into_iter().find(|order| *order != Some(Ordering::Equal)) {
+            Some(order) => order,
+            None => (self == other).then_some(Ordering::Equal),
+        }
+    }
+}
+
+impl Hash for SimilarityJoin {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.left, &self.right, self.join_type, &self.predicate, &self.on, &self.filter).hash(state);
+    }
+}

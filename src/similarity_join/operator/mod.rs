@@ -1,0 +1,28 @@
+//! The operator of similarity joins: an index of prefixes, in memory.
+//!
+//! 1. [`input`]: the rows of both inputs and their sets, the input read once where both are the same.
+//! 2. [`sets`]: equal sets become one, with the rows that have it; sets are numbered by size.
+//! 3. [`order`]: the elements are counted, which puts them in one order for all sets, rarest first.
+//! 4. [`index`]: each set shows its prefix, its first few elements in that order; the sets that show the same element
+//!    form a group.
+//! 5. [`search`]: within a group, pairs are taken whose sizes, positions and bitmaps allow a match, and verified on the
+//!    sets themselves; a pair counts in the group of its first common element only.
+//! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
+//!
+//! Steps 1 to 4 run once for all partitions of the output, in parallel over the parts of the input; in steps 5 and 6 the
+//! partitions of the output take tasks of about the same size off one list, so that a heavy group keeps none of them
+//! waiting for another.
+
+mod condition;
+mod exec;
+mod index;
+mod input;
+mod order;
+mod output;
+mod parallel;
+mod search;
+mod sets;
+
+pub(super) use condition::Condition;
+pub(super) use exec::SimilarityJoinExec;
+pub(super) use input::Input;

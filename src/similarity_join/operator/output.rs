@@ -1,0 +1,186 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::{filter_record_batch, interleave};
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::cast::as_boolean_array;
+use datafusion::common::{JoinSide, JoinType, Result};
+use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
+
+use super::index::narrow;
+use super::input::{Batch, Batches};
+use super::search::Pair;
+use super::sets::{Row, Sets};
+
+/// How pairs of rows become the output.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub(super) join_type: JoinType,
+    pub(super) schema: SchemaRef,
+    /// The columns of the output, as columns of the batches that are kept.
+    pub(super) columns: Vec<ColumnIndex>,
+    /// The rest of the join's condition, over columns of the batches that are kept.
+    pub(super) filter: Option<JoinFilter>,
+    pub(super) batch_size: usize,
+}
+
+/// Which rows of the left input have a partner; for semi and anti joins.
+#[derive(Debug)]
+pub(super) struct Matched {
+    bits: Vec<AtomicU64>,
+    /// The number of the first row of each batch of the left input.
+    starts: Vec<usize>,
+    /// How many partitions still look for partners.
+    searching: AtomicUsize,
+}
+
+impl Matched {
+    pub(super) fn bytes(rows: usize) -> usize {
+        rows.div_ceil(8)
+    }
+
+    pub(super) fn new(lefts: &[Batch], partitions: usize) -> Self {
+        let mut rows = 0;
+        let mut starts = Vec::with_capacity(lefts.len());
+        for batch in lefts {
+            starts.push(rows);
+            rows += batch.rows.num_rows();
+        }
+        let bits = std::iter::repeat_with(AtomicU64::default).take(rows.div_ceil(64)).collect();
+        Self { bits, starts, searching: AtomicUsize::new(partitions) }
+    }
+
+    fn set(&self, row: Row) {
+        let row = self.starts[row.batch as usize] + row.row as usize;
+        self.bits[row / 64].fetch_or(1 << (row % 64), Ordering::Relaxed);
+    }
+
+    fn is_set(&self, row: Row) -> bool {
+        let row = self.starts[row.batch as usize] + row.row as usize;
+        self.bits[row / 64].load(Ordering::Relaxed) & 1 << (row % 64) != 0
+    }
+
+    /// Says that a partition has no more pairs; true for the last.
+    pub(super) fn is_complete(&self) -> bool {
+        self.searching.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}
+
+/// Pairs of sets on their way to batches of rows.
+#[derive(Debug)]
+pub(super) struct Output {
+    shape: Arc<Shape>,
+    pairs: Vec<Pair>,
+    /// The next pair of `pairs`, and the next pair of rows of it.
+    next: (usize, usize, usize),
+    lefts: Vec<Row>,
+    rights: Vec<Row>,
+}
+
+impl Output {
+    pub(super) fn new(shape: Arc<Shape>) -> Self {
+        Self { shape, pairs: Vec::new(), next: (0, 0, 0), lefts: Vec::new(), rights: Vec::new() }
+    }
+
+    /// The list to which the next pairs are added, once all of the last ones are taken.
+    pub(super) fn refill(&mut self) -> &mut Vec<Pair> {
+        self.pairs.clear();
+        self.next = (0, 0, 0);
+        &mut self.pairs
+    }
+
+    /// Takes pairs of rows until there are enough for a batch; false if there are no more pairs.
+    pub(super) fn take(&mut self, sets: &Sets, matched: Option<&Matched>) -> bool {
+        while let Some(&(left, right)) = self.pairs.get(self.next.0) {
+            let (lefts, rights) = (sets.members(left), sets.members(right));
+            while let Some(&left) = lefts.get(self.next.1) {
+                // A row that has a partner needs no other.
+                let done = matched.is_some_and(|matched| matched.is_set(left));
+                while let Some(&right) = rights.get(self.next.2).filter(|_| !done) {
+                    if self.lefts.len() == self.shape.batch_size {
+                        return true;
+                    }
+                    self.next.2 += 1;
+                    match matched {
+                        Some(matched) if self.shape.filter.is_none() => {
+                            matched.set(left);
+                            break;
+                        }
+                        _ => {
+                            self.lefts.push(left);
+                            self.rights.push(right);
+                        }
+                    }
+                }
+                (self.next.1, self.next.2) = (self.next.1 + 1, 0);
+            }
+            (self.next.0, self.next.1) = (self.next.0 + 1, 0);
+        }
+        self.lefts.len() == self.shape.batch_size
+    }
+
+    /// The pairs of rows that were taken, if the rest of the condition holds for them: as a batch of an inner join, or as
+    /// marks in `matched`.
+    pub(super) fn flush(&mut self, batches: &Batches, matched: Option<&Matched>) -> Result<Option<RecordBatch>> {
+        if self.lefts.is_empty() {
+            return Ok(None);
+        }
+        if let Some(filter) = &self.shape.filter {
+            let columns = self.columns(batches, filter.column_indices())?;
+            let candidates = batch(filter.schema(), columns, self.lefts.len())?;
+            let holds = filter.expression().evaluate(&candidates)?.into_array(candidates.num_rows())?;
+            let holds = as_boolean_array(&holds)?;
+            let keep: BooleanArray = (0..holds.len()).map(|i| Some(holds.is_valid(i) && holds.value(i))).collect();
+            let mut kept = keep.values().iter();
+            self.lefts.retain(|_| kept.next().unwrap_or(false));
+            let mut kept = keep.values().iter();
+            self.rights.retain(|_| kept.next().unwrap_or(false));
+        }
+        let out = match matched {
+            Some(matched) => {
+                self.lefts.iter().for_each(|&row| matched.set(row));
+                None
+            }
+            None if self.lefts.is_empty() => None,
+            None => {
+                let columns = self.columns(batches, &self.shape.columns)?;
+                Some(batch(&self.shape.schema, columns, self.lefts.len())?)
+            }
+        };
+        self.lefts.clear();
+        self.rights.clear();
+        Ok(out)
+    }
+
+    fn columns(&self, batches: &Batches, columns: &[ColumnIndex]) -> Result<Vec<ArrayRef>> {
+        let first_right = batches.side(JoinSide::Right).start;
+        let places = |rows: &[Row], first: usize| -> Vec<_> {
+            rows.iter().map(|row| (row.batch as usize - first, row.row as usize)).collect()
+        };
+        let (lefts, rights) = (places(&self.lefts, 0), places(&self.rights, first_right));
+        let of = |column: &ColumnIndex| {
+            let values = batches.side(column.side).map(|batch| batches.all[batch].rows.column(column.index).as_ref());
+            let rows = if column.side == JoinSide::Right { &rights } else { &lefts };
+            Ok(interleave(&values.collect::<Vec<_>>(), rows)?)
+        };
+        columns.iter().map(of).collect()
+    }
+
+    /// The rows of a batch of the left input that a semi or an anti join gives.
+    pub(super) fn rows_of(&self, batches: &Batches, number: usize, matched: &Matched) -> Result<RecordBatch> {
+        let all = &batches.all[number].rows;
+        let wanted = self.shape.join_type == JoinType::LeftSemi;
+        let is_wanted: BooleanArray = (0..all.num_rows())
+            .zip(0_u32..)
+            .map(|(_, row)| Some(matched.is_set(Row { batch: narrow(number), row }) == wanted))
+            .collect();
+        let columns = self.shape.columns.iter().map(|column| Arc::clone(all.column(column.index))).collect();
+        Ok(filter_record_batch(&batch(&self.shape.schema, columns, all.num_rows())?, &is_wanted)?)
+    }
+}
+
+fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
+}

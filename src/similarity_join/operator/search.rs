@@ -1,0 +1,308 @@
+use std::ops::{AddAssign, Range};
+
+use super::condition::Condition;
+use super::index::{Group, Index, Part};
+use super::sets::Sets;
+
+/// A share of the work: the pairs that some members of some groups of a part make with the members after them, or the
+/// pairs that sets make with themselves.
+#[derive(Debug, Clone)]
+pub(super) enum Task {
+    Groups { part: usize, members: Range<usize> },
+    Equal(Range<u32>),
+}
+
+/// A set of the left and one of the right input.
+pub(super) type Pair = (u32, u32);
+
+/// What became of the pairs that met in a group.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// Pairs of sets that show the same element, and whose sizes allow a match.
+    pub(super) candidates: usize,
+    /// Of these: too few elements stand after the one they met at.
+    pub(super) pruned_position: usize,
+    /// Of the rest: their bitmaps differ too much.
+    pub(super) pruned_bitmap: usize,
+    /// Of the rest: they met at an earlier element.
+    pub(super) repeated: usize,
+    /// The rest, which were compared element by element.
+    pub(super) verified: usize,
+    /// Pairs of sets that match, and sets that match themselves.
+    pub(super) matched: usize,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, more: Self) {
+        self.candidates += more.candidates;
+        self.pruned_position += more.pruned_position;
+        self.pruned_bitmap += more.pruned_bitmap;
+        self.repeated += more.repeated;
+        self.verified += more.verified;
+        self.matched += more.matched;
+    }
+}
+
+/// Tasks of the groups make about so many candidates, a few milliseconds of work.
+const TASK: usize = 1 << 20;
+
+/// Sets smaller than this have their required overlaps in a table.
+const TABLE: usize = 128;
+
+/// Finds the pairs of sets that match.
+#[derive(Debug)]
+pub(super) struct Search<'a> {
+    sets: &'a Sets,
+    index: &'a Index,
+    condition: &'a Condition,
+    required: &'a Required,
+}
+
+/// How many elements two sets must share, by their sizes.
+#[derive(Debug)]
+pub(super) struct Required {
+    either_way: bool,
+    small: Vec<u32>,
+}
+
+impl Required {
+    pub(super) fn new(condition: &Condition, sets: &Sets) -> Self {
+        let mut required = Self { either_way: sets.is_self_join(), small: Vec::new() };
+        let sizes = (0..TABLE).flat_map(|a| (0..TABLE).map(move |b| (a, b)));
+        let of = |(a, b)| required.compute(condition, a, b).map_or(0, super::index::narrow);
+        required.small = sizes.map(of).collect();
+        required
+    }
+
+    fn compute(&self, condition: &Condition, a: usize, b: usize) -> Option<usize> {
+        if self.either_way { condition.required_either_way(a, b) } else { condition.required(a, b) }
+    }
+
+    fn of(&self, condition: &Condition, a: usize, b: usize) -> Option<usize> {
+        if a < TABLE && b < TABLE {
+            let required = self.small[a * TABLE + b] as usize;
+            (required > 0).then_some(required)
+        } else {
+            self.compute(condition, a, b)
+        }
+    }
+}
+
+/// All tasks.
+pub(super) fn tasks(sets: &Sets, index: &Index) -> Vec<Task> {
+    let is_self_join = sets.is_self_join();
+    let mut tasks = Vec::new();
+    for (number, part) in index.parts.iter().enumerate() {
+        let (mut start, mut cost) = (0, 0);
+        for group in &part.groups {
+            for member in group.start..if is_self_join { group.end } else { group.right } {
+                cost += 1 + group.end - group.right.max(member);
+                if cost >= TASK {
+                    tasks.push(Task::Groups { part: number, members: start..member + 1 });
+                    (start, cost) = (member + 1, 0);
+                }
+            }
+        }
+        if start < part.sets.len() {
+            tasks.push(Task::Groups { part: number, members: start..part.sets.len() });
+        }
+    }
+    if is_self_join {
+        tasks.extend(Index::chunks(sets.len(), 1).1.into_iter().map(Task::Equal));
+    }
+    tasks
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(sets: &'a Sets, index: &'a Index, condition: &'a Condition, required: &'a Required) -> Self {
+        Self { sets, index, condition, required }
+    }
+
+    /// The pairs of a task.
+    pub(super) fn run(&self, task: &Task, pairs: &mut Vec<Pair>) -> Counts {
+        match task {
+            Task::Equal(sets) => {
+                let mut counts = Counts::default();
+                for set in sets.clone() {
+                    let size = self.sets.size(set);
+                    if self.condition.required(size, size).is_some() {
+                        pairs.push((set, set));
+                        counts.matched += 1;
+                    }
+                }
+                counts
+            }
+            Task::Groups { part, members } => {
+                let part = &self.index.parts[*part];
+                let mut counts = Counts::default();
+                let mut near = Vec::new();
+                let first = part.groups.partition_point(|group| group.end <= members.start);
+                for group in &part.groups[first..] {
+                    if group.start >= members.end {
+                        break;
+                    }
+                    let lefts = if self.required.either_way { group.end } else { group.right };
+                    for member in members.start.max(group.start)..members.end.min(lefts) {
+                        counts += self.partners(part, group, member, &mut near, pairs);
+                    }
+                }
+                counts
+            }
+        }
+    }
+
+    /// The pairs of a member of a group with those after it, or with those of the right input.
+    fn partners(
+        &self,
+        part: &Part,
+        group: &Group,
+        member: usize,
+        near: &mut Vec<usize>,
+        pairs: &mut Vec<Pair>,
+    ) -> Counts {
+        let mut counts = Counts::default();
+        let (size, rest, bitmap) = (part.sizes[member], part.rests[member], part.bitmaps[member]);
+        let mut start = if self.required.either_way { member + 1 } else { group.right };
+        while start < group.end {
+            // Partners come by size.
+            let other = part.sizes[start];
+            let end = start + part.sizes[start..group.end].partition_point(|next| *next == other);
+            let run = start..end;
+            start = end;
+            match self.required.of(self.condition, size as usize, other as usize) {
+                // Larger ones cannot match, or need even more in common.
+                None if other > size => break,
+                None => continue,
+                Some(required) if required > rest as usize => {
+                    counts.candidates += run.len();
+                    counts.pruned_position += run.len();
+                    if other >= size {
+                        break;
+                    }
+                }
+                Some(required) => {
+                    counts.candidates += run.len();
+                    let most_apart = size + other - 2 * super::index::narrow(required);
+                    near.clear();
+                    let (bitmaps, rests) = (&part.bitmaps[run.clone()], &part.rests[run.clone()]);
+                    for (i, (other_bitmap, other_rest)) in bitmaps.iter().zip(rests).enumerate() {
+                        let far = (bitmap ^ other_bitmap).count_ones() > most_apart;
+                        let late = (*other_rest as usize) < required;
+                        counts.pruned_position += usize::from(late);
+                        counts.pruned_bitmap += usize::from(far & !late);
+                        if !(far | late) {
+                            near.push(run.start + i);
+                        }
+                    }
+                    for &partner in near.iter() {
+                        self.verify(group.rank, part.sets[member], part.sets[partner], required, &mut counts, pairs);
+                    }
+                }
+            }
+        }
+        counts
+    }
+
+    fn verify(&self, rank: u32, a: u32, b: u32, required: usize, counts: &mut Counts, pairs: &mut Vec<Pair>) {
+        if meet_before(self.index.prefix(a), self.index.prefix(b), rank) {
+            counts.repeated += 1;
+            return;
+        }
+        counts.verified += 1;
+        let (a_elements, b_elements) = (self.sets.elements(a), self.sets.elements(b));
+        let Some(common) = count_common(a_elements, b_elements, required) else { return };
+        let matches = |left: usize, right: usize| {
+            self.required.of_direction(self.condition, left, right).is_some_and(|required| common >= required)
+        };
+        if matches(a_elements.len(), b_elements.len()) {
+            pairs.push((a, b));
+            counts.matched += 1;
+        }
+        if self.required.either_way && matches(b_elements.len(), a_elements.len()) {
+            pairs.push((b, a));
+            counts.matched += 1;
+        }
+    }
+}
+
+impl Required {
+    /// The least overlap of a left and a right set, where that is not the same either way.
+    fn of_direction(&self, condition: &Condition, left: usize, right: usize) -> Option<usize> {
+        if condition.measure.is_symmetric() { self.of(condition, left, right) } else { condition.required(left, right) }
+    }
+}
+
+/// Whether two ascending lists share a rank before `rank`.
+fn meet_before(a: &[u32], b: &[u32], rank: u32) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() && a[i] < rank && b[j] < rank {
+        if a[i] == b[j] {
+            return true;
+        }
+        let forward = a[i] < b[j];
+        i += usize::from(forward);
+        j += usize::from(!forward);
+    }
+    false
+}
+
+/// How many elements two sets share; `None` as soon as it is plain that they are fewer than `required`.
+fn count_common(a: &[u64], b: &[u64], required: usize) -> Option<usize> {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    let (Some(mut spare), Some(mut long_spare)) = (short.len().checked_sub(required), long.len().checked_sub(required))
+    else {
+        return None;
+    };
+    let mut common = 0;
+    if long.len() / 16 > short.len() {
+        let mut rest = long;
+        for element in short {
+            rest = &rest[rest.partition_point(|other| other < element)..];
+            if rest.first() == Some(element) {
+                common += 1;
+            } else {
+                spare = spare.checked_sub(1)?;
+            }
+        }
+        return Some(common);
+    }
+    let (mut i, mut j) = (0, 0);
+    while i < short.len() && j < long.len() {
+        let (x, y) = (short[i], long[j]);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+        match x.cmp(&y) {
+            std::cmp::Ordering::Equal => common += 1,
+            std::cmp::Ordering::Less => spare = spare.checked_sub(1)?,
+            std::cmp::Ordering::Greater => long_spare = long_spare.checked_sub(1)?,
+        }
+    }
+    (common >= required).then_some(common)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_elements_are_counted_or_too_few() {
+        let long: Vec<u64> = (0..200).collect();
+        for (short, common) in [(vec![0, 5, 199], 3), (vec![5, 300], 1), (vec![300, 301], 0), (vec![], 0)] {
+            for required in 0..4 {
+                let expected = (common >= required).then_some(common);
+                assert_eq!(count_common(&short, &long, required), expected, "{short:?} {required}");
+                assert_eq!(count_common(&long, &short, required), expected, "{short:?} {required}");
+                assert_eq!(count_common(&short, &short, required).is_some(), short.len() >= required);
+            }
+        }
+        assert_eq!(count_common(&[1, 2, 3, 4], &[2, 4, 6], 2), Some(2));
+        assert_eq!(count_common(&[1, 2, 3, 4], &[2, 4, 6], 3), None);
+    }
+
+    #[test]
+    fn lists_meet_before_a_rank_or_at_it() {
+        assert!(meet_before(&[1, 3, 5], &[2, 3, 5], 5));
+        assert!(!meet_before(&[1, 3, 5], &[2, 3, 5], 3));
+        assert!(!meet_before(&[], &[2], 9));
+    }
+}

@@ -1,0 +1,199 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::arrow::buffer::ScalarBuffer;
+use datafusion::common::{Result, exec_err};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::condition::Condition;
+use super::input::{Batch, Batches};
+use super::parallel::parallel;
+
+/// The place of a row: the batch, counted over both inputs, and the row in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Row {
+    pub(super) batch: u32,
+    pub(super) row: u32,
+}
+
+/// The distinct sets of both inputs, numbered: first those of the left input and then those of the right one, each in the
+/// order of their sizes. Sets of rows with different keys are different sets. Empty sets and NULLs are left out, as they
+/// match nothing.
+#[derive(Debug, Default)]
+pub(super) struct Sets {
+    /// The elements of all rows, batch by batch.
+    elements: Vec<ScalarBuffer<u64>>,
+    places: Vec<Place>,
+    /// The rows of all sets, set by set.
+    members: Vec<Row>,
+    /// The first set of the right input.
+    pub(super) right: usize,
+    is_self_join: bool,
+}
+
+/// Where a set and the rows that have it stand.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// The hash of the keys.
+    key: u64,
+    /// The first of its members.
+    members: usize,
+    batch: u32,
+    start: u32,
+    size: u32,
+}
+
+/// A row with the hash of its set.
+type Hashed = (u64, Row);
+
+/// Rows are dealt into so many parts, by the first six bits of their hash, so that equal sets are in one part.
+const PARTS: usize = 64;
+
+impl Sets {
+    /// How many bytes it takes at most to find the distinct sets of so many rows.
+    pub(super) fn bytes(rows: usize) -> usize {
+        rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>())
+    }
+
+    /// Finds the distinct sets.
+    pub(super) async fn of(batches: &Arc<Batches>, is_self_join: bool, workers: usize) -> Result<Self> {
+        let mut sets = Self { is_self_join, ..Self::default() };
+        for batch in &batches.all {
+            sets.elements.push(batch.elements().clone());
+        }
+        sets.add(batches, 0..batches.left, workers).await?;
+        sets.right = sets.len();
+        sets.add(batches, batches.left..batches.all.len(), workers).await?;
+        match u32::try_from(sets.members.len()) {
+            Ok(_) => Ok(sets),
+            Err(_) => exec_err!(
+                "a similarity join of {} rows; 4294967295 is the most: join the input in parts, such as by a range of \
+                 the size of the sets",
+                sets.members.len()
+            ),
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The elements of a set.
+    pub(super) fn elements(&self, set: u32) -> &[u64] {
+        let place = &self.places[set as usize];
+        &self.elements[place.batch as usize][place.start as usize..][..place.size as usize]
+    }
+
+    pub(super) fn size(&self, set: u32) -> usize {
+        self.places[set as usize].size as usize
+    }
+
+    /// The hash of the keys of a set's rows.
+    pub(super) fn key(&self, set: u32) -> u64 {
+        self.places[set as usize].key
+    }
+
+    /// How many elements the sets have, and how many of them they show to each other.
+    pub(super) fn elements_and_shown(&self, condition: &Condition) -> (usize, usize) {
+        let (mut elements, mut shown) = (0, 0);
+        for (range, is_left) in [(0..self.right, true), (self.right..self.len(), false)] {
+            for same_size in self.places[range].chunk_by(|a, b| a.size == b.size) {
+                let size = same_size[0].size as usize;
+                elements += same_size.len() * size;
+                shown += same_size.len() * self.shown(size, is_left, condition);
+            }
+        }
+        (elements, shown)
+    }
+
+    /// Whether there is no right input but the left one.
+    pub(super) fn is_self_join(&self) -> bool {
+        self.is_self_join
+    }
+
+    /// How many elements a set of either input shows.
+    pub(super) fn shown(&self, size: usize, is_left: bool, condition: &Condition) -> usize {
+        match (self.is_self_join, is_left) {
+            (true, _) => condition.left_prefix(size).max(condition.right_prefix(size)),
+            (false, true) => condition.left_prefix(size),
+            (false, false) => condition.right_prefix(size),
+        }
+    }
+
+    /// The rows that have a set.
+    pub(super) fn members(&self, set: u32) -> &[Row] {
+        let set = set as usize;
+        let end = self.places.get(set + 1).map_or(self.members.len(), |next| next.members);
+        &self.members[self.places[set].members..end]
+    }
+
+    async fn add(&mut self, batches: &Arc<Batches>, range: Range<usize>, workers: usize) -> Result<()> {
+        let all = Arc::clone(batches);
+        let mut parts: Vec<Vec<Hashed>> = vec![Vec::new(); PARTS];
+        for mut dealt in parallel(workers, range.collect(), move |batch| deal(&all.all[batch], batch)).await? {
+            parts.iter_mut().zip(&mut dealt).for_each(|(part, more)| part.append(more));
+        }
+        let all = Arc::clone(batches);
+        let parts = parallel(workers, parts, move |part| Ok(group(&all.all, part))).await?;
+        let mut order: Vec<_> = (0_u32..)
+            .zip(&parts)
+            .flat_map(|(part, (places, _))| places.iter().zip(0_u32..).map(move |(place, i)| (place.size, part, i)))
+            .collect();
+        order.sort_unstable();
+        self.places.reserve_exact(order.len());
+        self.members.reserve_exact(parts.iter().map(|(_, members)| members.len()).sum());
+        for (_, part, i) in order {
+            let (places, members) = &parts[part as usize];
+            let place = places[i as usize];
+            let end = places.get(i as usize + 1).map_or(members.len(), |next| next.members);
+            self.places.push(Place { members: self.members.len(), ..place });
+            self.members.extend_from_slice(&members[place.members..end]);
+        }
+        Ok(())
+    }
+}
+
+/// Deals the rows of a batch into parts.
+fn deal(batch: &Batch, number: usize) -> Result<Vec<Vec<Hashed>>> {
+    let Ok(number) = u32::try_from(number) else { return exec_err!("a similarity join of {number} batches") };
+    let mut parts: Vec<Vec<Hashed>> = vec![Vec::new(); PARTS];
+    for (i, row) in (0..batch.rows.num_rows()).zip(0_u32..) {
+        let set = batch.range(i);
+        if set.is_empty() {
+            continue;
+        }
+        let bytes = &batch.elements().inner().as_slice()[set.start * size_of::<u64>()..set.end * size_of::<u64>()];
+        let hash = xxh3_64_with_seed(bytes, batch.key(i));
+        parts[usize::from(hash.to_be_bytes()[0] >> 2)].push((hash, Row { batch: number, row }));
+    }
+    Ok(parts)
+}
+
+/// The distinct sets of a part, and their rows.
+fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> (Vec<Place>, Vec<Row>) {
+    rows.sort_unstable();
+    let (mut places, mut members) = (Vec::new(), Vec::with_capacity(rows.len()));
+    for same_hash in rows.chunk_by(|a, b| a.0 == b.0) {
+        let mut rest: Vec<Row> = same_hash.iter().map(|(_, row)| *row).collect();
+        // Nearly always one round: others are sets with one hash that are not equal.
+        while let Some(&first) = rest.first() {
+            let of = |row: Row| {
+                let batch = &batches[row.batch as usize];
+                let range = batch.range(row.row as usize);
+                (batch.key(row.row as usize), range.start, &batch.elements()[range])
+            };
+            let (key, start, set) = of(first);
+            let (Ok(start), Ok(size)) = (u32::try_from(start), u32::try_from(set.len())) else { break };
+            places.push(Place { key, members: members.len(), batch: first.batch, start, size });
+            rest.retain(|&row| {
+                let (other_key, _, other) = of(row);
+                let equal = key == other_key && set == other;
+                if equal {
+                    members.push(row);
+                }
+                !equal
+            });
+        }
+    }
+    (places, members)
+}

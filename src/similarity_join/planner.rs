@@ -1,0 +1,169 @@
+//! From the node to an operator that runs it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::Session;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result};
+use datafusion::execution::context::QueryPlanner;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, UserDefinedLogicalNode};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+
+use super::node::SimilarityJoin;
+use super::operator::{Input, SimilarityJoinExec};
+
+/// A way to run a similarity join. The first that can run a join does.
+pub(super) trait PlanSimilarityJoin: fmt::Debug + Send + Sync {
+    /// The operator for `join`, or `None` if this way cannot run it.
+    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>>;
+}
+
+/// A similarity join whose inputs and expressions are planned.
+pub(super) struct PlannedJoin<'a> {
+    pub(super) node: &'a SimilarityJoin,
+    pub(super) left: Input,
+    /// `None` where it would be the left input again.
+    pub(super) right: Option<Input>,
+    /// What must hold of a pair besides its similarity, equalities included.
+    pub(super) filter: Option<JoinFilter>,
+    /// Into how many partitions the output may go.
+    pub(super) partitions: usize,
+}
+
+/// Runs similarity joins by an index of prefixes.
+#[derive(Debug)]
+struct PrefixIndex;
+
+impl PlanSimilarityJoin for PrefixIndex {
+    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let exec = SimilarityJoinExec::try_new(
+            join.node.predicate.condition(),
+            join.left.clone(),
+            join.right.clone(),
+            join.filter.clone(),
+            join.node.join_type,
+            join.partitions,
+        )?;
+        Ok(Some(Arc::new(exec)))
+    }
+}
+
+/// Plans the nodes of similarity joins.
+#[derive(Debug)]
+pub(super) struct SimilarityJoinPlanner {
+    ways: Vec<Box<dyn PlanSimilarityJoin>>,
+}
+
+impl Default for SimilarityJoinPlanner {
+    fn default() -> Self {
+        Self { ways: vec![Box::new(PrefixIndex)] }
+    }
+}
+
+#[async_trait]
+impl ExtensionPlanner for SimilarityJoinPlanner {
+    async fn plan_extension(
+        &self,
+        planner: &dyn PhysicalPlanner,
+        node: &dyn UserDefinedLogicalNode,
+        _logical_inputs: &[&LogicalPlan],
+        physical_inputs: &[Arc<dyn ExecutionPlan>],
+        session: &dyn Session,
+        context: &PhysicalPlanningContext,
+    ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let (Some(node), [left, right]) = (node.as_any().downcast_ref::<SimilarityJoin>(), physical_inputs) else {
+            return Ok(None);
+        };
+        let physical = |expr: &Expr, schema: &DFSchema| planner.create_physical_expr(expr, schema, session, context);
+        let input = |plan: &Arc<dyn ExecutionPlan>, logical: &LogicalPlan, set: &Expr, keys: Vec<&Expr>| {
+            let keys = keys.into_iter().map(|key| physical(key, logical.schema())).collect::<Result<_>>()?;
+            Ok::<_, DataFusionError>(Input { plan: Arc::clone(plan), set: physical(set, logical.schema())?, keys })
+        };
+        let (left_keys, right_keys) = node.on.iter().map(|(left, right)| (left, right)).unzip();
+        let left = input(left, &node.left, &node.predicate.left, left_keys)?;
+        let right = input(right, &node.right, &node.predicate.right, right_keys)?;
+        let read_once = left.set.eq(&right.set) && left.keys == right.keys && same_rows(&node.left, &node.right)?;
+        let join = PlannedJoin {
+            filter: plan_filter(node, physical)?,
+            node,
+            left,
+            partitions: session.config().target_partitions(),
+            right: (!read_once).then_some(right),
+        };
+        for way in &self.ways {
+            if let Some(plan) = way.plan(&join)? {
+                return Ok(Some(plan));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The rest of a join's condition, over just the columns that it reads.
+fn plan_filter(
+    node: &SimilarityJoin,
+    physical: impl Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>>,
+) -> Result<Option<JoinFilter>> {
+    let operator = match node.null_equality {
+        NullEquality::NullEqualsNothing => Operator::Eq,
+        NullEquality::NullEqualsNull => Operator::IsNotDistinctFrom,
+    };
+    let equal = |(left, right): &(Expr, Expr)| {
+        Expr::BinaryExpr(BinaryExpr::new(Box::new(left.clone()), operator, Box::new(right.clone())))
+    };
+    let Some(filter) = conjunction(node.on.iter().map(equal).chain(node.filter.clone())) else { return Ok(None) };
+    let read = filter.column_refs();
+    let mut indices = (Vec::new(), Vec::new());
+    let mut fields = Vec::new();
+    for (schema, indices) in [(node.left.schema(), &mut indices.0), (node.right.schema(), &mut indices.1)] {
+        for (i, (table, field)) in schema.iter().enumerate() {
+            if read.contains(&Column::new(table.cloned(), field.name())) {
+                indices.push(i);
+                fields.push((table.cloned(), Arc::clone(field)));
+            }
+        }
+    }
+    let schema = DFSchema::new_with_metadata(fields, Default::default())?;
+    let expression = physical(&filter, &schema)?;
+    let columns = JoinFilter::build_column_indices(indices.0, indices.1);
+    Ok(Some(JoinFilter::new(expression, columns, Arc::clone(schema.inner()))))
+}
+
+/// A query planner that knows the nodes of ibid.
+#[derive(Debug)]
+pub(crate) struct IbidQueryPlanner;
+
+#[async_trait]
+impl QueryPlanner for IbidQueryPlanner {
+    async fn create_physical_plan(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(SimilarityJoinPlanner::default())]);
+        planner.create_physical_plan(plan, session).await
+    }
+}
+
+/// Whether two inputs are one, read under two names.
+fn same_rows(left: &LogicalPlan, right: &LogicalPlan) -> Result<bool> {
+    fn without_name(plan: &LogicalPlan) -> &LogicalPlan {
+        match plan {
+            LogicalPlan::SubqueryAlias(alias) => without_name(&alias.input),
+            plan => plan,
+        }
+    }
+    let (left, right) = (without_name(left), without_name(right));
+    if left != right {
+        return Ok(false);
+    }
+    let mut volatile = false;
+    left.apply(|plan| {
+        volatile = plan.expressions().iter().any(Expr::is_volatile);
+        Ok(if volatile { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
+    })?;
+    Ok(!volatile)
+}
