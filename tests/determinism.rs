@@ -71,7 +71,11 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
     for command in ["passages made", "pairs made --unit sentence --threshold 0.6"] {
         let expected = place.ok(&format!("{command} --format csv"));
         let script = place.ok(&format!("{command} --show-sql"));
-        for setting in ["datafusion.execution.batch_size = 7", "ibid.similarity_join.strategy = 'nested_loop'"] {
+        for setting in [
+            "datafusion.execution.batch_size = 7",
+            "ibid.similarity_join.strategy = 'nested_loop'",
+            "ibid.similarity_join.strategy = 'lowered'",
+        ] {
             let ended = place.run_with(["sql", "-f", "-", "--format", "csv"], &format!("SET {setting};\n{script}"));
             assert_eq!(ended.text(), expected, "{command}, {setting}\n{}", ended.err);
         }

@@ -6,6 +6,7 @@ use datafusion::arrow::array::{Array, Int64Array, ListArray, RecordBatch, String
 use datafusion::arrow::datatypes::UInt64Type;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::common::ScalarValue;
+use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use proptest::prelude::*;
 
@@ -171,6 +172,47 @@ async fn the_plan_is_an_equality_join_over_prefixes() {
             Projection: b.id, b.lang, pack_set(b.set) AS right_set_3
               TableScan: b projection=[id, lang, set]
     "#);
+}
+
+async fn physical_plan(session: &SessionContext, sql: &str) -> String {
+    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    displayable(plan.as_ref()).indent(false).to_string()
+}
+
+/// Columns are pruned, a projection and a limit are taken in, a self-join has one input.
+#[tokio::test]
+async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() {
+    let none = Rows(vec![]);
+    let session = session("operator", 1, 8192, &none, &none).await;
+    let plan = |sql| physical_plan(&session, sql);
+    insta::assert_snapshot!(plan("SELECT a.id, b.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 LIMIT 5").await, @"");
+    insta::assert_snapshot!(plan("SELECT count(*) FROM a JOIN b ON 0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @"");
+    insta::assert_snapshot!(plan("SELECT lang FROM a WHERE EXISTS (SELECT 1 FROM b WHERE dice(a.set, b.set) >= 0.5 AND a.id <> b.id)").await, @"");
+    let random = "SELECT 1 FROM (SELECT * FROM a WHERE random() < 0.5) AS a JOIN (SELECT * FROM a WHERE random() < 0.5) AS b \
+                  ON overlap(a.set, b.set) >= 2";
+    assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
+}
+
+/// Every count of `EXPLAIN ANALYZE` follows from the others, and from the rows.
+#[tokio::test]
+async fn the_metrics_of_the_operator_add_up() {
+    // Twenty groups of three sets that are shifted against each other by some elements.
+    let set = |i: u64| (0..20).map(|k| i / 3 * 7 % 31 + i % 3 / 2 + k).collect();
+    let rows = Rows((0..60).map(|i| (0, None, Some(set(i)))).collect());
+    let session = session("operator", 3, 8192, &rows, &rows).await;
+    let frame = session.sql("SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.7").await.unwrap();
+    let plan = frame.create_physical_plan().await.unwrap();
+    let found: usize =
+        collect(Arc::clone(&plan), session.task_ctx()).await.unwrap().iter().map(RecordBatch::num_rows).sum();
+    let metrics = plan.metrics().unwrap();
+    let sum = |name| metrics.sum_by_name(name).unwrap().as_usize();
+    assert_eq!(metrics.output_rows(), Some(found));
+    assert!(sum("verified") > 0 && sum("repeated") > 0 && sum("pruned_position") > 0, "{metrics}");
+    assert_eq!(
+        sum("candidates"),
+        sum("pruned_position") + sum("pruned_bitmap") + sum("repeated") + sum("verified"),
+        "{metrics}"
+    );
 }
 
 #[tokio::test]

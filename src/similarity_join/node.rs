@@ -81,7 +81,8 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
     }
 
     fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
-        let (mut exprs, mut inputs) = (exprs.into_iter(), inputs.into_iter());
+        // Rewritten expressions may be given their old names, which nobody reads here.
+        let (mut exprs, mut inputs) = (exprs.into_iter().map(Expr::unalias), inputs.into_iter());
         let (Some(left), Some(right), Some(left_set), Some(right_set)) =
             (inputs.next(), inputs.next(), exprs.next(), exprs.next())
         else {
