@@ -77,6 +77,19 @@ fn a_query_that_fails_late_leaves_the_old_file() {
     }
 }
 
+#[test]
+fn copy_is_refused_and_leaves_the_old_file() {
+    let place = Place::with([("out.csv", "the old result")]);
+    let copy = format!("COPY ({FAILS_LATE}) TO 'out.csv'");
+    for sql in [copy.clone(), format!("EXPLAIN ANALYZE {copy}")] {
+        let ended = place.run_with(["sql", &sql], "");
+        assert_eq!(ended.code, Some(1), "{sql}");
+        assert!(ended.err.contains("-o FILE"), "{sql}: {}", ended.err);
+        assert_eq!(place.read("out.csv"), b"the old result", "{sql}");
+        assert_eq!(place.names(), ["out.csv"], "{sql}");
+    }
+}
+
 /// Why results are not written with `COPY`: it replaces the old file by half of the new one.
 #[tokio::test]
 async fn copy_does_not_leave_the_old_file() {

@@ -3,8 +3,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
@@ -101,6 +102,11 @@ impl Workspace {
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
         let plan = self.session.state().statement_to_plan(statement).await?;
         match plan {
+            // Also within EXPLAIN ANALYZE, which runs it.
+            plan if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? => bail!(
+                "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \
+                 \"SELECT …\" -o FILE, which does not"
+            ),
             LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !table.if_not_exists => {
                 if table.or_replace {
                     self.session.deregister_table(table.name.clone())?;
