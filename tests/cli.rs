@@ -406,7 +406,7 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT jacard([1], [1])", &["Did you mean 'jaccard'?"]);
     fails("SELECT jaccard('a b', 'a c')", &["shingles(words(normalize(a)), 3)"]);
     fails("SELEC 1", &["SELEC", "Line: 1, Column: 1"]);
-    fails("SELECT 1 FROM 'none.parquet'", &["none.parquet"]);
+    fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
     fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered"]);
     let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");
     assert!(ended.err.contains("--format ndjson or parquet can hold columns that CSV cannot"), "{}", ended.err);

@@ -119,6 +119,14 @@ pub(crate) fn constant_number(
     }
 }
 
+/// A constant number above 0.
+pub(crate) fn constant_above_zero(function: &str, name: &str, value: &ColumnarValue) -> Result<f64> {
+    match constant(function, name, value)?.cast_to(&DataType::Float64)? {
+        ScalarValue::Float64(Some(x)) if x > 0.0 && x.is_finite() => Ok(x),
+        other => exec_err!("{function}: {name} must be a number above 0, got {other}"),
+    }
+}
+
 /// The text argument of a batch.
 pub(crate) fn text_array(value: &ArrayRef) -> Result<&StringViewArray> {
     as_string_view_array(value)

@@ -8,7 +8,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::Measure;
-use crate::arguments::{Sets, coerce_set, constant, constant_number};
+use crate::arguments::{Sets, coerce_set, constant, constant_above_zero};
 
 /// `length_filter(a, b, measure, threshold)`: whether the sizes of two sets allow the similarity.
 #[user_doc(
@@ -64,7 +64,7 @@ impl ScalarUDFImpl for LengthFilter {
         let rows = args.number_rows;
         let [a, b, measure, threshold] = take_function_args(self.name(), args.args)?;
         let measure: Measure = constant(self.name(), "measure", &measure)?.to_string().parse()?;
-        let threshold = constant_number(self.name(), "threshold", &threshold, f64::MIN_POSITIVE..=f64::MAX)?;
+        let threshold = constant_above_zero(self.name(), "threshold", &threshold)?;
         let (a, b) = (a.into_array(rows)?, b.into_array(rows)?);
         let (left, right) = (Sets::try_new(&a)?, Sets::try_new(&b)?);
         let mut scratch = Vec::new();

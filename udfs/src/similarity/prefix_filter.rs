@@ -8,7 +8,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::{Measure, Side};
-use crate::arguments::{Sets, coerce_set, constant, constant_number, set_type};
+use crate::arguments::{Sets, coerce_set, constant, constant_above_zero, set_type};
 
 /// `prefix_filter(set, measure, threshold)`: the elements that a set must show to its partners in a similarity join.
 #[user_doc(
@@ -64,7 +64,7 @@ impl ScalarUDFImpl for PrefixFilter {
         let rows = args.number_rows;
         let [set, measure, threshold] = take_function_args(self.name(), args.args)?;
         let measure: Measure = constant(self.name(), "measure", &measure)?.to_string().parse()?;
-        let threshold = constant_number(self.name(), "threshold", &threshold, f64::MIN_POSITIVE..=f64::MAX)?;
+        let threshold = constant_above_zero(self.name(), "threshold", &threshold)?;
         let set = set.into_array(rows)?;
         let sets = Sets::try_new(&set)?;
         let mut prefixes = ListBuilder::new(UInt64Builder::new());
