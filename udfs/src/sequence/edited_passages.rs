@@ -29,10 +29,12 @@ const PART_OF_BEST: f64 = 0.5;
 /// sentence by chance are not similar on the whole.
 const MIN_PASSAGE_COSINE: f64 = 0.34;
 
-/// How many products of word weights are added up for a pair of texts, and again how many words are looked at to find
-/// the edges of its passages. Two texts of 1,000 sentences take about 10 million products; the bound is for texts that
-/// repeat themselves without end, and for whole libraries in one text.
-const MAX_STEPS: usize = 1 << 24;
+/// How many products of word weights are added up for a pair of texts. Two texts of 1,000 sentences take about 10 million;
+/// the bound is for texts that repeat themselves without end, and for whole libraries in one text.
+///
+/// It bounds what comes after as well: each match has a product, and the sentences from the first to the last of a group
+/// are at most `max_gap` + 1 for each of its matches.
+const MAX_PRODUCTS: u64 = 1 << 24;
 
 /// When the words of all texts kept for later rows are more than these, they are given up.
 const MAX_KEPT_WORDS: usize = 1 << 23;
@@ -65,7 +67,7 @@ const MAX_KEPT_WORDS: usize = 1 << 23;
                    `seeds` is NULL.\n\n\
                    Without seeds there is nothing to find, so a pair of texts without them costs nothing. The work for \
                    one pair is bounded: where common words would make more than 16 million products, the commonest \
-                   weigh nothing; where the groups have more than 16 million words, the last ones are left out.",
+                   weigh nothing.",
     syntax_example = "edited_passages(text_a, text_b, seeds, min_cosine, max_gap, min_characters)",
     sql_example = r#"```sql
 > WITH texts AS (SELECT
@@ -554,7 +556,6 @@ impl Matcher {
         self.weigh(a, b, vocabulary);
         let matches = self.matches(a, b, rules.min_cosine);
         let before = passages.len();
-        let mut steps = MAX_STEPS;
         for group in groups(&matches, rules.max_gap) {
             let (Some((first_a, last_a)), Some((first_b, last_b))) =
                 (bounds(group.iter().map(|m| m.a)), bounds(group.iter().map(|m| m.b)))
@@ -565,10 +566,6 @@ impl Matcher {
                 continue;
             }
             let (side_a, side_b) = (a.stretch(first_a, last_a), b.stretch(first_b, last_b));
-            match steps.checked_sub(side_a.words.len() + side_b.words.len()) {
-                Some(left) => steps = left,
-                None => break,
-            }
             let similarity = self.cosine(side_a.entries, side_b.entries);
             if similarity < MIN_PASSAGE_COSINE {
                 continue;
@@ -623,10 +620,10 @@ impl Matcher {
             }
         }
         products.sort_unstable();
-        let mut steps = 0_u64;
+        let mut all_products = 0_u64;
         let too_many = products.into_iter().find(|products| {
-            steps = steps.saturating_add(*products);
-            steps > MAX_STEPS as u64
+            all_products = all_products.saturating_add(*products);
+            all_products > MAX_PRODUCTS
         });
         if let Some(too_many) = too_many {
             for id in &self.used {
@@ -974,6 +971,20 @@ mod tests {
             }
         }
         assert!(started.elapsed() < Duration::from_secs(120), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn no_passage_is_lost_however_many_there_are() {
+        // Every sentence stands in both texts again and again, so that there is a passage on each of 623 diagonals, and
+        // together they have 25 million words.
+        let kinds = 16;
+        let sentences = 312 * kinds;
+        let words = |kind| (0..8).map(move |word| format!(" w{kind}x{word}")).collect::<String>();
+        let text: String = (0..sentences).map(|k| format!("So{}. ", words(k % kinds))).collect();
+        let last = i32::try_from(sentences).unwrap() - 1;
+        let starts = (0..=last).step_by(kinds);
+        let seeds: Vec<_> = starts.flat_map(|k| [(k, 0), (0, k)]).collect();
+        assert_eq!(find(&text, &text, &seeds, RULES).len(), 2 * 312 - 1);
     }
 
     fn dot_plot() -> impl Strategy<Value = Vec<Match>> {
