@@ -1,13 +1,14 @@
 //! The options of ibid, set with `SET ibid.… = …`.
 
+use std::any::Any;
 use std::fmt;
 use std::str::FromStr;
 
-use datafusion::common::config::{ConfigExtension, ConfigField, Visit};
-use datafusion::common::{DataFusionError, Result, config_namespace, extensions_options};
+use datafusion::common::config::{ConfigEntry, ConfigExtension, ConfigField, ExtensionOptions, Visit};
+use datafusion::common::{DataFusionError, Result, config_namespace};
 use datafusion::error::DataFusionError::Configuration;
 
-extensions_options! {
+config_namespace! {
     /// All options of ibid.
     pub struct IbidOptions {
         /// How similarity joins are planned.
@@ -17,6 +18,46 @@ extensions_options! {
 
 impl ConfigExtension for IbidOptions {
     const PREFIX: &'static str = "ibid";
+}
+
+/// By hand, since what `extensions_options!` makes lists the options without their prefix, and then `SHOW` does not find
+/// them.
+impl ExtensionOptions for IbidOptions {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        ConfigField::set(self, key, value)
+    }
+
+    fn entries(&self) -> Vec<ConfigEntry> {
+        let mut entries = Entries::default();
+        self.visit(&mut entries, Self::PREFIX, "");
+        entries.0
+    }
+}
+
+/// Lists options.
+#[derive(Default)]
+struct Entries(Vec<ConfigEntry>);
+
+impl Visit for Entries {
+    fn some<V: fmt::Display>(&mut self, key: &str, value: V, description: &'static str) {
+        self.0.push(ConfigEntry { key: key.to_string(), value: Some(value.to_string()), description });
+    }
+
+    fn none(&mut self, key: &str, description: &'static str) {
+        self.0.push(ConfigEntry { key: key.to_string(), value: None, description });
+    }
 }
 
 config_namespace! {

@@ -394,6 +394,17 @@ fn sql_runs_scripts_with_parameters() {
 }
 
 #[test]
+fn options_can_be_shown() {
+    let place = Place::new();
+    let lowered = [json!({"name": "ibid.similarity_join.strategy", "value": "lowered"})];
+    assert_eq!(place.sql("SHOW ibid.similarity_join.strategy"), lowered);
+    let settings = "SELECT name, value FROM information_schema.df_settings WHERE name LIKE '%similarity_join.strategy'";
+    assert_eq!(place.sql(settings), lowered);
+    let set = "SET ibid.similarity_join.strategy = nested_loop; SHOW ibid.similarity_join.strategy";
+    assert_eq!(place.sql(set)[0]["value"], "nested_loop");
+}
+
+#[test]
 fn errors_in_sql_say_what_was_meant() {
     let place = place_of_texts();
     place.ok("passages docs -o reuse.parquet");

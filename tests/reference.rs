@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use datafusion::common::config::{ConfigExtension, ExtensionOptions};
+use datafusion::common::config::ExtensionOptions;
 use datafusion::logical_expr::Documentation;
 use ibid::IbidOptions;
 
@@ -114,8 +114,8 @@ fn sql_reference() -> String {
     page.push_str("\n## Options\n\n`SET ibid.… = …` changes them for a session.\n\n");
     page.push_str("| option | default | what it does |\n| --- | --- | --- |\n");
     for option in IbidOptions::default().entries() {
-        let (name, value) = (format!("{}.{}", IbidOptions::PREFIX, option.key), option.value.unwrap_or_default());
-        let _ = writeln!(page, "| `{name}` | `{value}` | {} |", option.description);
+        let value = option.value.unwrap_or_default();
+        let _ = writeln!(page, "| `{}` | `{value}` | {} |", option.key, option.description);
     }
     page
 }
