@@ -405,6 +405,38 @@ fn options_can_be_shown() {
 }
 
 #[test]
+fn what_cannot_be_written_is_known_before_anything_is_read() {
+    let place = Place::with([("folder/file", "")]);
+    // The input is not there, so whoever read first would say that.
+    for command in ["pairs none.jsonl", "passages none.jsonl", "passages none.jsonl --against none.jsonl"] {
+        let fails = |options: &str, says: &[&str]| {
+            let said = place.fails(1, &format!("{command} {options}"));
+            assert!(says.iter().all(|part| said.contains(part)), "{command} {options}: {said}");
+        };
+        fails("-o no/out.csv", &["there is no folder no; make it first"]);
+        fails("-o out.txt", &["name it .parquet, .csv or .ndjson, or say --format"]);
+        fails("-o folder --format csv", &["folder: it is a folder; name a file"]);
+        fails("--capped no/capped.csv", &["cannot write no/capped.csv", "there is no folder no; make it first"]);
+        fails("--capped capped.txt", &["format of capped.txt; name it .parquet, .csv or .ndjson\n"]);
+        fails(
+            "--on-error quarantine --quarantine no/bad.jsonl",
+            &["no/bad.jsonl", "there is no folder no; make it first"],
+        );
+        fails("-o out.csv", &["none.jsonl does not exist"]);
+    }
+    let fails = |line: &str, says: &str| {
+        let said = place.fails(1, line);
+        assert!(said.contains(says), "{line}: {said}");
+    };
+    fails("sql -f none.sql -o no/out.csv", "there is no folder no; make it first");
+    fails("sql -f none.sql -o out.txt", "or say --format");
+    fails("ingest none.jsonl -o no/corpus", "there is no folder no; make it first");
+    let quarantine = "ingest none.jsonl -o corpus --on-error quarantine --quarantine no/bad.jsonl";
+    fails(quarantine, "there is no folder no; make it first");
+    assert_eq!(place.names(), ["folder"]);
+}
+
+#[test]
 fn errors_in_sql_say_what_was_meant() {
     let place = place_of_texts();
     place.ok("passages docs -o reuse.parquet");

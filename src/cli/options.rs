@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat};
-use crate::export::Format;
+use crate::export::{Format, StagedFile};
 
 /// How input is read.
 #[derive(Debug, Args)]
@@ -56,6 +56,11 @@ impl InputOptions {
             },
         }
     }
+
+    /// Fails where the quarantine cannot be written.
+    pub(super) fn check(&self) -> Result<()> {
+        self.quarantine.as_deref().map_or(Ok(()), StagedFile::check)
+    }
 }
 
 fn input_format(name: &str) -> Result<InputFormat> {
@@ -75,6 +80,23 @@ pub(super) struct OutputOptions {
     /// The form of the result [default: what the file name says; table on standard output]
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
+}
+
+impl OutputOptions {
+    /// The form of the result.
+    pub(super) fn form(&self) -> Result<Format> {
+        match (self.format, &self.output) {
+            (Some(format), _) => Ok(format),
+            (None, None) => Ok(Format::Table),
+            (None, Some(path)) => Format::of_file(path).map_err(|error| anyhow!("{error}, or say --format")),
+        }
+    }
+
+    /// Fails where the result cannot be written, so that nobody learns that at the end of a long run.
+    pub(super) fn check(&self) -> Result<()> {
+        self.form()?;
+        self.output.as_deref().map_or(Ok(()), StagedFile::check)
+    }
 }
 
 /// How a command runs.

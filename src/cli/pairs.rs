@@ -68,10 +68,10 @@ impl Pairs {
         if self.method.show_sql {
             return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&texts[..], &method].concat());
         }
-        run.open_both(&self.inputs, &self.method, &self.reading).await?;
+        run.open_both(&self.inputs, &self.method, &self.reading, &self.writing).await?;
         let rows = run.run_method(&texts, &method, self.method.max_pairs).await?;
         let count = run.write(rows, &self.writing).await?;
-        run.write_capped(self.method.capped.as_deref()).await?;
+        run.write_capped(&self.method).await?;
         let rows_of = |query| run.workspace.rows_of(query);
         let counts = [
             ("documents", rows_of(query::UNITS_DOCS)),

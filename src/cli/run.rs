@@ -119,12 +119,17 @@ impl<'a> Run<'a> {
     }
 
     /// Opens the collection and the one to compare it with. Where there is none the tables are there, without rows.
+    /// Before anything is read it is made sure that all that is asked for can be written.
     pub(super) async fn open_both(
         &mut self,
         inputs: &[String],
         method: &MethodOptions,
         reading: &InputOptions,
+        writing: &OutputOptions,
     ) -> Result<()> {
+        writing.check()?;
+        reading.check()?;
+        method.check()?;
         self.open("", inputs, reading).await?;
         match &method.against {
             Some(against) => self.open("against_", std::slice::from_ref(against), reading).await?,
@@ -170,13 +175,12 @@ impl<'a> Run<'a> {
     /// Writes the result and says how many rows it has.
     pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
         self.progress.set_message("writing");
+        let format = output.form()?;
         let rows = rows.execute_stream().await?;
         let Some(path) = &output.output else {
-            let format = output.format.unwrap_or(Format::Table);
             self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
             return write_rows(rows, format, &mut std::io::BufWriter::new(Stdout)).await;
         };
-        let format = output.format.map_or_else(|| Format::of_file(path), Ok)?;
         let mut staged = StagedFile::create(path)?;
         let count = write_rows(rows, format, &mut std::io::BufWriter::new(&mut staged)).await?;
         staged.commit()?;
@@ -184,11 +188,12 @@ impl<'a> Run<'a> {
     }
 
     /// Writes the table of what was capped, if it is wanted.
-    pub(super) async fn write_capped(&self, path: Option<&Path>) -> Result<()> {
-        let Some(path) = path else { return Ok(()) };
-        let rows = self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?;
-        let output = OutputOptions { output: Some(path.to_path_buf()), format: None };
-        self.write(rows, &output).await.map(|_| ())
+    pub(super) async fn write_capped(&self, method: &MethodOptions) -> Result<()> {
+        if method.capped.is_some() {
+            let rows = self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?;
+            self.write(rows, &OutputOptions { output: method.capped.clone(), format: None }).await?;
+        }
+        Ok(())
     }
 
     /// Ends the command: the summary, what was left out, the exit code.
@@ -272,6 +277,14 @@ impl MethodOptions {
         parameters.set("against", self.against.is_some());
         parameters.set("within_documents", self.within_documents);
         parameters.set("max_frequency", i64::from(self.max_frequency));
+    }
+
+    /// Fails where the table of capped texts cannot be written.
+    fn check(&self) -> Result<()> {
+        match &self.capped {
+            Some(path) => Format::of_file(path).and_then(|_| StagedFile::check(path)),
+            None => Ok(()),
+        }
     }
 }
 

@@ -39,10 +39,7 @@ impl Format {
             Some("parquet") => Ok(Self::Parquet),
             Some("csv") => Ok(Self::Csv),
             Some("ndjson" | "jsonl") => Ok(Self::Ndjson),
-            _ => bail!(
-                "cannot tell the format of {}; name it .parquet, .csv or .ndjson, or say --format",
-                path.display()
-            ),
+            _ => bail!("cannot tell the format of {}; name it .parquet, .csv or .ndjson", path.display()),
         }
     }
 }

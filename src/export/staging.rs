@@ -17,7 +17,11 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
         _ => PathBuf::from("."),
     };
     if !parent.is_dir() {
-        bail!("cannot write {}: there is no folder {}", target.display(), parent.display());
+        bail!(
+            "cannot write {}: there is no folder {}; make it first, or name another",
+            target.display(),
+            parent.display()
+        );
     }
     Ok((parent, format!(".{name}.")))
 }
@@ -47,6 +51,11 @@ pub(crate) struct StagedFile {
 }
 
 impl StagedFile {
+    /// Whether a file can take its place at `target`, to be known before the work for it begins.
+    pub(crate) fn check(target: &Path) -> Result<()> {
+        Self::create(target).map(drop)
+    }
+
     pub(crate) fn create(target: &Path) -> Result<Self> {
         if target.is_dir() {
             bail!("cannot write {}: it is a folder; name a file", target.display());
