@@ -1,19 +1,42 @@
 //! What has to be removed when the program is interrupted, since nothing is dropped then.
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Notes a temporary file or folder.
-pub(crate) fn note(path: &Path) {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_path_buf());
+/// While it is kept, nobody else makes or removes temporary files, or ends the program.
+#[must_use]
+pub(crate) struct Hold(MutexGuard<'static, Vec<PathBuf>>);
+
+/// Waits until nobody else has the hold.
+pub(crate) fn hold() -> Hold {
+    Hold(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Removes what was noted and is still there. What took its place in the meantime has another name.
-pub(crate) fn remove_all() {
-    for path in TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // Whatever is gone already, or cannot be removed, is nothing to wait for.
-        let _ = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+/// Makes a temporary file or folder and notes where it is.
+pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<T> {
+    let mut temporary = hold();
+    let made = make()?;
+    temporary.0.push(path(&made).to_path_buf());
+    Ok(made)
+}
+
+/// Removes what was noted and is still there, and takes the hold, so that nothing new comes. What took the place of a
+/// noted file in the meantime has another name.
+pub(crate) fn remove_all() -> Hold {
+    let mut temporary = hold();
+    for path in temporary.0.drain(..) {
+        // A thread that still runs may put a file into a folder that is being emptied.
+        for _ in 0..50 {
+            let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            if removed.is_ok() || !path.exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
+    temporary
 }

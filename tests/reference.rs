@@ -178,7 +178,8 @@ fn command_line_reference() -> String {
          | 1 | failed; the result that was there before is untouched |\n\
          | 2 | wrong usage |\n\
          | 4 | done, but something was capped or skipped, and `--strict` was given |\n\
-         | 130 | interrupted |\n",
+         | 129, 130, 143 | ended by a hangup, an interrupt (Ctrl-C), a request to terminate; the result that was there \
+         before is untouched |\n",
     );
     page
 }

@@ -1,6 +1,8 @@
 //! Whatever happens to a run, the old result stays or the whole new one takes its place.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::{Dice, Place, collection_jsonl};
@@ -115,47 +117,114 @@ fn a_bad_record_late_in_the_input_leaves_the_old_result() {
     assert_eq!(place.names(), ["bad.jsonl", "out.parquet"]);
 }
 
+/// Each takes hours: in standard operators, in a single call of a function, while tables are written, while a sort puts on
+/// disk what it has no memory for.
+const ENDLESS: [&str; 4] = [
+    "SELECT count(*) FROM generate_series(1, 3000000) AS a, generate_series(1, 3000000) AS b \
+     WHERE a.value * b.value % 7 = 3",
+    "SELECT diagonals(CAST(value % 450 AS INT), CAST(value / 450 AS INT), 3, 1000) FROM generate_series(0, 200000)",
+    "CREATE TABLE t AS SELECT value FROM generate_series(1, 3000000000000); SELECT * FROM t",
+    "SELECT value, random() AS r FROM generate_series(1, 3000000000000) ORDER BY r",
+];
+
 #[test]
 fn an_interrupted_run_ends_at_once_and_cleans_up() {
+    for sql in ENDLESS {
+        assert_ended_by("INT", 130, "interrupted", sql);
+    }
+}
+
+#[test]
+fn a_terminated_run_ends_at_once_and_cleans_up() {
+    for sql in ENDLESS {
+        assert_ended_by("TERM", 143, "terminated", sql);
+    }
+}
+
+#[test]
+fn a_run_that_lost_its_terminal_ends_at_once_and_cleans_up() {
+    // Whoever runs the tests under nohup hands that down.
+    if !hangup_is_ignored() {
+        assert_ended_by("HUP", 129, "hung up", ENDLESS[0]);
+    }
+}
+
+#[test]
+fn a_run_under_nohup_outlives_its_terminal() {
+    let place = Place::new();
+    let mut nohup = Command::new("nohup");
+    let ibid = env!("CARGO_BIN_EXE_ibid");
+    nohup.args([ibid, "sql", ENDLESS[0], "-o", "out.csv"]).current_dir(place.path("")).env("TMPDIR", place.path("tmp"));
+    let mut run = Endless::start(&place, nohup);
+    run.signal("HUP");
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(run.0.try_wait().unwrap().is_none(), "it ended");
+    run.signal("TERM");
+    assert_eq!(run.end().0, Some(143));
+    assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
+}
+
+fn assert_ended_by(signal: &str, code: i32, said: &str, sql: &str) {
     let place = Place::with([("out.csv", "the old result")]);
-    // Either takes hours: one in standard operators, the other in a single call of a function.
-    let standard = "SELECT count(*) FROM generate_series(1, 3000000) AS a, generate_series(1, 3000000) AS b \
-                    WHERE a.value * b.value % 7 = 3";
-    let function = "SELECT diagonals(CAST(value % 450 AS INT), CAST(value / 450 AS INT), 3, 1000) \
-                    FROM generate_series(0, 200000)";
-    for sql in [standard, function] {
-        let mut child =
-            place.command(["sql", sql, "-o", "out.csv"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(1500));
-        interrupt(child.id());
-        let ended = ends_within(&mut child, Duration::from_secs(2));
-        if !ended {
-            child.kill().unwrap();
+    let run = Endless::start(&place, place.command(["sql", sql, "-o", "out.csv", "--memory", "100MiB"]));
+    run.signal(signal);
+    let (ended, err) = run.end();
+    assert_eq!(ended, Some(code), "{signal}, {sql}: {err}");
+    assert_eq!(err, format!("ibid: {said}\n"), "{sql}");
+    assert_eq!(place.read("out.csv"), b"the old result");
+    assert_eq!(place.names(), ["out.csv"], "{signal}, {sql}");
+    assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new(), "{signal}, {sql}");
+}
+
+/// A run that does not end by itself.
+struct Endless(Child);
+
+impl Endless {
+    /// Starts a run and waits until it works.
+    fn start(place: &Place, mut command: Command) -> Self {
+        let mut run = Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        // The program listens to signals before it makes its first temporary folder.
+        run.wait_until(|_| !entries(&place.path("tmp")).is_empty());
+        // To be in the middle of the query. Should the machine be too busy for that, the test is the easier.
+        std::thread::sleep(Duration::from_secs(1));
+        run
+    }
+
+    fn signal(&self, name: &str) {
+        let status = Command::new("kill").args([&format!("-{name}"), &self.0.id().to_string()]).status().unwrap();
+        assert!(status.success());
+    }
+
+    /// The exit code, and what was said.
+    fn end(mut self) -> (Option<i32>, String) {
+        self.wait_until(|run| run.try_wait().unwrap().is_some());
+        let mut said = String::new();
+        self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        (self.0.wait().unwrap().code(), said)
+    }
+
+    /// Within what is at once on a machine that does a lot else, and nothing beside what the queries take.
+    fn wait_until(&mut self, is_so: impl Fn(&mut Child) -> bool) {
+        let began = Instant::now();
+        while !is_so(&mut self.0) {
+            assert!(began.elapsed() < Duration::from_secs(15), "waited for 15 seconds");
+            std::thread::sleep(Duration::from_millis(20));
         }
-        let output = child.wait_with_output().unwrap();
-        assert!(ended, "still running two seconds after the interrupt: {sql}");
-        assert_eq!(output.status.code(), Some(130), "{sql}");
-        assert_eq!(String::from_utf8(output.stderr).unwrap(), "ibid: interrupted\n");
-        assert_eq!(place.read("out.csv"), b"the old result");
-        assert_eq!(place.names(), ["out.csv"]);
-        assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
     }
 }
 
-fn interrupt(process: u32) {
-    let status = std::process::Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap();
-    assert!(status.success());
+impl Drop for Endless {
+    fn drop(&mut self) {
+        // It has ended where the test did not fail.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
-fn ends_within(child: &mut std::process::Child, limit: Duration) -> bool {
-    let began = Instant::now();
-    while began.elapsed() < limit {
-        if child.try_wait().unwrap().is_some() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    false
+fn hangup_is_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("1");
+    u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
 }
 
 fn entries(folder: &Path) -> Vec<PathBuf> {

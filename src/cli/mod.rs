@@ -5,6 +5,7 @@ mod options;
 mod pairs;
 mod passages;
 mod run;
+mod signals;
 mod signature;
 mod sql;
 
@@ -44,17 +45,20 @@ enum Ending {
 
 /// Runs the program with the arguments of the process.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`, 130 interrupted.
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
+/// by a hangup, an interrupt, a request to terminate.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = std::panic::catch_unwind(|| {
-        end_on_interrupt()?;
+        end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let outcome = runtime.block_on(dispatch(cli.command));
         // What still runs on other threads is of no use any more.
         runtime.shutdown_background();
         outcome
     });
+    // Once a signal ends the program, what fails for want of its temporary files is not worth a word.
+    let _last_word = cleanup::hold();
     match outcome {
         Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
@@ -71,18 +75,22 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends the program when it is interrupted, and removes its temporary files.
+/// Ends the program when a signal asks for it, and removes its temporary files.
 ///
 /// On a thread and a runtime of its own: a query that does not yield can keep all threads of the other runtime busy,
 /// and then none of them would see the signal.
-fn end_on_interrupt() -> std::io::Result<()> {
+fn end_on_signal() -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    std::thread::Builder::new().name("interrupt".to_string()).spawn(move || {
-        if runtime.block_on(tokio::signal::ctrl_c()).is_ok() {
-            cleanup::remove_all();
-            run::say("interrupted");
-            std::process::exit(130);
-        }
+    let mut signals = {
+        // From here on a signal is kept, also before the thread waits for it.
+        let _entered = runtime.enter();
+        signals::Signals::listen()?
+    };
+    std::thread::Builder::new().name("signals".to_string()).spawn(move || {
+        let (code, said) = runtime.block_on(signals.next());
+        let _no_more = cleanup::remove_all();
+        run::say(said);
+        std::process::exit(code);
     })?;
     Ok(())
 }

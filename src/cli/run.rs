@@ -13,6 +13,7 @@ use arrow::datatypes::Int64Type;
 use clap::Args;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -98,7 +99,7 @@ impl<'a> Run<'a> {
             spinner.enable_steady_tick(Duration::from_millis(200));
             spinner
         };
-        let workspace = Workspace::try_new(new_session(options)?, progress.clone())?;
+        let workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
         Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new() })
     }
 
@@ -333,13 +334,14 @@ pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<PathBuf>> {
     }
 }
 
-/// A session with the limits that the user set.
-pub(super) fn new_session(options: &RunOptions) -> Result<SessionContext> {
+/// A session with the limits that the user set, which spills into `folder`.
+fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     if let Some(threads) = options.threads {
         config = config.with_target_partitions(usize::from(threads));
     }
-    let mut runtime = RuntimeEnvBuilder::new();
+    let spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
+    let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills);
     if let Some(memory) = options.memory {
         // What operators reserve is not all that a query takes: decoding, batches in flight and buffers come on top.
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory / 5 * 3)));

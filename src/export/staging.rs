@@ -61,10 +61,8 @@ impl StagedFile {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
         let (parent, prefix) = place(target)?;
-        let file = staging(&prefix, 0o666)
-            .tempfile_in(&parent)
+        let file = cleanup::noted(|| staging(&prefix, 0o666).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        cleanup::note(file.path());
         Ok(Self { file, parent, target: target.to_path_buf() })
     }
 
@@ -113,10 +111,8 @@ impl StagedFolder {
                 );
             }
         }
-        let folder = staging(&prefix, 0o777)
-            .tempdir_in(&parent)
+        let folder = cleanup::noted(|| staging(&prefix, 0o777).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        cleanup::note(folder.path());
         Ok(Self { folder, parent, target })
     }
 

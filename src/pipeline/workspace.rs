@@ -50,9 +50,11 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    pub(crate) fn try_new(session: SessionContext, progress: ProgressBar) -> Result<Self> {
-        let folder = tempfile::Builder::new().prefix("ibid-").tempdir().context("cannot make a temporary folder")?;
-        cleanup::note(folder.path());
+    /// A workspace with the session that `open` makes for its folder.
+    pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, progress: ProgressBar) -> Result<Self> {
+        let folder = cleanup::noted(|| tempfile::Builder::new().prefix("ibid-").tempdir(), TempDir::path)
+            .context("cannot make a temporary folder")?;
+        let session = open(folder.path())?;
         Ok(Self { session, folder, parameters: Parameters::default(), stages: Vec::new(), progress })
     }
 
