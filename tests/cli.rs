@@ -1,5 +1,6 @@
 //! The program: its commands, options, output, errors and exit codes.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 
@@ -143,7 +144,32 @@ fn a_document_is_compared_with_itself_on_request_only() {
     let texts = [("twice.txt", twice)];
     assert_eq!((slice(&rows[0], "a", &texts), slice(&rows[0], "b", &texts)), (SHARED.into(), SHARED.into()));
     assert_eq!(place.rows("pairs twice.txt --unit sentence --within-documents").len(), 5);
-    place.fails(2, "passages twice.txt --within-documents --against twice.txt");
+}
+
+#[test]
+fn a_document_of_both_collections_is_compared_with_itself_on_request_only() {
+    let texts = texts();
+    let place = place_of_texts();
+    // `a.txt` is the same in both, `c.txt` has the text of another, and so is another document.
+    place.write("new/a.txt", &texts[0].1);
+    place.write("new/c.txt", &texts[0].1);
+    for command in ["passages", "passages --profile edited", "pairs --unit sentence", "pairs --threshold 0.1"] {
+        let pairs = |options: &str| {
+            let ended = place.run(&format!("{command} new --against docs --format csv{options}"));
+            let ids = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(" ");
+            (ended.text().lines().skip(1).map(ids).collect::<BTreeSet<_>>(), ended.err)
+        };
+        let others = BTreeSet::from(["a.txt b.txt", "c.txt a.txt", "c.txt b.txt"].map(String::from));
+        let (found, said) = pairs("");
+        assert_eq!(found, others, "{command}");
+        assert!(said.contains("ibid: 1 documents stand in both collections"), "{command}: {said}");
+        let (found, said) = pairs(" --within-documents");
+        assert_eq!(found, &others | &BTreeSet::from(["a.txt a.txt".to_string()]), "{command}");
+        assert!(!said.contains("both collections"), "{command}: {said}");
+    }
+    // Nor are two documents of one collection compared on request.
+    assert_eq!(place.rows("pairs new --against docs/b.txt --within-documents --threshold 0.1").len(), 2);
+    assert_eq!(place.rows("passages docs --against docs").len(), 2);
 }
 
 #[test]
@@ -191,6 +217,7 @@ fn the_sql_that_is_shown_is_the_sql_that_runs() {
         "passages it's --profile edited",
         "passages it's --within-documents --max-frequency 5 --threshold 0.4 --max-gap 1",
         "passages it's --against more --min-weight 0",
+        "pairs it's --against it's --threshold 0.1",
         "pairs it's --unit sentence --signature i_match",
         "pairs it's --threshold 0.1",
     ] {

@@ -191,6 +191,11 @@ fn what_is_capped_is_counted() {
     let place = around_a_frequent_sentence();
     place.ok("passages in.jsonl --max-frequency 7 --capped capped.csv -o found.parquet");
     let capped = place.sql("SELECT text, df, units, pairs_not_made, example FROM 'capped.csv'");
+    let fate = |command: &str| place.run(&format!("{command} in.jsonl --max-frequency 7 -o found.parquet")).err;
+    let passages = fate("passages");
+    assert!(passages.contains("they start no passage, and only extend those that others start"), "{passages}");
+    let pairs = fate("pairs --unit sentence");
+    assert!(pairs.contains("they make no pairs"), "{pairs}");
     // Eight places make 28 pairs.
     let text = "All rights are reserved by the publisher.";
     assert_eq!(capped, [json!({"text": text, "df": 4, "units": 8, "pairs_not_made": 28, "example": "a"})]);

@@ -51,6 +51,7 @@ impl Pairs {
         };
         let texts = [
             query::UNITS_DOCS,
+            query::UNITS_TWINS,
             units,
             self.signature.query,
             query::TEXTS,
@@ -79,6 +80,6 @@ impl Pairs {
             ("distinct", rows_of(query::TEXTS)),
             ("pairs", count),
         ];
-        run.end(&counts, Some(query::TEXTS_CAPPED)).await
+        run.end(&counts, "they make no pairs").await
     }
 }

@@ -91,7 +91,8 @@ impl Passages {
         parameters.set("threshold", self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 }));
         parameters.set("min_sentences", i64::from(self.min_sentences.unwrap_or(if edited { 1 } else { 2 })));
         parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
-        let units = [query::UNITS_DOCS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
+        let units =
+            [query::UNITS_DOCS, query::UNITS_TWINS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
         let (signature, links, method, pairs): (Query, Query, &[Query], Query) = if edited {
             EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
             let method = &[query::PAIRS_UNIT_PAIRS, query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
@@ -129,6 +130,6 @@ impl Passages {
             (if edited { "document pairs" } else { "pairs" }, rows_of(pairs)),
             ("passages", count),
         ];
-        run.end(&counts, Some(query::TEXTS_CAPPED)).await
+        run.end(&counts, "they start no passage, and only extend those that others start").await
     }
 }

@@ -197,20 +197,26 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Ends the command: the summary, what was left out, the exit code.
-    pub(super) async fn end(self, counts: &[(&str, u64)], capped: Option<Query>) -> Result<Ending> {
+    /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
+    pub(super) async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
         self.progress.finish_and_clear();
-        let capped_count = capped.map_or(0, |query| self.workspace.rows_of(query));
+        let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
+        let twins = self.workspace.rows_of(query::UNITS_TWINS);
         let skipped: u64 = self.read.iter().map(|summary| summary.skipped_count).sum();
         if !self.options.quiet {
             let mut parts: Vec<String> = counts.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
-            if capped.is_some() {
-                parts.push(format!("capped {}", grouped(capped_count)));
-            }
+            parts.push(format!("capped {}", grouped(capped_count)));
             parts.push(format!("skipped {}", grouped(skipped)));
             say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
             if capped_count > 0 {
-                self.list_capped(capped_count).await?;
+                self.list_capped(capped_count, fate).await?;
+            }
+            if twins > 0 {
+                say(&format!(
+                    "{} documents stand in both collections, with the same id and the same text, and were not compared \
+                     with themselves; --within-documents does that",
+                    grouped(twins)
+                ));
             }
             for summary in &self.read {
                 list_left_out(summary);
@@ -220,14 +226,14 @@ impl<'a> Run<'a> {
         Ok(if left_out && self.options.strict { Ending::NotStrict } else { Ending::Done })
     }
 
-    async fn list_capped(&self, count: u64) -> Result<()> {
+    async fn list_capped(&self, count: u64, fate: &str) -> Result<()> {
         let sql = format!(
             "SELECT df, units, pairs_not_made, substr(text, 1, 60) AS text, example FROM capped \
              ORDER BY pairs_not_made DESC, text LIMIT {LISTED}"
         );
         let shown = self.workspace.session.sql(&sql).await?.to_string().await?;
         say(&format!(
-            "{} texts stand in more places than --max-frequency allows, and found no pairs; --capped FILE lists them all\n{shown}",
+            "{} texts stand in more places than --max-frequency allows: {fate}; --capped FILE lists them all\n{shown}",
             grouped(count)
         ));
         Ok(())
@@ -256,8 +262,9 @@ pub(super) struct MethodOptions {
     /// from here
     #[arg(long, value_name = "INPUT")]
     pub(super) against: Option<String>,
-    /// Look for pairs within each document, too
-    #[arg(long, conflicts_with = "against")]
+    /// Look for pairs within each document, too; with --against, compare a document that stands in both collections, with
+    /// the same id and the same text, with itself
+    #[arg(long)]
     pub(super) within_documents: bool,
     /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]

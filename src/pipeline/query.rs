@@ -26,6 +26,7 @@ macro_rules! queries {
 queries! {
     CORPUS_SENTENCES = "corpus/sentences.sql";
     UNITS_DOCS = "units/docs.sql";
+    UNITS_TWINS = "units/twins.sql";
     UNITS_DOCUMENTS = "units/documents.sql";
     UNITS_SENTENCES = "units/sentences.sql";
     UNITS_DOC_TEXTS = "units/doc_texts.sql";
