@@ -60,6 +60,7 @@ pub mod cli;
 mod config;
 mod corpus;
 mod export;
+mod file_tables;
 mod ingest;
 mod pipeline;
 mod session;

@@ -9,7 +9,8 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::config::IbidOptions;
-use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
+use crate::file_tables::with_file_tables;
+use crate::similarity_join::SimilarityJoinRule;
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
 ///
@@ -43,5 +44,5 @@ pub fn session(
         .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
         .with_runtime_env(runtime)
         .with_default_features();
-    Ok(SessionContext::new_with_state(with_ibid(builder).build()).enable_url_table())
+    with_file_tables(SessionContext::new_with_state(with_ibid(builder).build()))
 }

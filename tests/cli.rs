@@ -421,6 +421,35 @@ fn sql_runs_scripts_with_parameters() {
 }
 
 #[test]
+fn files_can_be_named_in_from() {
+    let place = Place::new();
+    let rows = json!([{"id": 1, "text": "One."}, {"id": 2, "text": "Two."}]);
+    let (csv, json) = ("id,text\n1,One.\n2,Two.\n", rows.as_array().unwrap().iter().map(|row| format!("{row}\n")));
+    let json: String = json.collect();
+    for (name, contents) in [("csv", csv), ("json", &json), ("jsonl", &json), ("ndjson", &json)] {
+        place.write(&format!("x.{name}"), contents);
+        place.write(&format!("x.{name}.gz"), gzip(contents));
+        place.write(&format!("x.{name}.zst"), zstd::encode_all(contents.as_bytes(), 0).unwrap());
+        for packed in ["", ".gz", ".zst"] {
+            let read = place.sql(&format!("SELECT id, text FROM 'x.{name}{packed}' ORDER BY id"));
+            assert_eq!(json!(read), rows, "{name}{packed}");
+        }
+    }
+    // What is written can be read.
+    for name in ["parquet", "csv", "ndjson", "jsonl"] {
+        let ended = place.run_with(["sql", "SELECT 7 AS n", "-o", &format!("made.{name}")], "");
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        assert_eq!(place.sql(&format!("SELECT n FROM 'made.{name}'")), [json!({"n": 7})], "{name}");
+    }
+    // Folders and patterns, too. A table that has the name of a folder is a table.
+    place.write("deep/one.ndjson", &json);
+    place.write("deep/two.ndjson", &json);
+    assert_eq!(place.sql("SELECT count(*) AS n FROM 'deep/*.ndjson'"), [json!({"n": 4})]);
+    place.write("texts/a.txt", "One.");
+    assert_eq!(place.sql("CREATE TABLE texts AS SELECT 1 AS n; SELECT n FROM texts"), [json!({"n": 1})]);
+}
+
+#[test]
 fn options_can_be_shown() {
     let place = Place::new();
     let lowered = [json!({"name": "ibid.similarity_join.strategy", "value": "lowered"})];
@@ -476,6 +505,15 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT jacard([1], [1])", &["Did you mean 'jaccard'?"]);
     fails("SELECT jaccard('a b', 'a c')", &["shingles(words(normalize(a)), 3)"]);
     fails("SELEC 1", &["SELEC", "Line: 1, Column: 1"]);
+    let said = place.run_with(["sql", "SELEC 1"], "").err;
+    assert_eq!(said.matches("Expected: an SQL statement").count(), 1, "said twice: {said}");
+    for file in ["none.parquet", "none.csv.gz", "none.ndjson", "none/of/these"] {
+        fails(&format!("SELECT 1 FROM '{file}'"), &[&format!("there is no file {file}")]);
+    }
+    fails("SELECT 1 FROM 'none/*.csv'", &["there is no file none/*.csv"]);
+    fails("SELECT 1 FROM 'docs/a.txt'", &["cannot read docs/a.txt in FROM", ".parquet, .csv, .json, .jsonl, .ndjson"]);
+    fails("SELECT 1 FROM 's3://there/x.parquet'", &["files of this machine"]);
+    fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
     fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered"]);
     let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");

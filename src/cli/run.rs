@@ -68,8 +68,10 @@ pub(super) fn stdout_is_closed() -> bool {
 pub(super) fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
     for cause in error.chain() {
-        let text = match cause.downcast_ref::<DataFusionError>() {
-            Some(error) => error.find_root().strip_backtrace(),
+        let text = match cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root) {
+            // The next cause is the error within, which has words of its own.
+            Some(DataFusionError::SQL(error, _)) => error.to_string(),
+            Some(error) => error.strip_backtrace(),
             None => cause.to_string(),
         };
         if !said.contains(&text) {

@@ -11,6 +11,8 @@ use crate::pipeline::Outcome;
 use crate::pipeline::query::Literal;
 
 /// Run SQL with all functions of ibid; files can be named in FROM, as in SELECT * FROM 'reuse.parquet'
+///
+/// FROM takes files, folders and globs of .parquet, and of .csv, .json, .jsonl and .ndjson (each also .gz, .zst, .bz2).
 #[derive(Debug, Args)]
 pub(super) struct Sql {
     /// Statements to run, separated by semicolons [default: standard input]

@@ -1,0 +1,100 @@
+//! Files as tables: `FROM 'reuse.parquet'`.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
+use datafusion::common::{GetExt, Result, plan_err};
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::file_format::json::JsonFormatFactory;
+use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::prelude::SessionContext;
+
+/// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
+const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
+
+const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
+
+/// Lets files be named where tables are.
+///
+/// As [`SessionContext::enable_url_table`] does, which knows JSON lines only by the name `.json`, and says of a file
+/// that is not there that a table was not found.
+pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext> {
+    let tables = Arc::new(FileTables::default());
+    let catalogs = Arc::clone(session.state_ref().read().catalog_list());
+    let catalogs = Arc::new(DynamicFileCatalog::new(catalogs, Arc::clone(&tables) as Arc<dyn UrlTableFactory>));
+    let mut state = session.into_state_builder().with_catalog_list(catalogs).build();
+    for extension in ["jsonl", "ndjson"] {
+        state.register_file_format(Arc::new(JsonLines { extension, json: JsonFormatFactory::new() }), true)?;
+    }
+    let session = SessionContext::new_with_state(state);
+    tables.listing.session_store().with_state(session.state_weak_ref());
+    Ok(session)
+}
+
+/// Finds files that are named as tables.
+#[derive(Debug, Default)]
+struct FileTables {
+    listing: DynamicListTableFactory,
+}
+
+#[async_trait]
+impl UrlTableFactory for FileTables {
+    async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(table) = self.listing.try_new(name).await? {
+            return Ok(Some(table));
+        }
+        // Every name that is no table comes by here, also that of a table that is to be made.
+        if !is_of_table(name) && !name.contains('/') {
+            return Ok(None);
+        }
+        if name.contains("://") {
+            return plan_err!("cannot read {name}: FROM takes files of this machine, by their path");
+        }
+        if name.contains(['*', '?', '[']) {
+            return plan_err!("there is no file {name} that FROM can read: {}", readable());
+        }
+        if Path::new(name).exists() {
+            return plan_err!("cannot read {name} in FROM: {}", readable());
+        }
+        plan_err!("there is no file {name}")
+    }
+}
+
+/// Whether a name is that of a file that can be a table.
+fn is_of_table(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let unpacked = COMPRESSED.iter().find_map(|extension| name.strip_suffix(&format!(".{extension}"))).unwrap_or(&name);
+    unpacked.rsplit_once('.').is_some_and(|(_, extension)| TABLES.contains(&extension))
+}
+
+/// What can be read.
+fn readable() -> String {
+    let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
+    format!("it takes {}, all but the first also {}", listed(&TABLES), listed(&COMPRESSED))
+}
+
+/// JSON lines by one of their other names.
+#[derive(Debug)]
+struct JsonLines {
+    extension: &'static str,
+    json: JsonFormatFactory,
+}
+
+impl GetExt for JsonLines {
+    fn get_ext(&self) -> String {
+        self.extension.to_string()
+    }
+}
+
+impl FileFormatFactory for JsonLines {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        self.json.create(state, options)
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        FileFormatFactory::default(&self.json)
+    }
+}
