@@ -10,7 +10,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
-use crate::similarity_join::SimilarityJoinRule;
+use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
 ///

@@ -452,10 +452,10 @@ fn files_can_be_named_in_from() {
 #[test]
 fn options_can_be_shown() {
     let place = Place::new();
-    let lowered = [json!({"name": "ibid.similarity_join.strategy", "value": "lowered"})];
-    assert_eq!(place.sql("SHOW ibid.similarity_join.strategy"), lowered);
+    let default = [json!({"name": "ibid.similarity_join.strategy", "value": "operator"})];
+    assert_eq!(place.sql("SHOW ibid.similarity_join.strategy"), default);
     let settings = "SELECT name, value FROM information_schema.df_settings WHERE name LIKE '%similarity_join.strategy'";
-    assert_eq!(place.sql(settings), lowered);
+    assert_eq!(place.sql(settings), default);
     let set = "SET ibid.similarity_join.strategy = nested_loop; SHOW ibid.similarity_join.strategy";
     assert_eq!(place.sql(set)[0]["value"], "nested_loop");
 }
@@ -490,6 +490,18 @@ fn what_cannot_be_written_is_known_before_anything_is_read() {
     let quarantine = "ingest none.jsonl -o corpus --on-error quarantine --quarantine no/bad.jsonl";
     fails(quarantine, "there is no folder no; make it first");
     assert_eq!(place.names(), ["folder"]);
+}
+
+#[test]
+fn the_quarantine_has_the_bad_records_of_both_collections_and_of_no_earlier_run() {
+    let place = Place::new();
+    place.write("ours.jsonl", "{\"id\": \"a\", \"text\": \"Nothing wrong here.\"}\nours\n");
+    place.write("theirs.jsonl", "theirs\n{\"id\": \"b\", \"text\": \"Nor here.\"}\n");
+    for _ in 0..2 {
+        place.ok("pairs ours.jsonl --against theirs.jsonl --on-error quarantine --quarantine bad.jsonl -o out.csv");
+        let bad = place.sql("SELECT file, line FROM 'bad.jsonl' ORDER BY file");
+        assert_eq!(bad, [json!({"file": "ours.jsonl", "line": 2}), json!({"file": "theirs.jsonl", "line": 1})]);
+    }
 }
 
 #[test]

@@ -158,7 +158,7 @@ fn a_sentence_in_200_000_documents_makes_no_pairs_and_is_reported() {
         assert_eq!(capped, [expected]);
     }
     // Whole documents share no more than the elements of the sentence, which are nobody's rarest.
-    let summary = run("pairs --threshold 0.6");
+    let summary = run("pairs");
     assert!(summary.contains("pairs 0, capped 0"), "{summary}");
 }
 

@@ -185,9 +185,26 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
     let none = Rows(vec![]);
     let session = session("operator", 1, 8192, &none, &none).await;
     let plan = |sql| physical_plan(&session, sql);
-    insta::assert_snapshot!(plan("SELECT a.id, b.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 LIMIT 5").await, @"");
-    insta::assert_snapshot!(plan("SELECT count(*) FROM a JOIN b ON 0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @"");
-    insta::assert_snapshot!(plan("SELECT lang FROM a WHERE EXISTS (SELECT 1 FROM b WHERE dice(a.set, b.set) >= 0.5 AND a.id <> b.id)").await, @"");
+    let plans = [
+        plan("SELECT a.id, b.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 LIMIT 5").await,
+        plan("SELECT count(*) FROM a JOIN b ON 0.5 < containment(b.set, a.set) AND a.lang = b.lang").await,
+        plan("SELECT lang FROM a WHERE EXISTS (SELECT 1 FROM b WHERE dice(a.set, b.set) >= 0.5 AND a.id <> b.id)")
+            .await,
+    ];
+    insta::assert_snapshot!(plans.join("\n"), @r"
+    SimilarityJoinExec: jaccard(a.set, b.set) >= 0.8, strategy=operator, join_type=Inner, self_join=true, projection=[id, id], fetch=5
+      DataSourceExec: partitions=1, partition_sizes=[1]
+
+    ProjectionExec: expr=[count(Int64(1))@0 as count(*)]
+      AggregateExec: mode=Single, gby=[], aggr=[count(Int64(1))]
+        SimilarityJoinExec: containment(b.set, a.set) > 0.5, strategy=operator, join_type=Inner, filter=lang@0 = lang@1, projection=[]
+          DataSourceExec: partitions=1, partition_sizes=[1]
+          DataSourceExec: partitions=1, partition_sizes=[1]
+
+    SimilarityJoinExec: dice(a.set, __correlated_sq_1.set) >= 0.5, strategy=operator, join_type=LeftSemi, filter=id@0 != id@1, projection=[lang]
+      DataSourceExec: partitions=1, partition_sizes=[1]
+      DataSourceExec: partitions=1, partition_sizes=[1]
+    ");
     let random = "SELECT 1 FROM (SELECT * FROM a WHERE random() < 0.5) AS a JOIN (SELECT * FROM a WHERE random() < 0.5) AS b \
                   ON overlap(a.set, b.set) >= 2";
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);

@@ -32,7 +32,7 @@ impl Ingest {
         if let Some(corpus) = run::corpus_folder(&self.inputs)? {
             anyhow::bail!("{} is a corpus already", corpus.display());
         }
-        self.reading.check()?;
+        self.reading.begin_quarantine()?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let ingested = run.ingest(&self.inputs, &self.reading, staged.path()).await?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat};
@@ -57,9 +57,11 @@ impl InputOptions {
         }
     }
 
-    /// Fails where the quarantine cannot be written.
-    pub(super) fn check(&self) -> Result<()> {
-        self.quarantine.as_deref().map_or(Ok(()), StagedFile::check)
+    /// Fails where the quarantine cannot be written, and empties it: all readers of a run add to it.
+    pub(super) fn begin_quarantine(&self) -> Result<()> {
+        let Some(path) = self.quarantine.as_deref() else { return Ok(()) };
+        StagedFile::check(path)?;
+        std::fs::File::create(path).map(drop).with_context(|| format!("cannot write {}", path.display()))
     }
 }
 

@@ -131,8 +131,8 @@ impl<'a> Run<'a> {
         writing: &OutputOptions,
     ) -> Result<()> {
         writing.check()?;
-        reading.check()?;
         method.check()?;
+        reading.begin_quarantine()?;
         self.open("", inputs, reading).await?;
         match &method.against {
             Some(against) => self.open("against_", std::slice::from_ref(against), reading).await?,

@@ -221,12 +221,13 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Opens the quarantine, so that a path that cannot be written is known before the work begins.
+    /// Opens the quarantine, to which other readers of the same run may have added already.
     pub(crate) fn try_new(on_error: &OnError) -> Result<Self, Error> {
         let quarantine = match on_error {
             OnError::Fail | OnError::Skip => None,
             OnError::Quarantine(path) => {
-                let file = File::create(path).map_err(|source| Error::Write { path: path.clone(), source })?;
+                let file = File::options().create(true).append(true).open(path);
+                let file = file.map_err(|source| Error::Write { path: path.clone(), source })?;
                 Some((path.clone(), BufWriter::new(file)))
             }
         };

@@ -21,6 +21,8 @@ pub(super) struct SimilarityPredicate {
     pub(super) left_is: Side,
     /// The least value that matches, above 0 and not NaN.
     pub(super) threshold: f64,
+    /// The number that the measure must be above, where it was written so.
+    above: Option<f64>,
     /// The measure as it is called in the condition.
     pub(super) similarity: ScalarFunction,
 }
@@ -36,14 +38,18 @@ impl Hash for SimilarityPredicate {
 
 impl fmt::Display for SimilarityPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} >= {}", Expr::ScalarFunction(self.similarity.clone()), self.threshold)
+        let similarity = Expr::ScalarFunction(self.similarity.clone());
+        match self.above {
+            Some(above) => write!(f, "{similarity} > {above}"),
+            None => write!(f, "{similarity} >= {}", self.threshold),
+        }
     }
 }
 
 impl SimilarityPredicate {
     /// Recognises a conjunct of a join condition, whichever way round it is written.
     pub(super) fn recognise(conjunct: &Expr, left: &DFSchema, right: &DFSchema) -> Result<Option<Self>> {
-        let Some((function, threshold)) = at_least(conjunct) else { return Ok(None) };
+        let Some((function, threshold, above)) = at_least(conjunct) else { return Ok(None) };
         let Some(measure) = Measure::of(&function.func) else { return Ok(None) };
         let [first, second] = function.args.as_slice() else { return Ok(None) };
         if threshold.is_nan() || threshold <= 0.0 || first.is_volatile() || second.is_volatile() {
@@ -63,7 +69,7 @@ impl SimilarityPredicate {
             return Ok(None);
         };
         let (left, right, left_is) = (sides.0.clone(), sides.1.clone(), sides.2);
-        Ok(Some(Self { measure, left, right, left_is, threshold, similarity: function.clone() }))
+        Ok(Some(Self { measure, left, right, left_is, threshold, above, similarity: function.clone() }))
     }
 
     /// What is left of the predicate once the sets are at hand.
@@ -113,8 +119,8 @@ pub(super) fn is_lowered(condition: &Expr) -> Result<bool> {
     condition.exists(|expr| Ok(matches!(expr, Expr::ScalarFunction(function) if is_first_common_token(&function.func))))
 }
 
-/// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function and the least value allowed.
-fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64)> {
+/// Reads `f >= t`, `t <= f`, `f > t` and `t < f` as a function, the least value allowed, and `t` where `f` must be above it.
+fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64, Option<f64>)> {
     let Expr::BinaryExpr(BinaryExpr { left, op, right }) = expr else { return None };
     let (function, threshold, strict) = match (left.as_ref(), op, right.as_ref()) {
         (Expr::ScalarFunction(f), Operator::GtEq, Expr::Literal(t, _))
@@ -123,12 +129,13 @@ fn at_least(expr: &Expr) -> Option<(&ScalarFunction, f64)> {
         | (Expr::Literal(t, _), Operator::Lt, Expr::ScalarFunction(f)) => (f, t, true),
         _ => return None,
     };
-    let least = match (threshold, strict) {
-        (ScalarValue::Float64(Some(t)), false) => *t,
-        // Above `t` is at least the next number.
-        (ScalarValue::Float64(Some(t)), true) => t.next_up(),
-        (ScalarValue::Int64(Some(t)), strict) => f64::from(i32::try_from(t.checked_add(i64::from(strict))?).ok()?),
+    // Above `t` is at least the next number.
+    let (threshold, next) = match threshold {
+        ScalarValue::Float64(Some(t)) => (*t, t.next_up()),
+        ScalarValue::Int64(Some(t)) => {
+            (f64::from(i32::try_from(*t).ok()?), f64::from(i32::try_from(t.checked_add(1)?).ok()?))
+        }
         _ => return None,
     };
-    Some((function, least))
+    Some(if strict { (function, next, Some(threshold)) } else { (function, threshold, None) })
 }

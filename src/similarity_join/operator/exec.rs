@@ -329,7 +329,7 @@ impl DisplayAs for SimilarityJoinExec {
         if let DisplayFormatType::TreeRender = form {
             return writeln!(f, "on={}", self.condition.text);
         }
-        write!(f, "SimilarityJoinExec: {}, join_type={}", self.condition.text, self.join_type)?;
+        write!(f, "SimilarityJoinExec: {}, strategy=operator, join_type={}", self.condition.text, self.join_type)?;
         if self.right.is_none() {
             write!(f, ", self_join=true")?;
         }
