@@ -173,8 +173,7 @@ impl SimilarityJoinExec {
         let index_bytes = Order::bytes(elements) + Index::bytes(sets.len(), shown);
         reservation.try_grow(index_bytes)?;
         let order = Order::of(&sets, elements, workers).await?;
-        let index = Index::of(&sets, &order, &self.condition, workers).await?;
-        drop(order);
+        let index = Index::of(&sets, order, &self.condition, workers).await?;
         let tasks = tasks(&sets, &index);
         memory.set(reservation.size());
         Ok(Prepared {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use datafusion::common::Result;
 
 use super::condition::Condition;
-use super::order::{Order, UNSHARED, mix};
+use super::order::{Order, UNSHARED, mix, rank};
 use super::parallel::parallel;
 use super::sets::Sets;
 
@@ -73,14 +73,9 @@ impl Index {
         (bits, chunks.collect())
     }
 
-    pub(super) async fn of(
-        sets: &Arc<Sets>,
-        order: &Arc<Order>,
-        condition: &Arc<Condition>,
-        workers: usize,
-    ) -> Result<Self> {
+    pub(super) async fn of(sets: &Arc<Sets>, order: Order, condition: &Arc<Condition>, workers: usize) -> Result<Self> {
         let (chunk_bits, ranges) = Self::chunks(sets.len(), workers);
-        let shared = (Arc::clone(sets), Arc::clone(order), Arc::clone(condition));
+        let shared = (Arc::clone(sets), order, Arc::clone(condition));
         let shown = parallel(workers, ranges, move |range| Ok(show(&shared.0, &shared.1, &shared.2, range))).await?;
         let mut chunks = Vec::with_capacity(shown.len());
         let mut postings: Vec<Vec<Vec<Posting>>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
@@ -150,7 +145,7 @@ fn set_of(posting: Posting) -> u32 {
 fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) -> (Chunk, Vec<Vec<Posting>>) {
     let mut chunk = Chunk::default();
     let mut parts: Vec<Vec<Posting>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
-    let mut ranks = Vec::new();
+    let (mut hashes, mut classes, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
     // Sets of a range come by size.
     let mut last = (usize::MAX, false, 0);
     for set in range {
@@ -162,15 +157,16 @@ fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) ->
         }
         let shown = last.2;
         let key = sets.key(set);
+        // First all that misses the caches, without a branch that would wait for it.
+        hashes.clear();
+        hashes.extend(elements.iter().map(|element| mix(element ^ key)));
+        classes.clear();
+        classes.extend(hashes.iter().map(|hash| order.class(*hash)));
+        let bitmap = hashes.iter().fold(0_u64, |bitmap, hash| bitmap ^ 1 << (hash >> 32 & 63));
         ranks.clear();
-        let (mut bitmap, mut unshared) = (0_u64, 0);
-        for &element in elements {
-            bitmap ^= 1 << (mix(element) >> 58);
-            match order.rank(element, key) {
-                UNSHARED => unshared += 1,
-                rank => ranks.push(rank),
-            }
-        }
+        let shared = classes.iter().zip(&hashes).filter(|(class, _)| **class != UNSHARED);
+        ranks.extend(shared.map(|(class, hash)| rank(*class, *hash)));
+        let unshared = elements.len() - ranks.len();
         let shown = shown.saturating_sub(unshared).min(ranks.len());
         if shown > 0 && shown < ranks.len() {
             ranks.select_nth_unstable(shown - 1);
@@ -189,11 +185,11 @@ fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) ->
     (chunk, parts)
 }
 
-/// Sizes of sets and of chunks are offsets of Arrow's lists, or fewer than 2^14 such: they fit.
+/// Sizes of sets and of chunks, and numbers of counters, are offsets of Arrow's lists, or fewer than 2^14 such: they fit.
 pub(super) fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }
 
-fn narrow_u64(half: u64) -> u32 {
+pub(super) fn narrow_u64(half: u64) -> u32 {
     u32::try_from(half).unwrap_or(u32::MAX)
 }

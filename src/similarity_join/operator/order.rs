@@ -1,39 +1,43 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use datafusion::common::Result;
 
-use super::index::Index;
+use super::index::{Index, narrow, narrow_u64};
 use super::parallel::parallel;
 use super::sets::Sets;
 
-/// One order of the elements of all sets, rarest first, as numbers: `rank` gives each element its place.
+/// One order of the elements of all sets, rarest first, as numbers: a *rank* is the place of an element.
 ///
 /// Any order that is the same for all sets finds all pairs; one that begins with the rare elements makes few candidates.
 /// So counting is cheap rather than exact: elements are counted by a hash of theirs, and counts are rounded to a third of
-/// an octave. The place of an element is its rounded count, and after that a hash. Two elements that share a place are one
-/// element to the index, which makes candidates but loses none, as long as sets are compared by their elements in the
+/// an octave, the *class*. The rank of an element is its class, and after that the hash. Two elements that share a rank are
+/// one element to the index, which makes candidates but loses none, as long as sets are compared by their elements in the
 /// end.
 #[derive(Debug)]
 pub(super) struct Order {
-    counts: Vec<AtomicU32>,
+    /// The class of each counter.
+    classes: Vec<u8>,
     /// How far a hash is shifted to give the number of its counter.
     shift: u32,
 }
 
-/// The place of elements that one set only has: they come first, and no pair shares them.
-pub(super) const UNSHARED: u32 = 0;
+/// The class of the elements that one set only has: they come first, and no pair shares them.
+pub(super) const UNSHARED: u8 = 0;
 
 /// The bits of a rank that come from the hash.
 const HASH_BITS: u32 = 26;
 
-/// More counters than this (64 MiB) miss the caches more than they tell elements apart.
+/// More counters than this miss the caches more than they tell elements apart.
 const MOST_COUNTERS: usize = 1 << 24;
 
+/// Elements are dealt into so many parts before they are counted, so that the counters of a part stay in a cache and no
+/// two tasks count on the same.
+const PARTS: usize = 64;
+
 impl Order {
-    /// How many bytes the counters for so many elements take.
+    /// How many bytes it takes at most to count so many elements.
     pub(super) fn bytes(elements: usize) -> usize {
-        Self::counters(elements) * size_of::<AtomicU32>()
+        elements * size_of::<u32>() + Self::counters(elements) * (size_of::<u32>() + 2 * size_of::<u8>())
     }
 
     fn counters(elements: usize) -> usize {
@@ -41,47 +45,62 @@ impl Order {
     }
 
     /// Counts the elements of `sets`.
-    pub(super) async fn of(sets: &Arc<Sets>, elements: usize, workers: usize) -> Result<Arc<Self>> {
+    pub(super) async fn of(sets: &Arc<Sets>, elements: usize, workers: usize) -> Result<Self> {
         let counters = Self::counters(elements);
-        let order = Arc::new(Self {
-            counts: std::iter::repeat_with(AtomicU32::default).take(counters).collect(),
-            shift: u64::BITS - counters.trailing_zeros(),
-        });
-        let (counting, sets, chunks) = (Arc::clone(&order), Arc::clone(sets), Index::chunks(sets.len(), workers).1);
-        parallel(workers, chunks, move |chunk| {
+        let shift = u64::BITS - counters.trailing_zeros();
+        let per_part = counters / PARTS;
+        let (chunks, sets) = (Index::chunks(sets.len(), workers).1, Arc::clone(sets));
+        let dealt = parallel(workers, chunks, move |chunk| {
+            let mut parts: Vec<Vec<u32>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
             for set in chunk {
                 let key = sets.key(set);
                 for &element in sets.elements(set) {
-                    counting.counter(mix(element ^ key)).fetch_add(1, Ordering::Relaxed);
+                    let counter = index(mix(element ^ key) >> shift);
+                    parts[counter / per_part].push(narrow(counter % per_part));
                 }
             }
-            Ok(())
+            Ok(parts)
         })
         .await?;
-        Ok(order)
+        let mut parts: Vec<Vec<Vec<u32>>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
+        for of_chunk in dealt {
+            parts.iter_mut().zip(of_chunk).for_each(|(part, more)| part.push(more));
+        }
+        let classes = parallel(workers, parts, move |part| {
+            let mut counts = vec![0_u32; per_part];
+            for &counter in part.iter().flatten() {
+                counts[counter as usize] = counts[counter as usize].saturating_add(1);
+            }
+            Ok(counts.into_iter().map(class).collect::<Vec<u8>>())
+        })
+        .await?;
+        Ok(Self { classes: classes.concat(), shift })
     }
 
-    /// The place of an element of a set with `key` in the order; `UNSHARED` if no other set has it.
-    pub(super) fn rank(&self, element: u64, key: u64) -> u32 {
-        let hash = mix(element ^ key);
-        let class = class(self.counter(hash).load(Ordering::Relaxed));
-        let low = u32::try_from(hash & ((1 << HASH_BITS) - 1)).unwrap_or_default();
-        if class == 0 { UNSHARED } else { class << HASH_BITS | low }
-    }
-
-    fn counter(&self, hash: u64) -> &AtomicU32 {
-        let i = hash >> self.shift;
-        &self.counts[usize::try_from(i).unwrap_or_default()]
+    /// The class of an element that has a hash; 0 if no other set has it.
+    pub(super) fn class(&self, hash: u64) -> u8 {
+        self.classes[index(hash >> self.shift)]
     }
 }
 
+/// The rank of an element with a class and a hash.
+pub(super) fn rank(class: u8, hash: u64) -> u32 {
+    u32::from(class) << HASH_BITS | narrow_u64(hash & ((1 << HASH_BITS) - 1))
+}
+
+/// The number of a counter: 24 bits.
+fn index(counter: u64) -> usize {
+    usize::try_from(counter).unwrap_or(usize::MAX)
+}
+
 /// Counts by the third of an octave: 0 for 1, then 1 for 2, up to 63.
-fn class(count: u32) -> u32 {
+fn class(count: u32) -> u8 {
     let Some(octave) = count.checked_ilog2() else { return 0 };
     // The count as a number from 2^31 on, by the third roots of 2 and 4.
     let mantissa = count << (31 - octave);
     let third = u32::from(mantissa >= 2_705_659_852) + u32::from(mantissa >= 3_408_917_802);
-    (3 * octave + third).saturating_sub(2).min(63)
+    let class = (3 * octave + third).saturating_sub(2);
+    u8::try_from(class).unwrap_or(u8::MAX).min(63)
 }
 
 /// Spreads the bits of elements that need not be hashes (the finalizer of SplitMix64; Steele, Lea, Flood 2014).

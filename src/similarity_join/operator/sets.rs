@@ -6,6 +6,7 @@ use datafusion::common::{Result, exec_err};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::condition::Condition;
+use super::index::narrow;
 use super::input::{Batch, Batches};
 use super::parallel::parallel;
 
@@ -135,14 +136,16 @@ impl Sets {
         }
         let all = Arc::clone(batches);
         let parts = parallel(workers, parts, move |part| Ok(group(&all.all, part))).await?;
+        // By size, and then by place, so that whoever goes through all sets goes through memory as seldom as can be.
+        let by_size = |(place, i): (&Place, u32), part: u32| (place.size, place.batch, place.start, part, i);
         let mut order: Vec<_> = (0_u32..)
             .zip(&parts)
-            .flat_map(|(part, (places, _))| places.iter().zip(0_u32..).map(move |(place, i)| (place.size, part, i)))
+            .flat_map(|(part, (places, _))| places.iter().zip(0_u32..).map(move |place| by_size(place, part)))
             .collect();
         order.sort_unstable();
         self.places.reserve_exact(order.len());
         self.members.reserve_exact(parts.iter().map(|(_, members)| members.len()).sum());
-        for (_, part, i) in order {
+        for (.., part, i) in order {
             let (places, members) = &parts[part as usize];
             let place = places[i as usize];
             let end = places.get(i as usize + 1).map_or(members.len(), |next| next.members);
@@ -174,6 +177,14 @@ fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> (Vec<Place>, Vec<Row>) {
     rows.sort_unstable();
     let (mut places, mut members) = (Vec::new(), Vec::with_capacity(rows.len()));
     for same_hash in rows.chunk_by(|a, b| a.0 == b.0) {
+        if let [(_, row)] = same_hash {
+            let batch = &batches[row.batch as usize];
+            let range = batch.range(row.row as usize);
+            let (key, start, size) = (batch.key(row.row as usize), narrow(range.start), narrow(range.len()));
+            places.push(Place { key, members: members.len(), batch: row.batch, start, size });
+            members.push(*row);
+            continue;
+        }
         let mut rest: Vec<Row> = same_hash.iter().map(|(_, row)| *row).collect();
         // Nearly always one round: others are sets with one hash that are not equal.
         while let Some(&first) = rest.first() {
@@ -183,8 +194,13 @@ fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> (Vec<Place>, Vec<Row>) {
                 (batch.key(row.row as usize), range.start, &batch.elements()[range])
             };
             let (key, start, set) = of(first);
-            let (Ok(start), Ok(size)) = (u32::try_from(start), u32::try_from(set.len())) else { break };
-            places.push(Place { key, members: members.len(), batch: first.batch, start, size });
+            places.push(Place {
+                key,
+                members: members.len(),
+                batch: first.batch,
+                start: narrow(start),
+                size: narrow(set.len()),
+            });
             rest.retain(|&row| {
                 let (other_key, _, other) = of(row);
                 let equal = key == other_key && set == other;
