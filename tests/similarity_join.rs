@@ -1,11 +1,15 @@
 //! The planned similarity join against the nested loop.
 
+use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use datafusion::arrow::array::{Array, Int64Array, ListArray, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::UInt64Type;
 use datafusion::arrow::util::pretty::pretty_format_batches;
-use datafusion::common::ScalarValue;
+use datafusion::common::{Result, ScalarValue, resources_err};
+use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use proptest::prelude::*;
@@ -64,9 +68,60 @@ fn predicate() -> impl Strategy<Value = String> {
     )
 }
 
+/// Memory of which one piece is refused: the `nth` that is asked for.
+#[derive(Debug)]
+struct Reluctant {
+    nth: usize,
+    asked: AtomicUsize,
+    /// How much it says there is.
+    limit: usize,
+}
+
+impl fmt::Display for Reluctant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "reluctant")
+    }
+}
+
+impl MemoryPool for Reluctant {
+    fn name(&self) -> &str {
+        "reluctant"
+    }
+
+    fn grow(&self, _: &MemoryReservation, _: usize) {}
+
+    fn shrink(&self, _: &MemoryReservation, _: usize) {}
+
+    fn try_grow(&self, reservation: &MemoryReservation, _: usize) -> Result<()> {
+        if reservation.consumer().name() == "SimilarityJoin" && self.asked.fetch_add(1, Ordering::Relaxed) == self.nth {
+            return resources_err!("refused");
+        }
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        0
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(self.limit)
+    }
+}
+
 async fn session(strategy: &str, partitions: usize, batch_size: usize, a: &Rows, b: &Rows) -> SessionContext {
+    session_in(Default::default(), strategy, partitions, batch_size, a, b).await
+}
+
+async fn session_in(
+    runtime: Arc<RuntimeEnv>,
+    strategy: &str,
+    partitions: usize,
+    batch_size: usize,
+    a: &Rows,
+    b: &Rows,
+) -> SessionContext {
     let config = SessionConfig::new().with_target_partitions(partitions).with_batch_size(batch_size);
-    let session = ibid::session(config, Default::default()).unwrap();
+    let session = ibid::session(config, runtime).unwrap();
     session.sql(&format!("SET ibid.similarity_join.strategy = {strategy}")).await.unwrap();
     for (name, rows) in [("a", a), ("b", b)] {
         session.register_batch(name, rows.batch()).unwrap();
@@ -128,6 +183,50 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Whenever memory runs out: while the inputs are read, before the index is made. And into however many shares.
+#[test]
+fn the_operator_gives_the_same_rows_from_disk() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let shape = (prop::sample::select(vec![1, 3]), prop::sample::select(vec![1, 7, 8192]));
+    let memory = (0..12_usize, prop::sample::select(vec![1, 1 << 17, 1 << 30]));
+    let cases = std::env::var("IBID_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let config = ProptestConfig { cases, failure_persistence: None, ..Default::default() };
+    let spilled = AtomicUsize::new(0);
+    proptest::test_runner::TestRunner::new(config)
+        .run(
+            &(rows(), rows(), predicate(), shape, memory),
+            |(a, b, condition, (partitions, batch_size), (nth, limit))| {
+                for from in FROM {
+                    let sql = from.replace("{condition}", &condition);
+                    let (fast, slow) = runtime.block_on(async {
+                        let pool = Arc::new(Reluctant { nth, asked: AtomicUsize::new(0), limit });
+                        let memory = RuntimeEnvBuilder::new().with_memory_pool(pool.clone()).build_arc().unwrap();
+                        let operator = session_in(memory, "operator", partitions, batch_size, &a, &b).await;
+                        let nested_loop = session("nested_loop", 1, 8192, &a, &b).await;
+                        let answers = (answer(&operator, &sql).await, answer(&nested_loop, &sql).await);
+                        spilled.fetch_add(usize::from(pool.asked.load(Ordering::Relaxed) > nth), Ordering::Relaxed);
+                        answers
+                    });
+                    prop_assert_eq!(fast, slow, "{}", sql);
+                }
+                Ok(())
+            },
+        )
+        .unwrap();
+    assert!(spilled.into_inner() > 60);
+}
+
+#[tokio::test]
+async fn too_little_memory_for_the_rows_of_one_element_is_said() {
+    let rows = Rows((0..2000_i64).map(|id| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs()]))).collect());
+    let memory = RuntimeEnvBuilder::new().with_memory_limit(40_000, 1.0).build_arc().unwrap();
+    let session = session_in(memory, "operator", 1, 512, &rows, &rows).await;
+    let sql = "SELECT count(*) FROM a JOIN b ON overlap(a.set, b.set) >= 1";
+    let error = session.sql(sql).await.unwrap().collect().await.unwrap_err().to_string();
+    assert!(error.contains("must be in memory at once in a similarity join"), "{error}");
+    assert!(error.contains("--memory"), "{error}");
 }
 
 /// 14 of 25 elements are exactly 0.56, but 0.56 · 25 is 14.000000000000002 in doubles.

@@ -28,13 +28,20 @@ impl Condition {
         }
     }
 
-    /// How many elements a set of the left input shows to the sets of the right one.
-    pub(super) fn left_prefix(&self, size: usize) -> usize {
+    /// How many elements a set shows to the sets of the other input, or of its own.
+    pub(super) fn shown(&self, size: usize, is_left: bool, is_self_join: bool) -> usize {
+        match (is_self_join, is_left) {
+            (true, _) => self.left_prefix(size).max(self.right_prefix(size)),
+            (false, true) => self.left_prefix(size),
+            (false, false) => self.right_prefix(size),
+        }
+    }
+
+    fn left_prefix(&self, size: usize) -> usize {
         self.measure.prefix_length(self.left_is, size, self.threshold)
     }
 
-    /// How many elements a set of the right input shows to the sets of the left one.
-    pub(super) fn right_prefix(&self, size: usize) -> usize {
+    fn right_prefix(&self, size: usize) -> usize {
         let side = match self.left_is {
             Side::Left => Side::Right,
             Side::Right => Side::Left,

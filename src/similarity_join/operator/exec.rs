@@ -1,6 +1,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
@@ -14,20 +14,24 @@ use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, apply_expression_roots,
 };
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter, build_join_schema};
-use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, Time};
+use datafusion::physical_plan::metrics::{
+    Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, MetricsSet, SpillMetrics, Time,
+};
 use datafusion::physical_plan::projection::{EmbeddedProjection, ProjectionExec, try_embed_projection};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SpillManager};
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, TryStreamExt};
 
 use super::condition::Condition;
-use super::index::Index;
-use super::input::{Batches, Input};
+use super::index::{Index, Share};
+use super::input::{Batch, Batches, Held, Input};
+use super::memory::{MemoryPlan, Summary};
 use super::order::Order;
 use super::output::{Matched, Output, Shape};
-use super::search::{Required, Search, Task, tasks};
+use super::search::{Counts, Required, Search, Task, tasks};
 use super::sets::Sets;
+use super::spill::{Side, SpillReader, Spilled};
 
 /// A join on a similarity of sets; see the [module](super) for how it works.
 #[derive(Debug, Clone)]
@@ -142,50 +146,89 @@ impl SimilarityJoinExec {
     fn preparing(&self, context: &Arc<TaskContext>) -> Preparing {
         let start = || {
             let (exec, context) = (self.clone(), Arc::clone(context));
-            async move { exec.prepare(&context).await.map(Arc::new).map_err(Arc::new) }.boxed().shared()
+            async move { exec.prepare(context).await.map(Arc::new).map_err(Arc::new) }.boxed().shared()
         };
         self.prepared.get_or_init(start).clone()
     }
 
-    /// Reads the inputs and makes the index.
-    async fn prepare(self, context: &Arc<TaskContext>) -> Result<Prepared> {
-        let time = MetricBuilder::new(&self.metrics).subset_time("build_time", 0);
-        let memory = MetricBuilder::new(&self.metrics).gauge("build_mem_used", 0);
-        let reservation = Arc::new(MemoryConsumer::new("SimilarityJoin").register(context.memory_pool()));
-        let workers = context.session_config().target_partitions();
-
-        let left = self.left.collect(&self.kept_columns(JoinSide::Left), context, &reservation).await?;
-        let mut batches = Batches { left: left.len(), all: left };
-        if let Some(right) = &self.right {
-            let columns = self.kept_columns(JoinSide::Right);
-            batches.all.append(&mut right.collect(&columns, context, &reservation).await?);
+    /// Reads the inputs, and decides whether they are joined in memory.
+    async fn prepare(self, context: Arc<TaskContext>) -> Result<Prepared> {
+        let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
+        let reservation = Arc::new(consumer.register(context.memory_pool()));
+        let metrics = SpillMetrics::new(&self.metrics, 0);
+        let (lefts, rights) = (self.kept_columns(JoinSide::Left), self.kept_columns(JoinSide::Right));
+        let collect = async |input: &Input, columns: &[usize]| {
+            let schema = Batch::spilled_schema(&*input.kept_schema(columns)?);
+            let spill = SpillManager::new(context.runtime_env(), metrics.clone(), schema);
+            let held = input.collect(columns, &context, &reservation, &spill).await?;
+            Ok::<_, DataFusionError>((held, spill))
+        };
+        let (left, left_spill) = collect(&self.left, &lefts).await?;
+        let (right, right_spill) = match &self.right {
+            Some(right) => collect(right, &rights).await?,
+            None => (Vec::new(), left_spill.clone()),
+        };
+        let summary = left.iter().chain(&right).map(|held| held.summary).sum::<Summary>();
+        let left_rows = left.iter().map(|held| held.summary.rows).sum();
+        let matched = (self.join_type != JoinType::Inner).then(|| Matched::new(left_rows, self.partitions()));
+        let is_in_memory = !left.iter().chain(&right).any(Held::is_spilled)
+            && reservation.try_grow(summary.bytes_to_join() + Matched::bytes(left_rows)).is_ok();
+        let mut join = Join {
+            condition: self.condition,
+            is_self_join: self.right.is_none(),
+            workers: context.session_config().target_partitions(),
+            batch_size: context.session_config().batch_size(),
+            build_time: MetricBuilder::new(&self.metrics).subset_time("build_time", 0),
+            memory: MetricBuilder::new(&self.metrics).gauge("build_mem_used", 0),
+            shares: 1,
+            spilled: None,
+            order: None,
+        };
+        if is_in_memory {
+            let mut batches = Batches { all: Vec::new(), left: 0 };
+            let mut first = 0;
+            for mut batch in left.into_iter().flat_map(|held| held.batches) {
+                batch.first = first;
+                first += batch.rows.num_rows();
+                batches.all.push(batch);
+            }
+            batches.left = batches.all.len();
+            batches.all.extend(right.into_iter().flat_map(|held| held.batches));
+            let joining = Arc::new(join.join_in_memory(batches, 0, reservation).await?);
+            return Ok(Prepared {
+                join: Arc::new(join),
+                lefts: match matched {
+                    Some(_) => Lefts::InMemory(Arc::clone(&joining.batches)),
+                    None => Lefts::Unwanted,
+                },
+                matched,
+                pool: None,
+                current: Mutex::new((0, Next::Ready(joining))),
+            });
         }
-        let _timer = time.timer();
-        let rows = batches.all.iter().map(|batch| batch.rows.num_rows()).sum();
-        let matched =
-            (self.join_type != JoinType::Inner).then(|| Matched::new(&batches.all[..batches.left], self.partitions()));
-        let batches = Arc::new(batches);
-        let sets_bytes = Sets::bytes(rows) + Matched::bytes(rows);
-        reservation.try_grow(sets_bytes)?;
-        let sets = Arc::new(Sets::of(&batches, self.right.is_none(), workers).await?);
-
-        let (elements, shown) = sets.elements_and_shown(&self.condition);
-        let index_bytes = Order::bytes(elements) + Index::bytes(sets.len(), shown);
-        reservation.try_grow(index_bytes)?;
-        let order = Order::of(&sets, elements, workers).await?;
-        let index = Index::of(&sets, order, &self.condition, workers).await?;
-        let tasks = tasks(&sets, &index);
-        memory.set(reservation.size());
+        let spilled = |held: Vec<Held>, spill| -> Result<Arc<Side>> {
+            let mut files = Vec::new();
+            for mut held in held {
+                held.spill()?;
+                files.extend(held.finish()?);
+            }
+            Ok(Arc::new(Side { files, spill }))
+        };
+        let spilled = Spilled { left: spilled(left, left_spill)?, right: spilled(right, right_spill)? };
+        let plan = MemoryPlan::of(&summary, context.memory_pool().memory_limit());
+        reservation.try_resize(plan.counters + Matched::bytes(left_rows))?;
+        let order = Order::of_spilled(&spilled, summary.elements, plan.counters).await?;
+        let shares = spilled.deal(&order, &join.condition, join.is_self_join, plan.shares).await?;
+        MetricBuilder::new(&self.metrics).counter("shares", 0).add(plan.shares);
+        join.shares = plan.shares;
+        join.spilled = Some(shares);
+        join.order = Some(Arc::new(order));
         Ok(Prepared {
-            required: Required::new(&self.condition, &sets),
-            condition: Arc::clone(&self.condition),
-            batches,
-            sets,
-            index,
-            tasks,
-            next_task: AtomicUsize::new(0),
+            join: Arc::new(join),
             matched,
-            _reservation: reservation,
+            lefts: Lefts::OnDisk(spilled.left),
+            pool: Some(reservation),
+            current: Mutex::new((0, Next::Wanted)),
         })
     }
 }
@@ -199,35 +242,152 @@ fn properties(schema: &SchemaRef, partitions: usize) -> PlanProperties {
     )
 }
 
-/// What all partitions of the output read.
+/// What all partitions of the output share.
 struct Prepared {
+    join: Arc<Join>,
+    /// For semi and anti joins.
+    matched: Option<Matched>,
+    lefts: Lefts,
+    /// Where the join goes share by share: what was reserved for all of them.
+    pool: Option<Arc<MemoryReservation>>,
+    /// The number of the share that is being joined, and that share.
+    current: Mutex<(usize, Next)>,
+}
+
+/// The rows of the left input, of which semi and anti joins give some.
+enum Lefts {
+    Unwanted,
+    InMemory(Arc<Batches>),
+    OnDisk(Arc<Side>),
+}
+
+enum Next {
+    Wanted,
+    Loading(Shared<BoxFuture<'static, SharedResult<Arc<Joining>>>>),
+    Ready(Arc<Joining>),
+}
+
+/// The join, apart from its rows.
+struct Join {
     condition: Arc<Condition>,
+    is_self_join: bool,
+    workers: usize,
+    batch_size: usize,
+    build_time: Time,
+    memory: Gauge,
+    shares: usize,
+    /// The rows of the shares.
+    spilled: Option<Spilled>,
+    order: Option<Arc<Order>>,
+}
+
+/// A share of the join, or all of it, with its rows and its index in memory.
+struct Joining {
+    number: usize,
     batches: Arc<Batches>,
     sets: Arc<Sets>,
     index: Index,
     required: Required,
     tasks: Vec<Task>,
     next_task: AtomicUsize,
-    /// For semi and anti joins.
-    matched: Option<Matched>,
     /// Memory is given back when the last partition is done.
     _reservation: Arc<MemoryReservation>,
+}
+
+impl Join {
+    /// Makes the index of rows for which memory is reserved.
+    async fn join_in_memory(
+        &self,
+        batches: Batches,
+        number: usize,
+        reservation: Arc<MemoryReservation>,
+    ) -> Result<Joining> {
+        let _timer = self.build_time.timer();
+        let batches = Arc::new(batches);
+        let sets = Arc::new(Sets::of(&batches, self.is_self_join, self.workers).await?);
+        let order = match &self.order {
+            Some(order) => Arc::clone(order),
+            None => Arc::new(Order::of(&sets, self.workers).await?),
+        };
+        let share = Share { number, of: self.shares };
+        let index = Index::of(&sets, order, &self.condition, share, self.workers).await?;
+        self.memory.set_max(reservation.size());
+        Ok(Joining {
+            number,
+            required: Required::new(&self.condition, &sets),
+            tasks: tasks(&sets, &index),
+            next_task: AtomicUsize::new(0),
+            batches,
+            sets,
+            index,
+            _reservation: reservation,
+        })
+    }
+
+    /// Reads a share back and makes its index.
+    async fn load(&self, number: usize, reservation: MemoryReservation) -> Result<Joining> {
+        let Some(spilled) = &self.spilled else { return internal_err!("no rows were spilled") };
+        let batches = spilled.load(number, self.is_self_join, self.batch_size).await?;
+        let summary = Summary::of(&batches);
+        reservation.try_grow(summary.bytes + summary.bytes_to_join()).map_err(|error| {
+            error.context(format!(
+                "{} rows with elements in common must be in memory at once in a similarity join, which is share {} of {}: \
+                 raise the memory limit (--memory, or datafusion.runtime.memory_limit)",
+                summary.rows,
+                number + 1,
+                self.shares
+            ))
+        })?;
+        self.join_in_memory(batches, number, Arc::new(reservation)).await
+    }
+}
+
+impl Prepared {
+    /// The share that is being joined, or the one after it if that is `done`; `None` after the last.
+    async fn share(&self, done: Option<usize>) -> Result<Option<Arc<Joining>>> {
+        let loading = {
+            let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+            if done == Some(current.0) {
+                *current = (current.0 + 1, Next::Wanted);
+            }
+            if current.0 >= self.join.shares {
+                return Ok(None);
+            }
+            match &current.1 {
+                Next::Ready(part) => return Ok(Some(Arc::clone(part))),
+                Next::Loading(loading) => loading.clone(),
+                Next::Wanted => {
+                    let Some(pool) = &self.pool else { return internal_err!("a similarity join without memory") };
+                    let (join, number, reservation) = (Arc::clone(&self.join), current.0, pool.new_empty());
+                    let loading = async move { join.load(number, reservation).await.map(Arc::new).map_err(Arc::new) }
+                        .boxed()
+                        .shared();
+                    current.1 = Next::Loading(loading.clone());
+                    loading
+                }
+            }
+        };
+        loading.await.map(Some).map_err(|error| DataFusionError::from(&error))
+    }
 }
 
 /// A partition of the output.
 struct Partition {
     prepared: Arc<Prepared>,
-    output: Output,
     state: State,
+    output: Output,
     /// How many rows may still be given.
     rest: usize,
     metrics: Metrics,
 }
 
 enum State {
-    Pairs,
+    /// Between two shares: the number of the last one.
+    Between(Option<usize>),
+    Joining(Arc<Joining>),
     /// Semi and anti joins: the batches of the left input from here on.
-    Rows(usize),
+    InMemory(Arc<Batches>, usize),
+    OnDisk(SpillReader),
     Done,
 }
 
@@ -243,6 +403,15 @@ struct Metrics {
 }
 
 impl Metrics {
+    fn add(&self, counts: Counts) {
+        self.candidates.add(counts.candidates);
+        self.pruned_position.add(counts.pruned_position);
+        self.pruned_bitmap.add(counts.pruned_bitmap);
+        self.repeated.add(counts.repeated);
+        self.verified.add(counts.verified);
+        self.matched.add(counts.matched);
+    }
+
     fn new(metrics: &ExecutionPlanMetricsSet, partition: usize) -> Self {
         let counter = |name| MetricBuilder::new(metrics).counter(name, partition);
         Self {
@@ -262,17 +431,16 @@ impl Partition {
     /// The next batch; `None` at the end.
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         while self.rest > 0 {
-            let started = Instant::now();
-            let batch = self.step()?;
-            self.metrics.join_time.add_elapsed(started);
-            match batch {
+            if let State::Done = self.state {
+                return Ok(None);
+            }
+            match self.step().await? {
                 Some(batch) if batch.num_rows() > 0 => {
                     let batch = batch.slice(0, batch.num_rows().min(self.rest));
                     self.rest -= batch.num_rows();
                     self.metrics.output_rows.add(batch.num_rows());
                     return Ok(Some(batch));
                 }
-                _ if matches!(self.state, State::Done) => return Ok(None),
                 // A step may take milliseconds: let others in, and be cancelled.
                 _ => tokio::task::yield_now().await,
             }
@@ -280,46 +448,68 @@ impl Partition {
         Ok(None)
     }
 
-    fn step(&mut self) -> Result<Option<RecordBatch>> {
-        let prepared = &self.prepared;
-        let matched = prepared.matched.as_ref();
-        match self.state {
-            State::Pairs => {
-                if self.output.take(&prepared.sets, matched) {
-                    return self.output.flush(&prepared.batches, matched);
-                }
-                let next = prepared.next_task.fetch_add(1, Ordering::Relaxed);
-                if let Some(task) = prepared.tasks.get(next) {
-                    let search = Search::new(&prepared.sets, &prepared.index, &prepared.condition, &prepared.required);
-                    let counts = search.run(task, self.output.refill());
-                    let metrics = &self.metrics;
-                    metrics.candidates.add(counts.candidates);
-                    metrics.pruned_position.add(counts.pruned_position);
-                    metrics.pruned_bitmap.add(counts.pruned_bitmap);
-                    metrics.repeated.add(counts.repeated);
-                    metrics.verified.add(counts.verified);
-                    metrics.matched.add(counts.matched);
-                    return Ok(None);
-                }
-                let last = self.output.flush(&prepared.batches, matched)?;
-                self.state = match matched {
-                    Some(matched) if matched.is_complete() => State::Rows(0),
+    async fn step(&mut self) -> Result<Option<RecordBatch>> {
+        let matched = self.prepared.matched.as_ref();
+        match &mut self.state {
+            State::Between(done) => {
+                self.state = match (self.prepared.share(*done).await?, matched, &self.prepared.lefts) {
+                    (Some(joining), ..) => State::Joining(joining),
+                    (None, Some(matched), lefts) if matched.is_complete() => match lefts {
+                        Lefts::InMemory(batches) => State::InMemory(Arc::clone(batches), 0),
+                        Lefts::OnDisk(side) => State::OnDisk(side.read()),
+                        Lefts::Unwanted => State::Done,
+                    },
                     _ => State::Done,
                 };
-                Ok(last)
+                Ok(None)
             }
-            State::Rows(number) => match matched {
-                Some(matched) if number < prepared.batches.left => {
-                    self.state = State::Rows(number + 1);
-                    self.output.rows_of(&prepared.batches, number, matched).map(Some)
-                }
-                _ => {
+            State::Joining(joining) => {
+                let joining = Arc::clone(joining);
+                let started = Instant::now();
+                let batch = self.join(&joining);
+                self.metrics.join_time.add_elapsed(started);
+                batch
+            }
+            State::InMemory(batches, number) => {
+                let rows = match (batches.all[..batches.left].get(*number), matched) {
+                    (Some(batch), Some(matched)) => Some(self.output.rows_of(batch, matched)?),
+                    _ => None,
+                };
+                *number += 1;
+                if rows.is_none() {
                     self.state = State::Done;
-                    Ok(None)
                 }
-            },
+                Ok(rows)
+            }
+            State::OnDisk(reader) => {
+                let rows = match (reader.next().await?, matched) {
+                    (Some(batch), Some(matched)) => Some(self.output.rows_of(&batch, matched)?),
+                    _ => None,
+                };
+                if rows.is_none() {
+                    self.state = State::Done;
+                }
+                Ok(rows)
+            }
             State::Done => Ok(None),
         }
+    }
+
+    /// Gives the pairs of the last task, or finds those of the next one.
+    fn join(&mut self, joining: &Joining) -> Result<Option<RecordBatch>> {
+        let matched = self.prepared.matched.as_ref();
+        if self.output.take(&joining.sets, &joining.batches, matched) {
+            return self.output.flush(&joining.batches, matched);
+        }
+        let next = joining.next_task.fetch_add(1, Ordering::Relaxed);
+        let Some(task) = joining.tasks.get(next) else {
+            self.state = State::Between(Some(joining.number));
+            return self.output.flush(&joining.batches, matched);
+        };
+        let condition = &self.prepared.join.condition;
+        let search = Search::new(&joining.sets, &joining.index, condition, &joining.required);
+        self.metrics.add(search.run(task, self.output.refill()));
+        Ok(None)
     }
 }
 
@@ -392,7 +582,8 @@ impl ExecutionPlan for SimilarityJoinExec {
         let rest = self.fetch.unwrap_or(usize::MAX);
         let prepared = async move {
             let prepared = preparing.await.map_err(|error| DataFusionError::from(&error))?;
-            let partition = Partition { prepared, output: Output::new(shape), state: State::Pairs, rest, metrics };
+            let state = State::Between(None);
+            let partition = Partition { prepared, output: Output::new(shape), state, rest, metrics };
             Ok::<_, DataFusionError>(futures::stream::try_unfold(partition, |mut partition| async move {
                 Ok(partition.next().await?.map(|batch| (batch, partition)))
             }))

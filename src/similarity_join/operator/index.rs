@@ -4,8 +4,9 @@ use std::sync::Arc;
 use datafusion::common::Result;
 
 use super::condition::Condition;
-use super::order::{Order, UNSHARED, mix, rank};
+use super::order::Order;
 use super::parallel::parallel;
+use super::prefix::Prefix;
 use super::sets::Sets;
 
 /// The sets by the elements of their prefixes.
@@ -13,7 +14,32 @@ use super::sets::Sets;
 pub(super) struct Index {
     chunks: Vec<Chunk>,
     chunk_bits: u32,
+    share: Share,
     pub(super) parts: Vec<Part>,
+}
+
+/// One of several shares of the ranks, each of which is joined by itself where there is not enough memory for all.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    pub(super) number: usize,
+    pub(super) of: usize,
+}
+
+impl Share {
+    /// The number of the share that a rank belongs to.
+    pub(super) fn of_rank(rank: u32, shares: usize) -> usize {
+        // Not by the same bits as parts.
+        rank as usize / PARTS % shares
+    }
+
+    /// The number of the share in which a set that shows these ranks is paired with itself and its equals.
+    pub(super) fn home(ranks: &[u32], shares: usize) -> usize {
+        ranks.first().map_or(0, |rank| Self::of_rank(*rank, shares))
+    }
+
+    fn has(self, rank: u32) -> bool {
+        Self::of_rank(rank, self.of) == self.number
+    }
 }
 
 /// What a range of sets shows.
@@ -73,17 +99,24 @@ impl Index {
         (bits, chunks.collect())
     }
 
-    pub(super) async fn of(sets: &Arc<Sets>, order: Order, condition: &Arc<Condition>, workers: usize) -> Result<Self> {
+    pub(super) async fn of(
+        sets: &Arc<Sets>,
+        order: Arc<Order>,
+        condition: &Arc<Condition>,
+        share: Share,
+        workers: usize,
+    ) -> Result<Self> {
         let (chunk_bits, ranges) = Self::chunks(sets.len(), workers);
         let shared = (Arc::clone(sets), order, Arc::clone(condition));
-        let shown = parallel(workers, ranges, move |range| Ok(show(&shared.0, &shared.1, &shared.2, range))).await?;
+        let show = move |range| Ok(show(&shared.0, &shared.1, &shared.2, share, range));
+        let shown = parallel(workers, ranges, show).await?;
         let mut chunks = Vec::with_capacity(shown.len());
         let mut postings: Vec<Vec<Vec<Posting>>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
         for (chunk, dealt) in shown {
             chunks.push(chunk);
             postings.iter_mut().zip(dealt).for_each(|(part, more)| part.push(more));
         }
-        let index = Arc::new(Self { chunks, chunk_bits, parts: Vec::new() });
+        let index = Arc::new(Self { chunks, chunk_bits, share, parts: Vec::new() });
         let shared = (Arc::clone(sets), Arc::clone(&index));
         let parts = parallel(workers, postings, move |part| Ok(shared.1.group(&shared.0, part))).await?;
         // The closure that held the other reference is gone with its tasks.
@@ -102,6 +135,11 @@ impl Index {
         let (chunk, i) = self.chunk(set);
         let start = if i == 0 { 0 } else { chunk.ends[i - 1] as usize };
         &chunk.prefixes[start..chunk.ends[i] as usize]
+    }
+
+    /// Whether a set is paired with itself here, and not in another share.
+    pub(super) fn is_home(&self, set: u32) -> bool {
+        Share::home(self.prefix(set), self.share.of) == self.share.number
     }
 
     /// The groups among postings.
@@ -142,43 +180,31 @@ fn set_of(posting: Posting) -> u32 {
 }
 
 /// What a range of sets shows, and the postings of it by part.
-fn show(sets: &Sets, order: &Order, condition: &Condition, range: Range<u32>) -> (Chunk, Vec<Vec<Posting>>) {
+fn show(
+    sets: &Sets,
+    order: &Order,
+    condition: &Condition,
+    share: Share,
+    range: Range<u32>,
+) -> (Chunk, Vec<Vec<Posting>>) {
     let mut chunk = Chunk::default();
     let mut parts: Vec<Vec<Posting>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
-    let (mut hashes, mut classes, mut ranks) = (Vec::new(), Vec::new(), Vec::new());
+    let mut prefix = Prefix::default();
     // Sets of a range come by size.
     let mut last = (usize::MAX, false, 0);
     for set in range {
         let elements = sets.elements(set);
         let is_left = (set as usize) < sets.right;
         if (last.0, last.1) != (elements.len(), is_left) {
-            let shown = sets.shown(elements.len(), is_left, condition);
-            last = (elements.len(), is_left, shown);
+            last = (elements.len(), is_left, condition.shown(elements.len(), is_left, sets.is_self_join()));
         }
-        let shown = last.2;
-        let key = sets.key(set);
-        // First all that misses the caches, without a branch that would wait for it.
-        hashes.clear();
-        hashes.extend(elements.iter().map(|element| mix(element ^ key)));
-        classes.clear();
-        classes.extend(hashes.iter().map(|hash| order.class(*hash)));
-        let bitmap = hashes.iter().fold(0_u64, |bitmap, hash| bitmap ^ 1 << (hash >> 32 & 63));
-        ranks.clear();
-        let shared = classes.iter().zip(&hashes).filter(|(class, _)| **class != UNSHARED);
-        ranks.extend(shared.map(|(class, hash)| rank(*class, *hash)));
-        let unshared = elements.len() - ranks.len();
-        let shown = shown.saturating_sub(unshared).min(ranks.len());
-        if shown > 0 && shown < ranks.len() {
-            ranks.select_nth_unstable(shown - 1);
-        }
-        ranks.truncate(shown);
-        ranks.sort_unstable();
-        chunk.bitmaps.push(bitmap);
-        chunk.unshared.push(narrow(unshared));
-        chunk.prefixes.extend_from_slice(&ranks);
+        prefix.find(elements, sets.key(set), last.2, order);
+        chunk.bitmaps.push(prefix.bitmap);
+        chunk.unshared.push(narrow(prefix.unshared));
+        chunk.prefixes.extend_from_slice(&prefix.ranks);
         chunk.ends.push(narrow(chunk.prefixes.len()));
-        ranks.dedup();
-        for &rank in &ranks {
+        prefix.ranks.dedup();
+        for &rank in prefix.ranks.iter().filter(|rank| share.has(**rank)) {
             parts[rank as usize % PARTS].push(u64::from(rank) << 32 | u64::from(set));
         }
     }

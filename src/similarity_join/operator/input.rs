@@ -1,20 +1,25 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, AsArray, ListArray, RecordBatch};
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, ListArray, RecordBatch, UInt64Array};
 use datafusion::arrow::buffer::ScalarBuffer;
 use datafusion::arrow::compute::concat_batches;
-use datafusion::arrow::datatypes::{SchemaRef, UInt64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::get_record_batch_memory_size;
 use datafusion::common::{DataFusionError, JoinSide, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
+use datafusion::execution::spill_file::SpillFile;
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream};
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream, SpillManager};
 use futures::StreamExt;
-use ibid_udfs::similarity::canonical_sets;
+use ibid_udfs::similarity::{canonical_sets, set_type};
+
+use super::memory::Summary;
+use super::sets::Row;
+use super::spill::SpillWriter;
 
 /// An input of a similarity join.
 #[derive(Debug, Clone)]
@@ -33,6 +38,10 @@ pub(super) struct Batch {
     sets: ListArray,
     /// A hash of the keys of each row; empty where there are none.
     keys: Vec<u64>,
+    /// The number of each row in its input; empty where they follow each other.
+    numbers: Vec<u64>,
+    /// The number of the first row, where they do.
+    pub(super) first: usize,
 }
 
 impl Batch {
@@ -55,6 +64,58 @@ impl Batch {
     }
 }
 
+impl Batch {
+    /// The number of a row in its input.
+    pub(super) fn number(&self, row: usize) -> usize {
+        self.numbers.get(row).map_or(self.first + row, |&number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
+    /// How much memory the batch takes.
+    pub(super) fn bytes(&self) -> usize {
+        let is_kept = self.rows.columns().iter().any(|column| {
+            column
+                .as_list_opt::<i32>()
+                .is_some_and(|lists| lists.values().to_data().ptr_eq(&self.sets.values().to_data()))
+        });
+        let set_bytes = if is_kept { 0 } else { self.sets.get_array_memory_size() };
+        get_record_batch_memory_size(&self.rows) + set_bytes + (self.keys.len() + self.numbers.len()) * size_of::<u64>()
+    }
+
+    /// The form in which batches are written to disk: the columns, and after them the set, the key, and the number.
+    pub(super) fn spilled_schema(rows: &Schema) -> SchemaRef {
+        let ours = [
+            Field::new("set", set_type(), true),
+            Field::new("key", DataType::UInt64, false),
+            Field::new("number", DataType::UInt64, false),
+        ];
+        Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours.map(Arc::new)).collect::<Vec<_>>()))
+    }
+
+    /// The batch in that form.
+    pub(super) fn to_spilled(&self) -> Result<RecordBatch> {
+        let rows = self.rows.num_rows();
+        let keys: UInt64Array = (0..rows).map(|i| Some(self.key(i))).collect();
+        let numbers: UInt64Array = (0..rows).map(|i| Some(self.number(i) as u64)).collect();
+        let ours: [ArrayRef; 3] = [Arc::new(self.sets.clone()), Arc::new(keys), Arc::new(numbers)];
+        let columns = self.rows.columns().iter().cloned().chain(ours).collect();
+        Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema()), columns)?)
+    }
+
+    /// What was written, with new numbers from `first` on.
+    pub(super) fn renumbered(spilled: &RecordBatch, first: usize) -> Result<Self> {
+        Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled)? })
+    }
+
+    /// What was written.
+    pub(super) fn from_spilled(spilled: &RecordBatch) -> Result<Self> {
+        let columns = spilled.num_columns() - 3;
+        let rows = spilled.project(&(0..columns).collect::<Vec<_>>())?;
+        let ours = |i: usize| spilled.column(columns + i);
+        let numbers = |i: usize| ours(i).as_primitive::<UInt64Type>().values().to_vec();
+        Ok(Self { rows, sets: ours(0).as_list().clone(), keys: numbers(1), numbers: numbers(2), first: 0 })
+    }
+}
+
 /// The batches of both inputs.
 pub(super) struct Batches {
     pub(super) all: Vec<Batch>,
@@ -63,6 +124,11 @@ pub(super) struct Batches {
 }
 
 impl Batches {
+    /// The number of a row in its input.
+    pub(super) fn number(&self, row: Row) -> usize {
+        self.all[row.batch as usize].number(row.row as usize)
+    }
+
     /// The batches that hold the rows of a side; where the input was read once, they are the same for both.
     pub(super) fn side(&self, side: JoinSide) -> Range<usize> {
         match side {
@@ -76,13 +142,19 @@ impl Batches {
 const SEED: RandomState = RandomState::with_seed(0x1b1d);
 
 impl Input {
-    /// Reads all rows, keeping `columns` of them.
+    /// The schema of the columns that are kept.
+    pub(super) fn kept_schema(&self, columns: &[usize]) -> Result<SchemaRef> {
+        Ok(Arc::new(self.plan.schema().project(columns)?))
+    }
+
+    /// Reads all rows, keeping `columns` of them, in memory as long as there is some and then on disk.
     pub(super) async fn collect(
         &self,
         columns: &[usize],
         context: &Arc<TaskContext>,
         reservation: &Arc<MemoryReservation>,
-    ) -> Result<Vec<Batch>> {
+        spill: &SpillManager,
+    ) -> Result<Vec<Held>> {
         let mut tasks = Vec::new();
         for partition in 0..self.plan.output_partitioning().partition_count() {
             let stream = self.plan.execute(partition, Arc::clone(context))?;
@@ -91,15 +163,67 @@ impl Input {
                 keys: self.keys.clone(),
                 columns: columns.to_vec(),
                 enough: context.session_config().batch_size(),
-                reservation: Arc::clone(reservation),
             };
-            tasks.push(SpawnedTask::spawn(reader.read(stream)));
+            let held = Held::new(Arc::clone(reservation), spill.clone());
+            tasks.push(SpawnedTask::spawn(reader.read(stream, held)));
         }
-        let mut batches = Vec::new();
+        let mut all = Vec::new();
         for task in tasks {
-            batches.append(&mut task.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))??);
+            all.push(task.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))??);
         }
-        Ok(batches)
+        Ok(all)
+    }
+}
+
+/// What a partition of an input holds, in memory or on disk.
+pub(super) struct Held {
+    pub(super) batches: Vec<Batch>,
+    /// How much it is, wherever it is.
+    pub(super) summary: Summary,
+    reserved: usize,
+    reservation: Arc<MemoryReservation>,
+    spill: SpillManager,
+    file: Option<SpillWriter>,
+}
+
+impl Held {
+    fn new(reservation: Arc<MemoryReservation>, spill: SpillManager) -> Self {
+        let (batches, file) = (Vec::new(), None);
+        Self { batches, summary: Summary::default(), reserved: 0, reservation, spill, file }
+    }
+
+    fn push(&mut self, batch: Batch) -> Result<()> {
+        let bytes = batch.bytes();
+        self.summary += Summary { rows: batch.rows.num_rows(), elements: batch.elements().len(), bytes };
+        self.batches.push(batch);
+        if self.file.is_none() && self.reservation.try_grow(bytes).is_ok() {
+            self.reserved += bytes;
+            return Ok(());
+        }
+        self.spill()
+    }
+
+    /// Whether some of it is on disk.
+    pub(super) fn is_spilled(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Moves what is in memory to disk.
+    pub(super) fn spill(&mut self) -> Result<()> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            none => none.insert(SpillWriter::try_new(&self.spill)?),
+        };
+        for batch in self.batches.drain(..) {
+            file.append(&batch.to_spilled()?)?;
+        }
+        self.reservation.shrink(std::mem::take(&mut self.reserved));
+        Ok(())
+    }
+
+    /// The file of what was spilled; `None` if there were no rows.
+    pub(super) fn finish(self) -> Result<Option<Arc<dyn SpillFile>>> {
+        self.file.map_or(Ok(None), SpillWriter::finish)
     }
 }
 
@@ -109,32 +233,28 @@ struct Reader {
     columns: Vec<usize>,
     /// Batches of fewer rows are put together.
     enough: usize,
-    reservation: Arc<MemoryReservation>,
 }
 
 impl Reader {
-    async fn read(self, mut stream: SendableRecordBatchStream) -> Result<Vec<Batch>> {
+    async fn read(self, mut stream: SendableRecordBatchStream, mut held: Held) -> Result<Held> {
         let schema = stream.schema();
-        let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
+        let (mut small, mut rows) = (Vec::new(), 0);
         while let Some(batch) = stream.next().await.transpose()? {
             rows += batch.num_rows();
             small.push(batch);
             if rows >= self.enough {
-                batches.push(self.evaluate(&schema, std::mem::take(&mut small))?);
+                held.push(self.evaluate(&schema, &std::mem::take(&mut small))?)?;
                 rows = 0;
             }
         }
         if rows > 0 {
-            batches.push(self.evaluate(&schema, small)?);
+            held.push(self.evaluate(&schema, &small)?)?;
         }
-        Ok(batches)
+        Ok(held)
     }
 
-    fn evaluate(&self, schema: &SchemaRef, small: Vec<RecordBatch>) -> Result<Batch> {
-        let batch = match small.as_slice() {
-            [one] => one.clone(),
-            many => concat_batches(schema, many)?,
-        };
+    fn evaluate(&self, schema: &SchemaRef, small: &[RecordBatch]) -> Result<Batch> {
+        let batch = together(schema, small)?;
         let set = self.set.evaluate(&batch)?.into_array(batch.num_rows())?;
         let sets = canonical_sets(&set)?;
         let mut keys = Vec::new();
@@ -143,10 +263,14 @@ impl Reader {
             keys = vec![0; batch.num_rows()];
             create_hashes(&columns.collect::<Result<Vec<_>>>()?, &SEED, &mut keys)?;
         }
-        let rows = batch.project(&self.columns)?;
-        let is_kept = rows.columns().iter().any(|column| Arc::ptr_eq(column, &set));
-        let set_bytes = if is_kept { 0 } else { sets.get_array_memory_size() };
-        self.reservation.try_grow(get_record_batch_memory_size(&rows) + set_bytes + keys.len() * size_of::<u64>())?;
-        Ok(Batch { rows, sets, keys })
+        Ok(Batch { rows: batch.project(&self.columns)?, sets, keys, numbers: Vec::new(), first: 0 })
+    }
+}
+
+/// One batch of several.
+pub(super) fn together(schema: &SchemaRef, batches: &[RecordBatch]) -> Result<RecordBatch> {
+    match batches {
+        [one] => Ok(one.clone()),
+        many => Ok(concat_batches(schema, many)?),
     }
 }

@@ -1,4 +1,4 @@
-//! The operator of similarity joins: an index of prefixes, in memory.
+//! The operator of similarity joins: an index of prefixes.
 //!
 //! 1. [`input`]: the rows of both inputs and their sets, the input read once where both are the same.
 //! 2. [`sets`]: equal sets become one, with the rows that have it; sets are numbered by size.
@@ -9,6 +9,10 @@
 //!    sets themselves; a pair counts in the group of its first common element only.
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
+//! What does not fit into the memory allowed is written to disk while it is read, counted there, and dealt into shares
+//! ([`spill`], [`memory`]): a row goes to the share of each rank that it shows, and steps 2 to 6 run for one share after the
+//! other.
+//!
 //! Steps 1 to 4 run once for all partitions of the output, in parallel over the parts of the input; in steps 5 and 6 the
 //! partitions of the output take tasks of about the same size off one list, so that a heavy group keeps none of them
 //! waiting for another.
@@ -17,11 +21,14 @@ mod condition;
 mod exec;
 mod index;
 mod input;
+mod memory;
 mod order;
 mod output;
 mod parallel;
+mod prefix;
 mod search;
 mod sets;
+mod spill;
 
 pub(super) use condition::Condition;
 pub(super) use exec::SimilarityJoinExec;

@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
-use datafusion::common::Result;
+use datafusion::common::{JoinSide, Result};
 
 use super::index::{Index, narrow, narrow_u64};
 use super::parallel::parallel;
 use super::sets::Sets;
+use super::spill::Spilled;
 
 /// One order of the elements of all sets, rarest first, as numbers: a *rank* is the place of an element.
 ///
@@ -45,8 +46,8 @@ impl Order {
     }
 
     /// Counts the elements of `sets`.
-    pub(super) async fn of(sets: &Arc<Sets>, elements: usize, workers: usize) -> Result<Self> {
-        let counters = Self::counters(elements);
+    pub(super) async fn of(sets: &Arc<Sets>, workers: usize) -> Result<Self> {
+        let counters = Self::counters(sets.count_elements());
         let shift = u64::BITS - counters.trailing_zeros();
         let per_part = counters / PARTS;
         let (chunks, sets) = (Index::chunks(sets.len(), workers).1, Arc::clone(sets));
@@ -75,6 +76,27 @@ impl Order {
         })
         .await?;
         Ok(Self { classes: classes.concat(), shift })
+    }
+
+    /// Counts the elements of all rows that a stream of spilled batches gives, on counters that take at most `bytes`.
+    pub(super) async fn of_spilled(spilled: &Spilled, elements: usize, bytes: usize) -> Result<Self> {
+        let fitting = (bytes / size_of::<u32>()).max(2).ilog2();
+        let counters = Self::counters(elements).min(1 << fitting).max(PARTS);
+        let shift = u64::BITS - counters.trailing_zeros();
+        let mut counts = vec![0_u32; counters];
+        for side in [JoinSide::Left, JoinSide::Right] {
+            let mut batches = spilled.read(side);
+            while let Some(batch) = batches.next().await? {
+                for row in 0..batch.rows.num_rows() {
+                    let key = batch.key(row);
+                    for &element in &batch.elements()[batch.range(row)] {
+                        let count = &mut counts[index(mix(element ^ key) >> shift)];
+                        *count = count.saturating_add(1);
+                    }
+                }
+            }
+        }
+        Ok(Self { classes: counts.into_iter().map(class).collect(), shift })
     }
 
     /// The class of an element that has a hash; 0 if no other set has it.

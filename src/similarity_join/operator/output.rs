@@ -8,7 +8,6 @@ use datafusion::common::cast::as_boolean_array;
 use datafusion::common::{JoinSide, JoinType, Result};
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
-use super::index::narrow;
 use super::input::{Batch, Batches};
 use super::search::Pair;
 use super::sets::{Row, Sets};
@@ -29,8 +28,6 @@ pub(super) struct Shape {
 #[derive(Debug)]
 pub(super) struct Matched {
     bits: Vec<AtomicU64>,
-    /// The number of the first row of each batch of the left input.
-    starts: Vec<usize>,
     /// How many partitions still look for partners.
     searching: AtomicUsize,
 }
@@ -40,24 +37,16 @@ impl Matched {
         rows.div_ceil(8)
     }
 
-    pub(super) fn new(lefts: &[Batch], partitions: usize) -> Self {
-        let mut rows = 0;
-        let mut starts = Vec::with_capacity(lefts.len());
-        for batch in lefts {
-            starts.push(rows);
-            rows += batch.rows.num_rows();
-        }
+    pub(super) fn new(rows: usize, partitions: usize) -> Self {
         let bits = std::iter::repeat_with(AtomicU64::default).take(rows.div_ceil(64)).collect();
-        Self { bits, starts, searching: AtomicUsize::new(partitions) }
+        Self { bits, searching: AtomicUsize::new(partitions) }
     }
 
-    fn set(&self, row: Row) {
-        let row = self.starts[row.batch as usize] + row.row as usize;
+    fn set(&self, row: usize) {
         self.bits[row / 64].fetch_or(1 << (row % 64), Ordering::Relaxed);
     }
 
-    fn is_set(&self, row: Row) -> bool {
-        let row = self.starts[row.batch as usize] + row.row as usize;
+    fn is_set(&self, row: usize) -> bool {
         self.bits[row / 64].load(Ordering::Relaxed) & 1 << (row % 64) != 0
     }
 
@@ -91,12 +80,12 @@ impl Output {
     }
 
     /// Takes pairs of rows until there are enough for a batch; false if there are no more pairs.
-    pub(super) fn take(&mut self, sets: &Sets, matched: Option<&Matched>) -> bool {
+    pub(super) fn take(&mut self, sets: &Sets, batches: &Batches, matched: Option<&Matched>) -> bool {
         while let Some(&(left, right)) = self.pairs.get(self.next.0) {
             let (lefts, rights) = (sets.members(left), sets.members(right));
             while let Some(&left) = lefts.get(self.next.1) {
                 // A row that has a partner needs no other.
-                let done = matched.is_some_and(|matched| matched.is_set(left));
+                let done = matched.is_some_and(|matched| matched.is_set(batches.number(left)));
                 while let Some(&right) = rights.get(self.next.2).filter(|_| !done) {
                     if self.lefts.len() == self.shape.batch_size {
                         return true;
@@ -104,7 +93,7 @@ impl Output {
                     self.next.2 += 1;
                     match matched {
                         Some(matched) if self.shape.filter.is_none() => {
-                            matched.set(left);
+                            matched.set(batches.number(left));
                             break;
                         }
                         _ => {
@@ -139,7 +128,7 @@ impl Output {
         }
         let out = match matched {
             Some(matched) => {
-                self.lefts.iter().for_each(|&row| matched.set(row));
+                self.lefts.iter().for_each(|&row| matched.set(batches.number(row)));
                 None
             }
             None if self.lefts.is_empty() => None,
@@ -168,15 +157,12 @@ impl Output {
     }
 
     /// The rows of a batch of the left input that a semi or an anti join gives.
-    pub(super) fn rows_of(&self, batches: &Batches, number: usize, matched: &Matched) -> Result<RecordBatch> {
-        let all = &batches.all[number].rows;
+    pub(super) fn rows_of(&self, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
         let wanted = self.shape.join_type == JoinType::LeftSemi;
-        let is_wanted: BooleanArray = (0..all.num_rows())
-            .zip(0_u32..)
-            .map(|(_, row)| Some(matched.is_set(Row { batch: narrow(number), row }) == wanted))
-            .collect();
-        let columns = self.shape.columns.iter().map(|column| Arc::clone(all.column(column.index))).collect();
-        Ok(filter_record_batch(&batch(&self.shape.schema, columns, all.num_rows())?, &is_wanted)?)
+        let rows = all.rows.num_rows();
+        let is_wanted: BooleanArray = (0..rows).map(|row| Some(matched.is_set(all.number(row)) == wanted)).collect();
+        let columns = self.shape.columns.iter().map(|column| Arc::clone(all.rows.column(column.index))).collect();
+        Ok(filter_record_batch(&batch(&self.shape.schema, columns, rows)?, &is_wanted)?)
     }
 }
 

@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
                 let mut counts = Counts::default();
                 for set in sets.clone() {
                     let size = self.sets.size(set);
-                    if self.required.of_direction(self.condition, size, size).is_some() {
+                    if self.index.is_home(set) && self.required.of_direction(self.condition, size, size).is_some() {
                         pairs.push((set, set));
                         counts.matched += 1;
                     }

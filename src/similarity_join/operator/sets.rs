@@ -5,7 +5,6 @@ use datafusion::arrow::buffer::ScalarBuffer;
 use datafusion::common::{Result, exec_err};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::condition::Condition;
 use super::index::narrow;
 use super::input::{Batch, Batches};
 use super::parallel::parallel;
@@ -94,31 +93,14 @@ impl Sets {
         self.places[set as usize].key
     }
 
-    /// How many elements the sets have, and how many of them they show to each other.
-    pub(super) fn elements_and_shown(&self, condition: &Condition) -> (usize, usize) {
-        let (mut elements, mut shown) = (0, 0);
-        for (range, is_left) in [(0..self.right, true), (self.right..self.len(), false)] {
-            for same_size in self.places[range].chunk_by(|a, b| a.size == b.size) {
-                let size = same_size[0].size as usize;
-                elements += same_size.len() * size;
-                shown += same_size.len() * self.shown(size, is_left, condition);
-            }
-        }
-        (elements, shown)
+    /// How many elements the sets have.
+    pub(super) fn count_elements(&self) -> usize {
+        self.places.iter().map(|place| place.size as usize).sum()
     }
 
     /// Whether there is no right input but the left one.
     pub(super) fn is_self_join(&self) -> bool {
         self.is_self_join
-    }
-
-    /// How many elements a set of either input shows.
-    pub(super) fn shown(&self, size: usize, is_left: bool, condition: &Condition) -> usize {
-        match (self.is_self_join, is_left) {
-            (true, _) => condition.left_prefix(size).max(condition.right_prefix(size)),
-            (false, true) => condition.left_prefix(size),
-            (false, false) => condition.right_prefix(size),
-        }
     }
 
     /// The rows that have a set.

@@ -1,0 +1,96 @@
+use std::iter::Sum;
+use std::ops::AddAssign;
+
+use datafusion::execution::memory_pool::MemoryLimit;
+
+use super::index::Index;
+use super::input::{Batch, Batches};
+use super::order::Order;
+use super::sets::Sets;
+
+/// How much there is to join.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Summary {
+    pub(super) rows: usize,
+    /// How many elements the sets have.
+    pub(super) elements: usize,
+    /// How much memory the rows and sets take.
+    pub(super) bytes: usize,
+}
+
+impl Summary {
+    pub(super) fn of(batches: &Batches) -> Self {
+        let of = |batch: &Batch| Self {
+            rows: batch.rows.num_rows(),
+            elements: batch.elements().len(),
+            bytes: batch.bytes(),
+        };
+        batches.all.iter().map(of).sum()
+    }
+
+    /// How much memory it takes at most to find the distinct sets and to make the index, besides the rows and sets.
+    pub(super) fn bytes_to_join(&self) -> usize {
+        let counting = Order::bytes(self.elements);
+        Sets::bytes(self.rows) + counting.max(Index::bytes(self.rows, self.elements))
+    }
+}
+
+impl AddAssign for Summary {
+    fn add_assign(&mut self, more: Self) {
+        self.rows += more.rows;
+        self.elements += more.elements;
+        self.bytes += more.bytes;
+    }
+}
+
+impl Sum for Summary {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |mut sum, more| {
+            sum += more;
+            sum
+        })
+    }
+}
+
+/// How to join what does not fit into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct MemoryPlan {
+    /// How much memory to count elements in.
+    pub(super) counters: usize,
+    /// Into how many shares the rows are dealt.
+    pub(super) shares: usize,
+}
+
+/// The memory to plan with where the pool does not say how much there is.
+const UNKNOWN: usize = 1 << 30;
+
+/// A file of each share is open while rows are dealt.
+const MOST_SHARES: usize = 200;
+
+impl MemoryPlan {
+    /// A share should take a quarter of the memory: it is not known how often a row goes to several shares, shares are not
+    /// of one size, and one may still be joined by some partitions when the next one is read.
+    pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
+        let memory = match limit {
+            MemoryLimit::Finite(bytes) => bytes,
+            _ => UNKNOWN,
+        };
+        let all = summary.bytes + summary.bytes_to_join();
+        let shares = all.div_ceil((memory / 4).max(1)).saturating_mul(2).clamp(2, MOST_SHARES);
+        Self { counters: (memory / 8).max(1 << 12), shares }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_memory_means_more_shares_up_to_a_limit() {
+        let summary = Summary { rows: 1_000_000, elements: 16_000_000, bytes: 200_000_000 };
+        let shares = |memory| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares;
+        assert!(shares(1 << 30) < shares(1 << 28));
+        assert_eq!(shares(0), MOST_SHARES);
+        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, 2);
+    }
+}

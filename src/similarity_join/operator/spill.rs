@@ -1,0 +1,189 @@
+//! Where the rows do not fit into memory: on disk, and dealt into shares that do.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{RecordBatch, UInt32Array};
+use datafusion::arrow::compute::take_record_batch;
+use datafusion::common::{JoinSide, Result};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::spill_file::SpillFile;
+use datafusion::physical_plan::SpillManager;
+use futures::StreamExt;
+
+use super::condition::Condition;
+use super::index::Share;
+use super::input::{Batch, Batches, together};
+use super::order::Order;
+use super::prefix::Prefix;
+
+/// A file that is being written.
+pub(super) struct SpillWriter(Box<Write>);
+
+/// Appends a batch, or ends the file; DataFusion's own writer has no name to be called by.
+type Write = dyn FnMut(Option<&RecordBatch>) -> Result<Option<Arc<dyn SpillFile>>> + Send;
+
+impl SpillWriter {
+    pub(super) fn try_new(spill: &SpillManager) -> Result<Self> {
+        let mut file = spill.create_in_progress_file("the rows of a similarity join")?;
+        Ok(Self(Box::new(move |batch| match batch {
+            Some(batch) => file.append_batch(batch).map(|_| None),
+            None => file.finish(),
+        })))
+    }
+
+    pub(super) fn append(&mut self, batch: &RecordBatch) -> Result<()> {
+        (self.0)(Some(batch)).map(drop)
+    }
+
+    /// The file; `None` if nothing was appended.
+    pub(super) fn finish(mut self) -> Result<Option<Arc<dyn SpillFile>>> {
+        (self.0)(None)
+    }
+}
+
+/// The rows of both inputs on disk.
+pub(super) struct Spilled {
+    pub(super) left: Arc<Side>,
+    /// Nothing where the input was read once.
+    pub(super) right: Arc<Side>,
+}
+
+/// The rows of an input on disk.
+pub(super) struct Side {
+    pub(super) files: Vec<Arc<dyn SpillFile>>,
+    pub(super) spill: SpillManager,
+}
+
+/// Reads batches back, one file after the other.
+pub(super) struct SpillReader {
+    side: Arc<Side>,
+    next_file: usize,
+    stream: Option<SendableRecordBatchStream>,
+    /// How many rows were read.
+    rows: usize,
+}
+
+impl SpillReader {
+    /// The next batch; its rows are numbered over all batches.
+    pub(super) async fn next(&mut self) -> Result<Option<Batch>> {
+        loop {
+            let stream = match &mut self.stream {
+                Some(stream) => stream,
+                none => {
+                    let Some(file) = self.side.files.get(self.next_file) else { return Ok(None) };
+                    self.next_file += 1;
+                    none.insert(self.side.spill.read_spill_as_stream(Arc::clone(file), None)?)
+                }
+            };
+            match stream.next().await.transpose()? {
+                Some(spilled) => {
+                    let batch = Batch::renumbered(&spilled, self.rows)?;
+                    self.rows += spilled.num_rows();
+                    return Ok(Some(batch));
+                }
+                None => self.stream = None,
+            }
+        }
+    }
+}
+
+impl Side {
+    /// All rows, from the first file to the last.
+    pub(super) fn read(self: &Arc<Self>) -> SpillReader {
+        SpillReader { side: Arc::clone(self), next_file: 0, stream: None, rows: 0 }
+    }
+
+    /// The rows of the file of a share, in batches of at least `enough` rows.
+    async fn load(&self, share: usize, enough: usize) -> Result<Vec<Batch>> {
+        let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
+        let mut stream = self.spill.read_spill_as_stream(Arc::clone(&self.files[share]), None)?;
+        while let Some(batch) = stream.next().await.transpose()? {
+            rows += batch.num_rows();
+            small.push(batch);
+            if rows >= enough {
+                batches.push(Batch::from_spilled(&together(self.spill.schema(), &std::mem::take(&mut small))?)?);
+                rows = 0;
+            }
+        }
+        if rows > 0 {
+            batches.push(Batch::from_spilled(&together(self.spill.schema(), &small)?)?);
+        }
+        Ok(batches)
+    }
+}
+
+impl Spilled {
+    pub(super) fn read(&self, side: JoinSide) -> SpillReader {
+        if side == JoinSide::Right { self.right.read() } else { self.left.read() }
+    }
+
+    /// Deals the rows into shares: a row goes to the share of each rank that it shows, which is where it meets those that
+    /// show the same. Each share has a file of each side.
+    pub(super) async fn deal(
+        &self,
+        order: &Order,
+        condition: &Condition,
+        is_self_join: bool,
+        shares: usize,
+    ) -> Result<Self> {
+        Ok(Self {
+            left: deal(&self.left, order, condition, true, is_self_join, shares).await?,
+            right: deal(&self.right, order, condition, false, is_self_join, shares).await?,
+        })
+    }
+
+    /// The rows of a share.
+    pub(super) async fn load(&self, share: usize, is_self_join: bool, enough: usize) -> Result<Batches> {
+        let mut all = self.left.load(share, enough).await?;
+        let left = all.len();
+        if !is_self_join {
+            all.append(&mut self.right.load(share, enough).await?);
+        }
+        Ok(Batches { all, left })
+    }
+}
+
+async fn deal(
+    side: &Arc<Side>,
+    order: &Order,
+    condition: &Condition,
+    is_left: bool,
+    is_self_join: bool,
+    shares: usize,
+) -> Result<Arc<Side>> {
+    let spill = side.spill.clone();
+    let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
+    let mut prefix = Prefix::default();
+    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); shares];
+    let mut batches = side.read();
+    while let Some(batch) = batches.next().await? {
+        for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
+            let elements = &batch.elements()[batch.range(row)];
+            if elements.is_empty() {
+                continue;
+            }
+            prefix.find(elements, batch.key(row), condition.shown(elements.len(), is_left, is_self_join), order);
+            let home = is_self_join.then(|| Share::home(&prefix.ranks, shares));
+            for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
+                if rows_of[share].last() != Some(&number) {
+                    rows_of[share].push(number);
+                }
+            }
+        }
+        let spilled = batch.to_spilled()?;
+        for (rows, writer) in rows_of.iter_mut().zip(&mut writers) {
+            if !rows.is_empty() {
+                let rows = UInt32Array::from(std::mem::take(rows));
+                writer.append(&take_record_batch(&spilled, &rows)?)?;
+            }
+        }
+    }
+    // A share without rows still has a file: an empty batch.
+    let empty = RecordBatch::new_empty(Arc::clone(spill.schema()));
+    let mut files = Vec::with_capacity(shares);
+    for mut writer in writers {
+        writer.append(&empty)?;
+        files.extend(writer.finish()?);
+    }
+    Ok(Arc::new(Side { files, spill }))
+}
