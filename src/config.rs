@@ -64,9 +64,10 @@ config_namespace! {
     /// How joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`, are planned.
     pub struct SimilarityJoinOptions {
         /// `operator` runs the join by an index of the elements that a match must share, rarest first; `lowered` rewrites
-        /// it to an equality join over such elements, of standard operators; `nested_loop` compares every pair. All give
+        /// it to an equality join over such elements, of standard operators; `nested_loop` compares every pair; `auto`
+        /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. All give
         /// the same rows.
-        pub strategy: Strategy, default = Strategy::Operator
+        pub strategy: Strategy, default = Strategy::Auto
     }
 }
 
@@ -78,12 +79,14 @@ pub enum Strategy {
     /// Standard operators: unnest, equality join, filter.
     Lowered,
     /// An operator of its own: an index of prefixes, rarest elements first.
-    #[default]
     Operator,
+    /// The nested loop for a few rows, else the operator.
+    #[default]
+    Auto,
 }
 
 impl Strategy {
-    const ALL: [Self; 3] = [Self::NestedLoop, Self::Lowered, Self::Operator];
+    const ALL: [Self; 4] = [Self::NestedLoop, Self::Lowered, Self::Operator, Self::Auto];
 }
 
 impl fmt::Display for Strategy {
@@ -92,6 +95,7 @@ impl fmt::Display for Strategy {
             Self::NestedLoop => "nested_loop",
             Self::Lowered => "lowered",
             Self::Operator => "operator",
+            Self::Auto => "auto",
         })
     }
 }

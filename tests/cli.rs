@@ -452,7 +452,7 @@ fn files_can_be_named_in_from() {
 #[test]
 fn options_can_be_shown() {
     let place = Place::new();
-    let default = [json!({"name": "ibid.similarity_join.strategy", "value": "operator"})];
+    let default = [json!({"name": "ibid.similarity_join.strategy", "value": "auto"})];
     assert_eq!(place.sql("SHOW ibid.similarity_join.strategy"), default);
     let settings = "SELECT name, value FROM information_schema.df_settings WHERE name LIKE '%similarity_join.strategy'";
     assert_eq!(place.sql(settings), default);
@@ -527,7 +527,7 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT 1 FROM 's3://there/x.parquet'", &["files of this machine"]);
     fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
-    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered"]);
+    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, auto"]);
     let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");
     assert!(ended.err.contains("--format ndjson or parquet can hold columns that CSV cannot"), "{}", ended.err);
 }

@@ -175,7 +175,7 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     })
                 };
                 let slow = run("nested_loop", 1, 8192);
-                for strategy in ["lowered", "operator"] {
+                for strategy in ["lowered", "operator", "auto"] {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
@@ -190,7 +190,7 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
 fn the_operator_gives_the_same_rows_from_disk() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let shape = (prop::sample::select(vec![1, 3]), prop::sample::select(vec![1, 7, 8192]));
-    let memory = (0..12_usize, prop::sample::select(vec![1, 1 << 17, 1 << 30]));
+    let memory = (0..12_usize, prop::sample::select(vec![1 << 14, 1 << 17, 1 << 30]));
     let cases = std::env::var("IBID_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
     let config = ProptestConfig { cases, failure_persistence: None, ..Default::default() };
     let spilled = AtomicUsize::new(0);
@@ -309,6 +309,17 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
 }
 
+#[tokio::test]
+async fn few_rows_are_compared_pair_by_pair_and_more_by_the_operator() {
+    for (rows, operator) in [(40, "NestedLoopJoinExec"), (41, "SimilarityJoinExec")] {
+        let rows = Rows((0..rows).map(|id| (id, None, Some(vec![1, 2]))).collect());
+        let session = session("auto", 1, 8192, &rows, &rows).await;
+        let sql = "SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 AND a.lang = b.lang";
+        let plan = physical_plan(&session, sql).await;
+        assert!(plan.contains(operator), "{plan}");
+    }
+}
+
 /// Every count of `EXPLAIN ANALYZE` follows from the others, and from the rows.
 #[tokio::test]
 async fn the_metrics_of_the_operator_add_up() {
@@ -361,5 +372,5 @@ async fn a_parameter_is_a_threshold_and_a_computed_set_is_computed_once_a_row() 
 async fn an_unknown_strategy_is_refused_with_the_known_ones() {
     let session = ibid::session(Default::default(), Default::default()).unwrap();
     let error = session.sql("SET ibid.similarity_join.strategy = fast").await.unwrap_err().to_string();
-    assert!(error.contains("nested_loop, lowered, operator"), "{error}");
+    assert!(error.contains("nested_loop, lowered, operator, auto"), "{error}");
 }

@@ -3,6 +3,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchemaRef, NullEquality, Result, internal_err};
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, UserDefinedLogicalNodeCore, build_join_schema};
 
@@ -37,6 +38,22 @@ impl SimilarityJoin {
             null_equality: join.null_equality,
             schema: join.schema,
         })
+    }
+
+    /// Whether both inputs are one, read under two names.
+    pub(super) fn is_self_join(&self) -> Result<bool> {
+        fn without_name(plan: &LogicalPlan) -> &LogicalPlan {
+            match plan {
+                LogicalPlan::SubqueryAlias(alias) => without_name(&alias.input),
+                plan => plan,
+            }
+        }
+        let (left, right) = (without_name(&self.left), without_name(&self.right));
+        if left != right {
+            return Ok(false);
+        }
+        let is_volatile = left.exists(|plan| Ok(plan.expressions().iter().any(Expr::is_volatile)))?;
+        Ok(!is_volatile)
     }
 
     /// The columns of each input that the node needs for itself.

@@ -5,19 +5,21 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::stats::Precision;
 use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, UserDefinedLogicalNode};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
+use datafusion::physical_plan::{ExecutionPlan, StatisticsArgs, StatisticsContext};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 
 use super::node::SimilarityJoin;
 use super::operator::{Input, SimilarityJoinExec};
+use crate::config::{IbidOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
 pub(super) trait PlanSimilarityJoin: fmt::Debug + Send + Sync {
@@ -29,12 +31,42 @@ pub(super) trait PlanSimilarityJoin: fmt::Debug + Send + Sync {
 pub(super) struct PlannedJoin<'a> {
     pub(super) node: &'a SimilarityJoin,
     pub(super) left: Input,
-    /// `None` where it would be the left input again.
-    pub(super) right: Option<Input>,
+    pub(super) right: Input,
+    /// Whether the right input is the left one again.
+    pub(super) is_read_once: bool,
     /// What must hold of a pair besides its similarity, equalities included.
     pub(super) filter: Option<JoinFilter>,
+    /// All that must hold of a pair.
+    pub(super) condition: JoinFilter,
+    pub(super) strategy: Strategy,
     /// Into how many partitions the output may go.
     pub(super) partitions: usize,
+}
+
+/// Compares all pairs where there are so few that an index does not pay.
+#[derive(Debug)]
+struct FewPairs;
+
+impl FewPairs {
+    /// Two inputs of some forty rows: there the index begins to be faster.
+    const MOST: usize = 1600;
+}
+
+impl PlanSimilarityJoin for FewPairs {
+    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let rows = |input: &Input| {
+            let statistics = StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?;
+            Ok::<_, DataFusionError>(statistics.num_rows)
+        };
+        let pairs = rows(&join.left)?.multiply(&rows(&join.right)?);
+        let is_few = matches!(pairs, Precision::Exact(pairs) if pairs <= Self::MOST);
+        if join.strategy != Strategy::Auto || !is_few {
+            return Ok(None);
+        }
+        let [left, right] = [&join.left, &join.right].map(|input| Arc::clone(&input.plan));
+        let condition = Some(join.condition.clone());
+        Ok(Some(Arc::new(NestedLoopJoinExec::try_new(left, right, condition, &join.node.join_type, None)?)))
+    }
 }
 
 /// Runs similarity joins by an index of prefixes.
@@ -46,7 +78,7 @@ impl PlanSimilarityJoin for PrefixIndex {
         let exec = SimilarityJoinExec::try_new(
             join.node.predicate.condition(),
             join.left.clone(),
-            join.right.clone(),
+            (!join.is_read_once).then(|| join.right.clone()),
             join.filter.clone(),
             join.node.join_type,
             join.partitions,
@@ -63,7 +95,7 @@ pub(super) struct SimilarityJoinPlanner {
 
 impl Default for SimilarityJoinPlanner {
     fn default() -> Self {
-        Self { ways: vec![Box::new(PrefixIndex)] }
+        Self { ways: vec![Box::new(FewPairs), Box::new(PrefixIndex)] }
     }
 }
 
@@ -89,13 +121,20 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let (left_keys, right_keys) = node.on.iter().map(|(left, right)| (left, right)).unzip();
         let left = input(left, &node.left, &node.predicate.left, left_keys)?;
         let right = input(right, &node.right, &node.predicate.right, right_keys)?;
-        let read_once = left.set.eq(&right.set) && left.keys == right.keys && same_rows(&node.left, &node.right)?;
+        let is_read_once = left.set.eq(&right.set) && left.keys == right.keys && node.is_self_join()?;
+        let plan_filter = |filter: &Expr| plan_filter(node, filter, physical);
+        let rest = conjunction(rest_of_condition(node));
+        let whole = rest_of_condition(node).fold(node.predicate.to_expr(), Expr::and);
+        let options = session.config_options().extensions.get::<IbidOptions>();
         let join = PlannedJoin {
-            filter: plan_filter(node, physical)?,
+            filter: rest.as_ref().map(plan_filter).transpose()?,
+            condition: plan_filter(&whole)?,
+            strategy: options.map(|options| options.similarity_join.strategy).unwrap_or_default(),
+            partitions: session.config().target_partitions(),
             node,
             left,
-            partitions: session.config().target_partitions(),
-            right: (!read_once).then_some(right),
+            right,
+            is_read_once,
         };
         for way in &self.ways {
             if let Some(plan) = way.plan(&join)? {
@@ -106,19 +145,24 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
     }
 }
 
-/// The rest of a join's condition, over just the columns that it reads.
-fn plan_filter(
-    node: &SimilarityJoin,
-    physical: impl Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>>,
-) -> Result<Option<JoinFilter>> {
+/// The rest of a join's condition.
+fn rest_of_condition(node: &SimilarityJoin) -> impl Iterator<Item = Expr> {
     let operator = match node.null_equality {
         NullEquality::NullEqualsNothing => Operator::Eq,
         NullEquality::NullEqualsNull => Operator::IsNotDistinctFrom,
     };
-    let equal = |(left, right): &(Expr, Expr)| {
+    let equal = move |(left, right): &(Expr, Expr)| {
         Expr::BinaryExpr(BinaryExpr::new(Box::new(left.clone()), operator, Box::new(right.clone())))
     };
-    let Some(filter) = conjunction(node.on.iter().map(equal).chain(node.filter.clone())) else { return Ok(None) };
+    node.on.iter().map(equal).chain(node.filter.clone())
+}
+
+/// A condition on pairs of rows, over just the columns that it reads.
+fn plan_filter(
+    node: &SimilarityJoin,
+    filter: &Expr,
+    physical: impl Fn(&Expr, &DFSchema) -> Result<Arc<dyn PhysicalExpr>>,
+) -> Result<JoinFilter> {
     let read = filter.column_refs();
     let mut indices = (Vec::new(), Vec::new());
     let mut fields = Vec::new();
@@ -131,9 +175,9 @@ fn plan_filter(
         }
     }
     let schema = DFSchema::new_with_metadata(fields, Default::default())?;
-    let expression = physical(&filter, &schema)?;
+    let expression = physical(filter, &schema)?;
     let columns = JoinFilter::build_column_indices(indices.0, indices.1);
-    Ok(Some(JoinFilter::new(expression, columns, Arc::clone(schema.inner()))))
+    Ok(JoinFilter::new(expression, columns, Arc::clone(schema.inner())))
 }
 
 /// A query planner that knows the nodes of ibid.
@@ -146,24 +190,4 @@ impl QueryPlanner for IbidQueryPlanner {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(SimilarityJoinPlanner::default())]);
         planner.create_physical_plan(plan, session).await
     }
-}
-
-/// Whether two inputs are one, read under two names.
-fn same_rows(left: &LogicalPlan, right: &LogicalPlan) -> Result<bool> {
-    fn without_name(plan: &LogicalPlan) -> &LogicalPlan {
-        match plan {
-            LogicalPlan::SubqueryAlias(alias) => without_name(&alias.input),
-            plan => plan,
-        }
-    }
-    let (left, right) = (without_name(left), without_name(right));
-    if left != right {
-        return Ok(false);
-    }
-    let mut volatile = false;
-    left.apply(|plan| {
-        volatile = plan.expressions().iter().any(Expr::is_volatile);
-        Ok(if volatile { TreeNodeRecursion::Stop } else { TreeNodeRecursion::Continue })
-    })?;
-    Ok(!volatile)
 }

@@ -1,10 +1,11 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{DFSchema, Result, ScalarValue};
 use datafusion::logical_expr::expr::ScalarFunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, Operator};
+use datafusion::logical_expr::{BinaryExpr, Expr, Operator, cast, lit};
 use ibid_udfs::similarity::{Measure, Side, is_first_common_token};
 
 use super::operator::Condition;
@@ -96,6 +97,12 @@ impl SimilarityPredicate {
             (Measure::Containment, Side::Right) => (Measure::Overlap, 1.0),
             (measure, _) => (measure, self.threshold),
         }
+    }
+
+    /// The predicate as an expression.
+    pub(super) fn to_expr(&self) -> Expr {
+        // `overlap` is a whole number.
+        cast(Expr::ScalarFunction(self.similarity.clone()), DataType::Float64).gt_eq(lit(self.threshold))
     }
 
     /// The same condition on other sets of the left and of the right input.

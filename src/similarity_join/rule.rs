@@ -34,7 +34,7 @@ impl OptimizerRule for SimilarityJoinRule {
         let joins: &[JoinType] = match strategy {
             Strategy::NestedLoop => &[],
             Strategy::Lowered => &[JoinType::Inner],
-            Strategy::Operator => &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti],
+            Strategy::Operator | Strategy::Auto => &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti],
         };
         let found = if joins.contains(&join.join_type) { find_predicate(&join)? } else { None };
         match found {

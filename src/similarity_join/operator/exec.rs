@@ -172,7 +172,9 @@ impl SimilarityJoinExec {
         let left_rows = left.iter().map(|held| held.summary.rows).sum();
         let matched = (self.join_type != JoinType::Inner).then(|| Matched::new(left_rows, self.partitions()));
         let is_in_memory = !left.iter().chain(&right).any(Held::is_spilled)
-            && reservation.try_grow(summary.bytes_to_join() + Matched::bytes(left_rows)).is_ok();
+            && reservation
+                .try_grow(summary.bytes_to_count() + summary.bytes_to_join() + Matched::bytes(left_rows))
+                .is_ok();
         let mut join = Join {
             condition: self.condition,
             is_self_join: self.right.is_none(),
@@ -330,12 +332,13 @@ impl Join {
         let batches = spilled.load(number, self.is_self_join, self.batch_size).await?;
         let summary = Summary::of(&batches);
         reservation.try_grow(summary.bytes + summary.bytes_to_join()).map_err(|error| {
-            error.context(format!(
-                "{} rows with elements in common must be in memory at once in a similarity join, which is share {} of {}: \
-                 raise the memory limit (--memory, or datafusion.runtime.memory_limit)",
+            DataFusionError::ResourcesExhausted(format!(
+                "{} rows with elements in common must be in memory at once in a similarity join, share {} of {}: raise the \
+                 memory limit (--memory, or datafusion.runtime.memory_limit); {}",
                 summary.rows,
                 number + 1,
-                self.shares
+                self.shares,
+                error.strip_backtrace()
             ))
         })?;
         self.join_in_memory(batches, number, Arc::new(reservation)).await

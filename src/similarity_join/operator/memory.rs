@@ -28,10 +28,14 @@ impl Summary {
         batches.all.iter().map(of).sum()
     }
 
+    /// How much memory it takes at most to count the elements.
+    pub(super) fn bytes_to_count(&self) -> usize {
+        Order::bytes(self.elements)
+    }
+
     /// How much memory it takes at most to find the distinct sets and to make the index, besides the rows and sets.
     pub(super) fn bytes_to_join(&self) -> usize {
-        let counting = Order::bytes(self.elements);
-        Sets::bytes(self.rows) + counting.max(Index::bytes(self.rows, self.elements))
+        Sets::bytes(self.rows) + Index::bytes(self.rows, self.elements)
     }
 }
 

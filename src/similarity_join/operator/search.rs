@@ -46,8 +46,8 @@ impl AddAssign for Counts {
 /// Tasks of the groups make about so many candidates, a few milliseconds of work.
 const TASK: usize = 1 << 20;
 
-/// Sets smaller than this have their required overlaps in a table.
-const TABLE: usize = 128;
+/// Sets of up to this many elements have their required overlaps in a table.
+const TABLE: usize = 127;
 
 /// Finds the pairs of sets that match.
 #[derive(Debug)]
@@ -62,13 +62,16 @@ pub(super) struct Search<'a> {
 #[derive(Debug)]
 pub(super) struct Required {
     either_way: bool,
+    /// The least overlaps of sets of fewer than `width` elements each, 0 where they cannot match.
     small: Vec<u32>,
+    width: usize,
 }
 
 impl Required {
     pub(super) fn new(condition: &Condition, sets: &Sets) -> Self {
-        let mut required = Self { either_way: sets.is_self_join(), small: Vec::new() };
-        let sizes = (0..TABLE).flat_map(|a| (0..TABLE).map(move |b| (a, b)));
+        let width = sets.largest().min(TABLE) + 1;
+        let mut required = Self { either_way: sets.is_self_join(), small: Vec::new(), width };
+        let sizes = (0..width).flat_map(|a| (0..width).map(move |b| (a, b)));
         let of = |(a, b)| required.compute(condition, a, b).map_or(0, super::index::narrow);
         required.small = sizes.map(of).collect();
         required
@@ -79,8 +82,8 @@ impl Required {
     }
 
     fn of(&self, condition: &Condition, a: usize, b: usize) -> Option<usize> {
-        if a < TABLE && b < TABLE {
-            let required = self.small[a * TABLE + b] as usize;
+        if a < self.width && b < self.width {
+            let required = self.small[a * self.width + b] as usize;
             (required > 0).then_some(required)
         } else {
             self.compute(condition, a, b)

@@ -93,6 +93,13 @@ impl Sets {
         self.places[set as usize].key
     }
 
+    /// How many elements the largest set has.
+    pub(super) fn largest(&self) -> usize {
+        // Each side is in the order of sizes.
+        let last = [self.right, self.len()].map(|end| self.places[..end].last().map_or(0, |place| place.size));
+        last[0].max(last[1]) as usize
+    }
+
     /// How many elements the sets have.
     pub(super) fn count_elements(&self) -> usize {
         self.places.iter().map(|place| place.size as usize).sum()
