@@ -3,8 +3,8 @@
 //! # Brief overview
 //!
 //! A corpus is a table of sentences, a signature is a column, reuse is a join, and a passage is an aggregate over that
-//! join. So ibid is [DataFusion](datafusion) with functions for text ([`ibid_udfs`]), a rule that plans joins on the
-//! similarity of sets as equality joins, and pipelines of SQL files that the command line ([`cli`]) runs. [`session`]
+//! join. So ibid is [DataFusion](datafusion) with functions for text ([`ibid_udfs`]), a rule and an operator for joins
+//! on the similarity of sets, and pipelines of SQL files that the command line ([`cli`]) runs. [`session`]
 //! gives a session with all of it; [`with_ibid`] adds it to a session of your own.
 //!
 //! A report, and an article that borrows three of its sentences, one of them edited:

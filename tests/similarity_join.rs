@@ -320,6 +320,19 @@ async fn few_rows_are_compared_pair_by_pair_and_more_by_the_operator() {
     }
 }
 
+/// What an operator gave to one run it gives to the next.
+#[tokio::test]
+async fn a_plan_runs_again() {
+    let rows = Rows((0..100).map(|id| (id, None, Some(vec![1, 2]))).collect());
+    let session = session("operator", 3, 8192, &rows, &rows).await;
+    let sql = "SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8";
+    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    for _ in 0..3 {
+        let rows = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 100 * 100);
+    }
+}
+
 /// Every count of `EXPLAIN ANALYZE` follows from the others, and from the rows.
 #[tokio::test]
 async fn the_metrics_of_the_operator_add_up() {

@@ -3,8 +3,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::common::tree_node::TreeNode;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::{DFSchemaRef, NullEquality, Result, internal_err};
+use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, UserDefinedLogicalNodeCore, build_join_schema};
 
 use super::predicate::SimilarityPredicate;
@@ -49,7 +50,7 @@ impl SimilarityJoin {
             }
         }
         let (left, right) = (without_name(&self.left), without_name(&self.right));
-        if left != right {
+        if left != right || tables(left)? != tables(right)? {
             return Ok(false);
         }
         let is_volatile = left.exists(|plan| Ok(plan.expressions().iter().any(Expr::is_volatile)))?;
@@ -65,6 +66,21 @@ impl SimilarityJoin {
         }
         needed
     }
+}
+
+/// Which tables a plan reads, by where they are in memory: two may have one name, as those of a table function have.
+fn tables(plan: &LogicalPlan) -> Result<Vec<usize>> {
+    let mut tables = Vec::new();
+    plan.apply_with_subqueries(|plan| {
+        if let LogicalPlan::TableScan(scan) = plan {
+            tables.push(match source_as_provider(&scan.source) {
+                Ok(provider) => Arc::as_ptr(&provider).addr(),
+                Err(_) => Arc::as_ptr(&scan.source).addr(),
+            });
+        }
+        Ok(TreeNodeRecursion::Continue)
+    })?;
+    Ok(tables)
 }
 
 impl UserDefinedLogicalNodeCore for SimilarityJoin {

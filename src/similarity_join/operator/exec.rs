@@ -1,6 +1,6 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
@@ -49,10 +49,16 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     fetch: Option<usize>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
-    prepared: Arc<OnceLock<Preparing>>,
+    run: Arc<Mutex<Run>>,
 }
 
-/// What all partitions share, once the first has asked for it.
+/// A run of the operator: what all partitions share, once the first has asked for it, and which of them have.
+#[derive(Debug, Default)]
+struct Run {
+    preparing: Option<Preparing>,
+    begun: Vec<usize>,
+}
+
 type Preparing = Shared<BoxFuture<'static, SharedResult<Arc<Prepared>>>>;
 
 impl SimilarityJoinExec {
@@ -79,7 +85,7 @@ impl SimilarityJoinExec {
             projection: None,
             fetch: None,
             metrics: ExecutionPlanMetricsSet::new(),
-            prepared: Arc::default(),
+            run: Arc::default(),
         })
     }
 
@@ -140,15 +146,22 @@ impl SimilarityJoinExec {
         }
         let left = Input { plan: left, ..self.left.clone() };
         let right = self.right.clone().zip(right).map(|(input, plan)| Input { plan, ..input });
-        Ok(Self { left, right, metrics: ExecutionPlanMetricsSet::new(), prepared: Arc::default(), ..self.clone() })
+        Ok(Self { left, right, metrics: ExecutionPlanMetricsSet::new(), run: Arc::default(), ..self.clone() })
     }
 
-    fn preparing(&self, context: &Arc<TaskContext>) -> Preparing {
-        let start = || {
-            let (exec, context) = (self.clone(), Arc::clone(context));
+    /// Begins a partition; one that begins again belongs to a new run.
+    fn begin(&self, partition: usize, context: &Arc<TaskContext>) -> Preparing {
+        let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
+        if run.begun.contains(&partition) {
+            *run = Run::default();
+        }
+        run.begun.push(partition);
+        let prepare = || {
+            // Without the run, which would keep itself alive if it were cancelled.
+            let (exec, context) = (Self { run: Arc::default(), ..self.clone() }, Arc::clone(context));
             async move { exec.prepare(context).await.map(Arc::new).map_err(Arc::new) }.boxed().shared()
         };
-        self.prepared.get_or_init(start).clone()
+        run.preparing.get_or_insert_with(prepare).clone()
     }
 
     /// Reads the inputs, and decides whether they are joined in memory.
@@ -579,7 +592,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let preparing = self.preparing(&context);
+        let preparing = self.begin(partition, &context);
         let shape = Arc::new(self.shape(context.session_config().batch_size()));
         let metrics = Metrics::new(&self.metrics, partition);
         let rest = self.fetch.unwrap_or(usize::MAX);
@@ -600,7 +613,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        Some(Arc::new(Self { fetch, prepared: Arc::default(), ..self.clone() }))
+        Some(Arc::new(Self { fetch, run: Arc::default(), ..self.clone() }))
     }
 
     fn fetch(&self) -> Option<usize> {
@@ -618,7 +631,7 @@ impl EmbeddedProjection for SimilarityJoinExec {
         Ok(Self {
             properties: Arc::new(properties(&schema, self.partitions())),
             projection,
-            prepared: Arc::default(),
+            run: Arc::default(),
             ..self.clone()
         })
     }
