@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Make the tables of the benchmark from Debian documentation packages: sentences.parquet and documents.parquet.
+
+corpus.py --ibid PATH --size S --out DIR [--debs DIR]
+
+Packages that are not in --debs come with `apt-get download`; nothing is installed. `ibid ingest` reads their files and cuts
+sentences; queries/sentences.sql and queries/documents.sql make (id, text) of them. DIR/packages.json has the versions.
+"""
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+QUERIES = Path(__file__).resolve().parent / "queries"
+SIZES = {
+    "S": "clang-14-doc clang-15-doc clang-16-doc".split(),
+    "M": ["linux-doc-6.1"],
+    "L": """apache2-doc clang-14-doc clang-15-doc clang-16-doc cppreference-doc-en-html debian-handbook erlang-doc ghc-doc
+gnome-user-docs installation-guide-amd64 libboost1.74-doc libboost1.81-doc libgtk-3-doc libreoffice-help-en-us
+libstdc++-11-doc libstdc++-12-doc linux-doc-6.1 llvm-13-doc llvm-14-doc llvm-15-doc llvm-16-doc nodejs-doc octave-doc
+openjdk-17-doc perl-doc postgresql-doc-15 python-django-doc python-pandas-doc python-scipy-doc python-sympy-doc
+python3.11-doc qtbase5-doc-html sagemath-doc sqlite3-doc wx3.2-doc""".split(),
+}
+# What `ibid ingest` reads, and reStructuredText, which it reads as text.
+TEXTS = re.compile(r"(.*)\.(html?|xhtml|txt|md|rst)(\.gz)?$")
+
+
+def unpack(deb, folder):
+    """The texts of a package as files of a folder, with an extension that says what is in them."""
+    process = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", deb], stdout=subprocess.PIPE)
+    with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+        for member in tar:
+            name = TEXTS.match(member.name)
+            if member.isfile() and name:
+                kind, compressed = {"xhtml": "html", "rst": "rst.txt"}.get(name[2], name[2]), name[3] or ""
+                path = folder / f"{name[1]}.{kind}{compressed}"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(tar.extractfile(member).read())
+    if process.wait():
+        sys.exit(f"dpkg-deb could not read {deb}")
+
+
+def make(ibid, size, out, debs):
+    """Makes the tables unless they are there, and returns the versions of the packages."""
+    record = out / "packages.json"
+    if record.exists():
+        return json.loads(record.read_text())
+    out.mkdir(parents=True, exist_ok=True)
+    debs.mkdir(parents=True, exist_ok=True)
+    missing = [package for package in SIZES[size] if not list(debs.glob(f"{package}_*.deb"))]
+    if missing:
+        subprocess.run(["apt-get", "-q", "download", *missing], cwd=debs, check=True, stdout=sys.stderr)
+    shutil.rmtree(out / "texts", ignore_errors=True)
+    versions = {}
+    for package in SIZES[size]:
+        deb = sorted(debs.glob(f"{package}_*.deb"))[-1]
+        versions[package] = subprocess.check_output(["dpkg-deb", "-f", deb, "Version"], text=True).strip()
+        unpack(deb, out / "texts" / package)
+    run = lambda *command: subprocess.run([ibid, *command], cwd=out, check=True)
+    run("ingest", "texts", "-o", "corpus", "--on-error", "skip", "--max-record-bytes", "64MiB")
+    shutil.rmtree(out / "texts")
+    for table in ("sentences", "documents"):
+        run("sql", "-q", "-f", QUERIES / f"{table}.sql", "-o", f"{table}.parquet")
+    odd = [ibid, "sql", "-q", "--format", "ndjson", "-f", QUERIES / "odd_words.sql"]
+    if json.loads(subprocess.check_output(odd, cwd=out))["odd"]:
+        sys.exit("words(text) is not the text cut at spaces, so the tools would not see the same sets")
+    shutil.rmtree(out / "corpus")
+    record.write_text(json.dumps(versions))
+    return versions
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ibid", required=True, help="the program")
+    parser.add_argument("--size", choices=SIZES, default="M")
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--debs", type=Path, help="where the packages lie or go (default DIR/debs)")
+    args = parser.parse_args()
+    print(json.dumps(make(Path(args.ibid).resolve(), args.size, args.out, (args.debs or args.out / "debs").resolve())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+-- reads:  sets.parquet(id, set)
+-- writes: the number of elements: what join.sql reads, without the join
+SELECT count(*) AS sets, sum(cardinality(set)) AS rows FROM 'sets.parquet'
