@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""The similarity join side by side with other tools, each in a process of its own, from text in Parquet to pairs in Parquet.
+
+benches/run --ibid PATH [--size S|M|L] [--repeat 3] [--workloads NAMES] [--tools NAMES] [--limit 240] [--record]
+
+Tools take turns (A B C A B C ...). Reports CPU seconds of the process and its children, wall seconds, peak resident memory,
+pairs and a checksum of them, in which exact tools must agree: if they do not, the exit code is 1. A tool that passes a limit
+is stopped and not tried again in that workload. Raw runs are JSON lines under target/bench; --record puts them into
+benches/results and the tables into docs/performance.md.
+"""
+import argparse
+import datetime
+import fnmatch
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import corpus
+import report
+
+HERE = Path(__file__).resolve().parent
+PEERS, QUERIES = HERE / "peers", HERE / "queries"
+
+
+@dataclass
+class Workload:
+    name: str
+    n: int
+    threshold: float
+    tools: list
+    sizes: str = "SM"
+    rows: int = None
+    table: str = "sentences"
+
+
+# ---- what each tool is called with: (workload, program) -> command, in a folder with input.parquet --------------------
+def ibid(strategy, *options):
+    def command(work, program):
+        return [program, "sql", "-q", *options, "-c", f"SET ibid.similarity_join.strategy = '{strategy}'",
+                "-f", QUERIES / "pairs.sql", "-p", f"n={work.n}", "-p", f"threshold={work.threshold}",
+                "-o", "pairs.parquet"]
+    return command
+
+
+def ibid_pairs(work, program):
+    return [program, "pairs", "-q", "input.parquet", "--signature", f"shingles:{work.n}", "--threshold",
+            str(work.threshold), "--max-frequency", "1000000", "-o", "pairs.parquet"]
+
+
+def peer(script, *arguments):
+    return lambda work, program: [sys.executable, PEERS / f"{script}.py", *arguments, "input.parquet", "pairs.parquet",
+                                  str(work.n), str(work.threshold)]
+
+
+def join_alone(query, strategy, *options):
+    def command(work, program):
+        return [program, "sql", "-q", "--format", "ndjson", *options,
+                "-c", f"SET ibid.similarity_join.strategy = '{strategy}'", "-f", QUERIES / f"{query}.sql",
+                *(["-p", f"threshold={work.threshold}"] if query == "join" else [])]
+    return command
+
+
+TOOLS = {
+    "ibid": ibid("operator"),
+    "ibid, --memory 4GiB": ibid("operator", "--memory", "4GiB"),
+    "ibid, --memory 1GiB": ibid("operator", "--memory", "1GiB"),
+    "ibid, lowered": ibid("lowered"),
+    "ibid, nested_loop": ibid("nested_loop"),
+    "ibid pairs": ibid_pairs,
+    "DuckDB, prefix filter": peer("duckdb_sql", "prefix"),
+    "DuckDB, all postings": peer("duckdb_sql", "postings"),
+    "Polars": peer("polars_join"),
+    "SetSimilaritySearch": peer("set_similarity_search"),
+    "rensa": peer("rensa_lsh"),
+    "datasketch": peer("datasketch_lsh"),
+}
+STEPS = {
+    f"{name}{suffix}": join_alone(query, strategy, *options)
+    for suffix, options in ((", 1 thread", ["--threads", "1"]), ("", []))
+    for name, query, strategy in (("operator", "join", "operator"), ("lowered", "join", "lowered"),
+                                  ("reading", "read", "operator"))
+}
+APPROXIMATE = {"rensa", "datasketch"}
+SQL = ["ibid", "ibid, lowered", "DuckDB, prefix filter", "DuckDB, all postings"]
+WORKLOADS = [
+    Workload("4-shingles ≥ 0.8, first 10,000 sentences", 4, 0.8,
+             [*SQL, "ibid, nested_loop", "Polars", "SetSimilaritySearch"], rows=10_000),
+    Workload("4-shingles ≥ 0.9", 4, 0.9, SQL),
+    Workload("4-shingles ≥ 0.8", 4, 0.8, [*SQL, "Polars", "SetSimilaritySearch"]),
+    Workload("4-shingles ≥ 0.8, bounded memory", 4, 0.8,
+             ["ibid", "ibid, --memory 4GiB", "ibid, --memory 1GiB", "DuckDB, prefix filter"], sizes="L"),
+    Workload("4-shingles ≥ 0.5", 4, 0.5, SQL),
+    Workload("3-shingles ≥ 0.8", 3, 0.8, SQL),
+    Workload("words ≥ 0.8, first 80,000 sentences", 1, 0.8,
+             ["ibid", "ibid, lowered", "DuckDB, prefix filter", "SetSimilaritySearch"], rows=80_000),
+    Workload("words ≥ 0.8", 1, 0.8, ["ibid", "DuckDB, prefix filter"]),
+    Workload("words ≥ 0.5", 1, 0.5, ["ibid"]),
+    Workload("documents, 5-shingles ≥ 0.8", 5, 0.8, ["ibid", "ibid pairs", "rensa", "datasketch"], table="documents"),
+    Workload("join alone, 3-shingles ≥ 0.8", 3, 0.8, list(STEPS), table="sets"),
+    Workload("join alone, words ≥ 0.8", 1, 0.8, list(STEPS), table="sets"),
+]
+
+
+# ---- one run ------------------------------------------------------------------------------------------------------------
+def measure(command, folder, limit, memory):
+    """Runs a command and returns (what it wrote, its figures). os.wait4 counts the process and its children."""
+    began, stopped = time.monotonic(), None
+    with open(folder / "stdout", "w+") as out, open(folder / "stderr", "w+") as err:
+        process = subprocess.Popen([str(part) for part in command], cwd=folder, stdout=out, stderr=err,
+                                   start_new_session=True)
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            wall = time.monotonic() - began
+            if pid:
+                break
+            if not stopped:
+                stopped = f"not finished in {limit} s" if wall > limit else \
+                    f"more than {memory} GiB" if resident(process.pid) > memory << 30 else None
+                if stopped:
+                    os.killpg(process.pid, signal.SIGKILL)
+            time.sleep(0.005)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode and not stopped:
+            err.seek(0)
+            lines = err.read().strip().splitlines()
+            stopped = f"exit code {process.returncode}: {lines[-1] if lines else 'no message'}"
+        out.seek(0)
+        return out.read(), {"status": stopped or "ok", "cpu": round(usage.ru_utime + usage.ru_stime, 3),
+                            "wall": round(wall, 3), "rss_mib": round(usage.ru_maxrss / 1024, 1)}
+
+
+def resident(pid):
+    try:
+        with open(f"/proc/{pid}/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def count(folder, *files):
+    counted = subprocess.run([sys.executable, HERE / "pairs.py", *files], cwd=folder, stdout=subprocess.PIPE)
+    return json.loads(counted.stdout) if counted.returncode == 0 else None
+
+
+def run_workload(work, args, base, record):
+    """Runs the tools of a workload in turn; returns whether the exact ones agree."""
+    tools = [tool for tool in work.tools if wanted(tool, args.tools)]
+    if not tools:
+        return True
+    folder = base / "run"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    if work.table == "sets":
+        shutil.copy(base / "sentences.parquet", folder / "input.parquet")
+        subprocess.run([args.ibid, "sql", "-q", "-f", QUERIES / "sets.sql", "-p", f"n={work.n}", "-o", "sets.parquet"],
+                       cwd=folder, check=True)
+    elif work.rows:
+        subprocess.run([args.ibid, "sql", "-q", f"SELECT * FROM '../sentences.parquet' WHERE id <= {work.rows} ORDER BY id",
+                        "-o", "input.parquet"], cwd=folder, check=True)
+    else:
+        shutil.copy(base / f"{work.table}.parquet", folder / "input.parquet")
+
+    given_up, exact, agree = set(), {}, True
+    for repeat in range(args.repeat):
+        for tool in (tool for tool in tools if tool not in given_up):
+            (folder / "pairs.parquet").unlink(missing_ok=True)
+            command = (STEPS if work.table == "sets" else TOOLS)[tool](work, args.ibid)
+            written, run = measure(command, folder, args.limit, args.memory)
+            run = {"workload": work.name, "tool": tool, "repeat": repeat, **run}
+            if run["status"] != "ok":
+                given_up.add(tool)
+            elif work.table == "sets":
+                run.update(json.loads(written))
+                if "pairs" in run:
+                    exact.setdefault(run["pairs"], set()).add(tool)
+            else:
+                if tool == "ibid" and work.table == "documents":
+                    shutil.copy(folder / "pairs.parquet", folder / "truth.parquet")
+                truth = ["truth.parquet"] if tool in APPROXIMATE and (folder / "truth.parquet").exists() else []
+                counted = count(folder, "pairs.parquet", *truth)
+                run.update(counted or {"status": "pairs that cannot be counted"})
+                if tool not in APPROXIMATE:
+                    exact.setdefault((run.get("pairs"), run.get("checksum")), set()).add(tool)
+            record(run)
+    if len(exact) > 1:
+        agree = False
+        print(f"\nMISMATCH in {work.name}: (pairs, checksum) by tool\n" +
+              "\n".join(f"  {key}: {', '.join(sorted(names))}" for key, names in exact.items()), file=sys.stderr)
+    return agree
+
+
+# ---- the whole ----------------------------------------------------------------------------------------------------------
+def wanted(name, words):
+    """Whether a name is in the list, or there is no list."""
+    return not words or any(fnmatch.fnmatch(name, word) for word in words.split(";"))
+
+
+def environment(args, packages):
+    with open("/proc/cpuinfo") as file:
+        models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
+    with open("/proc/meminfo") as file:
+        memory = int(file.readline().split()[1])
+    git = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    names = [line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split()]
+    return {
+        "date": datetime.date.today().isoformat(), "size": args.size, "packages": packages, "repeat": args.repeat,
+        "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
+        "memory_gib": round(memory / 2**20), "kernel": platform.release(), "python": platform.python_version(),
+        "load": os.getloadavg()[0], "limit_s": args.limit, "limit_gib": args.memory,
+        "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": git.stdout.strip(),
+        "versions": {name: importlib.metadata.version(name) for name in names},
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ibid", required=True, help="the program, an optimised build")
+    parser.add_argument("--size", choices=corpus.SIZES, default="M")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each tool; tables have the medians (default 3)")
+    parser.add_argument("--workloads", help="only these, separated by semicolons; * stands for anything")
+    parser.add_argument("--tools", help="only these, likewise")
+    parser.add_argument("--limit", type=int, default=240, help="seconds a run may take (default 240)")
+    parser.add_argument("--memory", type=int, default=12, help="GiB a run may take (default 12)")
+    parser.add_argument("--out", type=Path, default=HERE.parent / "target/bench", help="where tables and runs go")
+    parser.add_argument("--debs", type=Path, help="where the Debian packages lie or go (default OUT/debs)")
+    parser.add_argument("--record", action="store_true", help="keep the runs and write docs/performance.md")
+    parser.add_argument("--list", action="store_true", help="print workloads and their tools, and run nothing")
+    args = parser.parse_args()
+    works = [work for work in WORKLOADS if args.size in work.sizes and wanted(work.name, args.workloads)]
+    if args.list:
+        for work in works:
+            print(f"{work.name}: {'; '.join(work.tools)}")
+        return 0
+    args.ibid = shutil.which(args.ibid) and str(Path(shutil.which(args.ibid)).resolve())
+    if not args.ibid:
+        parser.error("--ibid is no program that can be run")
+
+    base = args.out.resolve() / args.size
+    packages = corpus.make(args.ibid, args.size, base, (args.debs or args.out / "debs").resolve())
+    runs = base / "runs.jsonl"
+    with open(runs, "w") as file:
+        def record(entry):
+            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+            file.flush()
+            if "tool" in entry:
+                print(f"{entry['workload']:42} {entry['tool']:24} {entry['cpu']:8.2f} s {entry['rss_mib']:8.0f} MiB "
+                      f"{entry.get('pairs', ''):>10} {entry['status']}", file=sys.stderr, flush=True)
+
+        record(environment(args, packages))
+        agree = all([run_workload(work, args, base, record) for work in works])
+    shutil.rmtree(base / "run", ignore_errors=True)
+    print(report.tables(runs))
+    if not agree:
+        print("\nExact tools found different pairs: see above.", file=sys.stderr)
+        return 1
+    if args.record:
+        (HERE / "results").mkdir(exist_ok=True)
+        shutil.copy(runs, HERE / "results" / f"{args.size}.jsonl")
+        report.write()
+    return 0
+
+
+sys.exit(main())

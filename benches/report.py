@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Write the tables of docs/performance.md from the raw runs in benches/results: report.py, without arguments."""
+import json
+import re
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).resolve().parent
+PAGE = HERE.parent / "docs/performance.md"
+FIGURES = ("cpu", "wall", "rss_mib")
+
+
+def read(path):
+    """The environment, and for each workload its tools with the medians of their runs, or why there are none."""
+    environment, *runs = map(json.loads, path.read_text().splitlines())
+    works = {}
+    for run in runs:
+        works.setdefault(run["workload"], {}).setdefault(run["tool"], []).append(run)
+    return environment, {work: {tool: summary(runs) for tool, runs in tools.items()} for work, tools in works.items()}
+
+
+def summary(runs):
+    bad = [run["status"] for run in runs if run["status"] != "ok"]
+    return {**runs[0], **{figure: median(run[figure] for run in runs) for figure in FIGURES}, "runs": len(runs),
+            "status": bad[0] if bad else "ok"}
+
+
+def table(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
+
+
+def times(run, base):
+    """How many times the CPU seconds of the operator."""
+    return f"{run['cpu'] / base['cpu']:.1f}" if base and base["status"] == "ok" else ""
+
+
+def joins(works):
+    rows = []
+    for work, tools in works.items():
+        for tool, run in tools.items():
+            figures = [f"{run['cpu']:.2f}", f"{run['wall']:.2f}", f"{run['rss_mib']:.0f}", f"{run['pairs']:,}",
+                       times(run, tools.get("ibid"))] if run["status"] == "ok" else [run["status"], "", "", "", ""]
+            rows.append([work, tool, *figures])
+            work = ""
+    return table(["pairs of", "tool", "CPU s", "wall s", "peak MiB", "pairs", "CPU, times ibid's"], rows)
+
+
+def documents(tools):
+    exact, rows = tools.get("ibid"), []
+    for tool, run in tools.items():
+        if run["status"] != "ok":
+            rows.append([tool, run["status"], "", "", "", "", "", ""])
+            continue
+        right = run.get("right", run["pairs"])
+        recall = f"{right / exact['pairs']:.4f}" if exact and exact["status"] == "ok" else ""
+        rows.append([tool, f"{run['cpu']:.2f}", f"{run['wall']:.2f}", f"{run['rss_mib']:.0f}", f"{run['pairs']:,}", recall,
+                     run["pairs"] - right, times(run, exact)])
+    return table(["tool", "CPU s", "wall s", "peak MiB", "pairs", "recall", "pairs below", "CPU, times ibid's"], rows)
+
+
+def steps(works):
+    rows = []
+    for work, tools in works.items():
+        for threads in (", 1 thread", ""):
+            runs = [tools.get(f"{name}{threads}") for name in ("reading", "operator", "lowered")]
+            if not all(runs) or runs[0]["status"] != "ok" or runs[1]["status"] != "ok":
+                continue
+            reading, operator, lowered = (run["cpu"] for run in runs)
+            operator -= reading
+            lowered = lowered - reading if runs[2]["status"] == "ok" else None
+            rows.append([work.removeprefix("join alone, "), "1" if threads else "all", f"{runs[0]['elements']:,}",
+                         f"{runs[1]['pairs']:,}", f"{reading:.2f}", f"{operator:.2f}",
+                         runs[2]["status"] if lowered is None else f"{lowered:.2f}",
+                         "" if lowered is None else f"{operator / lowered:.2f}"])
+    return table(["pairs of", "threads", "elements", "pairs", "reading, CPU s", "operator", "lowered", "operator ÷ lowered"],
+                 rows)
+
+
+def tables(path):
+    environment, works = read(path)
+    packages = environment["packages"]
+    versions = ", ".join(f"{name} {version}" for name, version in packages.items()) if len(packages) < 5 else \
+        f"{len(packages)} packages, in benches/results/{path.name}"
+    tools = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+    out = [f"{versions}. {environment['date']}, {environment['cpu']}, {environment['cores']} cores, "
+           f"{environment['memory_gib']} GiB, Linux {environment['kernel']}; {environment['ibid']} "
+           f"({environment['commit']}); Python {environment['python']}, {tools}. Medians of {environment['repeat']} runs."]
+    alone = {work: works.pop(work) for work in list(works) if work.startswith("join alone")}
+    by_document = {work: works.pop(work) for work in list(works) if work.startswith("documents")}
+    if works:
+        out.append(joins(works))
+    out += [f"Documents: {work.removeprefix('documents, ')}.\n\n{documents(tools)}" for work, tools in by_document.items()]
+    if alone:
+        out.append(f"The join step alone, in CPU seconds beyond reading the sets:\n\n{steps(alone)}")
+    return "\n\n".join(out)
+
+
+def write():
+    page = PAGE.read_text()
+    for path in sorted((HERE / "results").glob("*.jsonl")):
+        begin, end = f"<!-- {path.name} -->\n", "<!-- end -->"
+        page = re.sub(re.escape(begin) + ".*?" + end, lambda _: f"{begin}{tables(path)}\n{end}", page, flags=re.S)
+    PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    write()
