@@ -105,7 +105,8 @@ WORKLOADS = [
     Workload("words ≥ 0.5", 1, 0.5, ["ibid"]),
     Workload("documents, 5-shingles ≥ 0.8", 5, 0.8, ["ibid", "ibid pairs", "rensa", "datasketch"], table="documents"),
     Workload("join alone, 3-shingles ≥ 0.8", 3, 0.8, list(STEPS), table="sets"),
-    Workload("join alone, words ≥ 0.8", 1, 0.8, list(STEPS), table="sets"),
+    Workload("join alone, words ≥ 0.8, first 80,000 sentences", 1, 0.8, list(STEPS), rows=80_000, table="sets"),
+    Workload("join alone, words ≥ 0.8", 1, 0.8, [step for step in STEPS if "lowered" not in step], table="sets"),
 ]
 
 
@@ -158,15 +159,15 @@ def run_workload(work, args, base, record):
     folder = base / "run"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    if work.table == "sets":
-        shutil.copy(base / "sentences.parquet", folder / "input.parquet")
-        subprocess.run([args.ibid, "sql", "-q", "-f", QUERIES / "sets.sql", "-p", f"n={work.n}", "-o", "sets.parquet"],
-                       cwd=folder, check=True)
-    elif work.rows:
-        subprocess.run([args.ibid, "sql", "-q", f"SELECT * FROM '../sentences.parquet' WHERE id <= {work.rows} ORDER BY id",
+    table = "documents" if work.table == "documents" else "sentences"
+    if work.rows:
+        subprocess.run([args.ibid, "sql", "-q", f"SELECT * FROM '../{table}.parquet' WHERE id <= {work.rows} ORDER BY id",
                         "-o", "input.parquet"], cwd=folder, check=True)
     else:
-        shutil.copy(base / f"{work.table}.parquet", folder / "input.parquet")
+        shutil.copy(base / f"{table}.parquet", folder / "input.parquet")
+    if work.table == "sets":
+        subprocess.run([args.ibid, "sql", "-q", "-f", QUERIES / "sets.sql", "-p", f"n={work.n}", "-o", "sets.parquet"],
+                       cwd=folder, check=True)
 
     given_up, exact, agree = set(), {}, True
     for repeat in range(args.repeat):
@@ -244,7 +245,9 @@ def main():
         parser.error("--ibid is no program that can be run")
 
     base = args.out.resolve() / args.size
-    packages = corpus.make(args.ibid, args.size, base, (args.debs or args.out / "debs").resolve())
+    subprocess.run([sys.executable, HERE / "corpus.py", "--ibid", args.ibid, "--size", args.size, "--out", base,
+                    "--debs", args.debs or args.out / "debs"], check=True)
+    packages = json.loads((base / "packages.json").read_text())
     runs = base / "runs.jsonl"
     with open(runs, "w") as file:
         def record(entry):

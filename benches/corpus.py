@@ -44,11 +44,18 @@ def unpack(deb, folder):
         sys.exit(f"dpkg-deb could not read {deb}")
 
 
+def cut_row_groups(path):
+    """Writes a table again with many row groups, over which tools share out the reading among cores."""
+    import pyarrow.parquet  # here, because bench.py takes SIZES from this module and stays small
+
+    pyarrow.parquet.write_table(pyarrow.parquet.read_table(path), path, row_group_size=50_000, compression="zstd")
+
+
 def make(ibid, size, out, debs):
-    """Makes the tables unless they are there, and returns the versions of the packages."""
+    """Makes the tables unless they are there; packages.json is written last."""
     record = out / "packages.json"
     if record.exists():
-        return json.loads(record.read_text())
+        return
     out.mkdir(parents=True, exist_ok=True)
     debs.mkdir(parents=True, exist_ok=True)
     missing = [package for package in SIZES[size] if not list(debs.glob(f"{package}_*.deb"))]
@@ -60,17 +67,20 @@ def make(ibid, size, out, debs):
         deb = sorted(debs.glob(f"{package}_*.deb"))[-1]
         versions[package] = subprocess.check_output(["dpkg-deb", "-f", deb, "Version"], text=True).strip()
         unpack(deb, out / "texts" / package)
-    run = lambda *command: subprocess.run([ibid, *command], cwd=out, check=True)
+
+    def run(*command):
+        subprocess.run([ibid, *command], cwd=out, check=True)
+
     run("ingest", "texts", "-o", "corpus", "--on-error", "skip", "--max-record-bytes", "64MiB")
     shutil.rmtree(out / "texts")
     for table in ("sentences", "documents"):
         run("sql", "-q", "-f", QUERIES / f"{table}.sql", "-o", f"{table}.parquet")
+        cut_row_groups(out / f"{table}.parquet")
     odd = [ibid, "sql", "-q", "--format", "ndjson", "-f", QUERIES / "odd_words.sql"]
     if json.loads(subprocess.check_output(odd, cwd=out))["odd"]:
         sys.exit("words(text) is not the text cut at spaces, so the tools would not see the same sets")
     shutil.rmtree(out / "corpus")
     record.write_text(json.dumps(versions))
-    return versions
 
 
 def main():
@@ -80,7 +90,7 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--debs", type=Path, help="where the packages lie or go (default DIR/debs)")
     args = parser.parse_args()
-    print(json.dumps(make(Path(args.ibid).resolve(), args.size, args.out, (args.debs or args.out / "debs").resolve())))
+    make(Path(args.ibid).resolve(), args.size, args.out.resolve(), (args.debs or args.out / "debs").resolve())
 
 
 if __name__ == "__main__":

@@ -63,16 +63,18 @@ def steps(works):
     rows = []
     for work, tools in works.items():
         for threads in (", 1 thread", ""):
-            runs = [tools.get(f"{name}{threads}") for name in ("reading", "operator", "lowered")]
-            if not all(runs) or runs[0]["status"] != "ok" or runs[1]["status"] != "ok":
+            reading, operator, lowered = (tools.get(f"{name}{threads}") for name in ("reading", "operator", "lowered"))
+            if not (reading and operator and reading["status"] == operator["status"] == "ok"):
                 continue
-            reading, operator, lowered = (run["cpu"] for run in runs)
-            operator -= reading
-            lowered = lowered - reading if runs[2]["status"] == "ok" else None
-            rows.append([work.removeprefix("join alone, "), "1" if threads else "all", f"{runs[0]['elements']:,}",
-                         f"{runs[1]['pairs']:,}", f"{reading:.2f}", f"{operator:.2f}",
-                         runs[2]["status"] if lowered is None else f"{lowered:.2f}",
-                         "" if lowered is None else f"{operator / lowered:.2f}"])
+            alone = operator["cpu"] - reading["cpu"]
+            rewritten = ["", ""]
+            if lowered:
+                rewritten = [lowered["status"], ""]
+                if lowered["status"] == "ok":
+                    rest = lowered["cpu"] - reading["cpu"]
+                    rewritten = [f"{rest:.2f}", f"{alone / rest:.2f}"]
+            rows.append([work.removeprefix("join alone, "), "1" if threads else "all", f"{reading['elements']:,}",
+                         f"{operator['pairs']:,}", f"{reading['cpu']:.2f}", f"{alone:.2f}", *rewritten])
     return table(["pairs of", "threads", "elements", "pairs", "reading, CPU s", "operator", "lowered", "operator ÷ lowered"],
                  rows)
 
