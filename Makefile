@@ -2,6 +2,7 @@
 # make test   all tests
 # make check  formatting, lints, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
+# make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI)
 # make ci     check, demo and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
@@ -9,7 +10,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check docs ci
+.PHONY: help build demo test check docs bench ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -23,7 +24,8 @@ build:
 	cargo build --workspace --all-targets
 
 # The program that `build` made, wherever cargo puts it on this machine.
-IBID = "$$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')/debug/ibid"
+TARGET = $$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
+IBID = "$(TARGET)/debug/ibid"
 
 demo: build
 	@IBID=$(IBID) data/licenses/demo
@@ -39,5 +41,9 @@ check:
 
 docs: build
 	IBID_BLESS=1 cargo test --workspace -- reference::
+
+bench:
+	cargo build --release
+	benches/run --ibid "$(TARGET)/release/ibid" --record
 
 ci: check demo test
