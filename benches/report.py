@@ -87,7 +87,8 @@ def tables(path):
     tools = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
     out = [f"{versions}. {environment['date']}, {environment['cpu']}, {environment['cores']} cores, "
            f"{environment['memory_gib']} GiB, Linux {environment['kernel']}; {environment['ibid']} "
-           f"({environment['commit']}); Python {environment['python']}, {tools}. Medians of {environment['repeat']} runs."]
+           f"({environment['commit']}); Python {environment['python']}, {tools}. Medians of {environment['repeat']} runs; of one run "
+           f"where that took over {environment['once_s']} s."]
     alone = {work: works.pop(work) for work in list(works) if work.startswith("join alone")}
     by_document = {work: works.pop(work) for work in list(works) if work.startswith("documents")}
     if works:
