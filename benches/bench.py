@@ -5,8 +5,8 @@ benches/run --ibid PATH [--size S|M|L] [--repeat 3] [--workloads NAMES] [--tools
 
 Tools take turns (A B C A B C ...). Reports CPU seconds of the process and its children, wall seconds, peak resident memory,
 pairs and a checksum of them, in which exact tools must agree: if they do not, the exit code is 1. A tool that passes a limit
-is stopped; it is not tried again in that workload, nor is one that takes over --once seconds. Raw runs are JSON lines under target/bench; --record puts them into
-benches/results and the tables into docs/performance.md.
+is stopped; it is not tried again in that workload, nor is one that takes over --once seconds. Raw runs are JSON lines under
+target/bench; --record puts them into benches/results and the tables into docs/performance.md.
 """
 import argparse
 import datetime
@@ -206,7 +206,12 @@ def wanted(name, words):
     return not words or any(fnmatch.fnmatch(name, word) for word in words.split(";"))
 
 
-def environment(args, packages):
+def rows(args, table):
+    command = [args.ibid, "sql", "-q", "--format", "ndjson", f"SELECT count(*) AS rows FROM '{table}'"]
+    return json.loads(subprocess.check_output(command))["rows"]
+
+
+def environment(args, base):
     with open("/proc/cpuinfo") as file:
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
@@ -214,7 +219,9 @@ def environment(args, packages):
     git = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, stdout=subprocess.PIPE, text=True)
     names = [line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split()]
     return {
-        "date": datetime.date.today().isoformat(), "size": args.size, "packages": packages, "repeat": args.repeat,
+        "date": datetime.date.today().isoformat(), "size": args.size, "repeat": args.repeat,
+        "packages": json.loads((base / "packages.json").read_text()),
+        **{table: rows(args, base / f"{table}.parquet") for table in ("sentences", "documents")},
         "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(memory / 2**20), "kernel": platform.release(), "python": platform.python_version(),
         "load": os.getloadavg()[0], "once_s": args.once, "limit_s": args.limit, "limit_gib": args.memory,
@@ -251,17 +258,16 @@ def main():
     base = args.out.resolve() / args.size
     subprocess.run([sys.executable, HERE / "corpus.py", "--ibid", args.ibid, "--size", args.size, "--out", base,
                     "--debs", args.debs or args.out / "debs"], check=True)
-    packages = json.loads((base / "packages.json").read_text())
     runs = base / "runs.jsonl"
     with open(runs, "w") as file:
         def record(entry):
             file.write(json.dumps(entry, ensure_ascii=False) + "\n")
             file.flush()
             if "tool" in entry:
-                print(f"{entry['workload']:42} {entry['tool']:24} {entry['cpu']:8.2f} s {entry['rss_mib']:8.0f} MiB "
+                print(f"{entry['workload']:50} {entry['tool']:24} {entry['cpu']:8.2f} s {entry['rss_mib']:8.0f} MiB "
                       f"{entry.get('pairs', ''):>10} {entry['status']}", file=sys.stderr, flush=True)
 
-        record(environment(args, packages))
+        record(environment(args, base))
         agree = all([run_workload(work, args, base, record) for work in works])
     shutil.rmtree(base / "run", ignore_errors=True)
     print(report.tables(runs))

@@ -80,15 +80,14 @@ def steps(works):
 
 
 def tables(path):
-    environment, works = read(path)
-    packages = environment["packages"]
-    versions = ", ".join(f"{name} {version}" for name, version in packages.items()) if len(packages) < 5 else \
-        f"{len(packages)} packages, in benches/results/{path.name}"
-    tools = ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
-    out = [f"{versions}. {environment['date']}, {environment['cpu']}, {environment['cores']} cores, "
-           f"{environment['memory_gib']} GiB, Linux {environment['kernel']}; {environment['ibid']} "
-           f"({environment['commit']}); Python {environment['python']}, {tools}. Medians of {environment['repeat']} runs; of one run "
-           f"where that took over {environment['once_s']} s."]
+    e, works = read(path)
+    packages = ", ".join(f"{name} {version}" for name, version in e["packages"].items())
+    if len(e["packages"]) > 4:
+        packages = f"{len(e['packages'])} packages"
+    tools = ", ".join(f"{name} {version}" for name, version in e["versions"].items())
+    out = [f"{e['sentences']:,} sentences and {e['documents']:,} documents of {packages}. {e['date']}, {e['cpu']}, "
+           f"{e['cores']} cores, {e['memory_gib']} GiB, Linux {e['kernel']}; {e['ibid']} ({e['commit']}); "
+           f"Python {e['python']}, {tools}. Medians of {e['repeat']} runs; of one where it took over {e['once_s']} s."]
     alone = {work: works.pop(work) for work in list(works) if work.startswith("join alone")}
     by_document = {work: works.pop(work) for work in list(works) if work.startswith("documents")}
     if works:
