@@ -72,7 +72,7 @@ def steps(works):
                 rewritten = [lowered["status"], ""]
                 if lowered["status"] == "ok":
                     rest = lowered["cpu"] - reading["cpu"]
-                    rewritten = [f"{rest:.2f}", f"{alone / rest:.2f}"]
+                    rewritten = [f"{rest:.2f}", f"{alone / rest:.2g}"]
             rows.append([work.removeprefix("join alone, "), "1" if threads else "all", f"{reading['elements']:,}",
                          f"{operator['pairs']:,}", f"{reading['cpu']:.2f}", f"{alone:.2f}", *rewritten])
     return table(["pairs of", "threads", "elements", "pairs", "reading, CPU s", "operator", "lowered", "operator ÷ lowered"],
