@@ -21,8 +21,8 @@ def read(path):
 
 def summary(runs):
     bad = [run["status"] for run in runs if run["status"] != "ok"]
-    return {**runs[0], **{figure: median(run[figure] for run in runs) for figure in FIGURES}, "runs": len(runs),
-            "status": bad[0] if bad else "ok"}
+    return {**runs[0], **{figure: median(run[figure] for run in runs) for figure in FIGURES},
+            "status": bad[0][:150] if bad else "ok"}
 
 
 def table(header, rows):
