@@ -226,7 +226,7 @@ def environment(args, base):
         "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(memory / 2**20), "kernel": platform.release(), "python": platform.python_version(),
         "load": os.getloadavg()[0], "once_s": args.once, "limit_s": args.limit, "limit_gib": args.memory,
-        "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": git.stdout.strip(),
+        "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": git.stdout.strip() or "no commit",
         "versions": {name: importlib.metadata.version(name) for name in names},
     }
 
