@@ -4,7 +4,7 @@ use std::sync::Arc;
 use datafusion::common::Result;
 
 use super::condition::Condition;
-use super::order::Order;
+use super::order::{Order, mix};
 use super::parallel::parallel;
 use super::prefix::Prefix;
 use super::sets::Sets;
@@ -32,9 +32,13 @@ impl Share {
         rank as usize / PARTS % shares
     }
 
-    /// The number of the share in which a set that shows these ranks is paired with itself and its equals.
-    pub(super) fn home(ranks: &[u32], shares: usize) -> usize {
-        ranks.first().map_or(0, |rank| Self::of_rank(*rank, shares))
+    /// The number of the share in which a set is paired with itself and its equals: that of its rarest rank, or, of the many
+    /// that show none, any.
+    pub(super) fn home(ranks: &[u32], bitmap: u64, shares: usize) -> usize {
+        match ranks.first() {
+            Some(rank) => Self::of_rank(*rank, shares),
+            None => usize::try_from(mix(bitmap) % shares as u64).unwrap_or_default(),
+        }
     }
 
     fn has(self, rank: u32) -> bool {
@@ -139,7 +143,8 @@ impl Index {
 
     /// Whether a set is paired with itself here, and not in another share.
     pub(super) fn is_home(&self, set: u32) -> bool {
-        Share::home(self.prefix(set), self.share.of) == self.share.number
+        let (chunk, i) = self.chunk(set);
+        Share::home(self.prefix(set), chunk.bitmaps[i], self.share.of) == self.share.number
     }
 
     /// The groups among postings.

@@ -163,7 +163,7 @@ async fn deal(
                 continue;
             }
             prefix.find(elements, batch.key(row), condition.shown(elements.len(), is_left, is_self_join), order);
-            let home = is_self_join.then(|| Share::home(&prefix.ranks, shares));
+            let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
             for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
                 if rows_of[share].last() != Some(&number) {
                     rows_of[share].push(number);
