@@ -130,7 +130,7 @@ async fn session_in(
 }
 
 /// Joins of two inputs and of one with itself; semi and anti joins. Those of some rows only, or of no columns, too.
-const FROM: [&str; 7] = [
+const FROM: [&str; 8] = [
     "SELECT * FROM a JOIN b ON {condition}",
     "SELECT * FROM a JOIN a AS b ON {condition}",
     "SELECT count(*) FROM a JOIN b ON {condition}",
@@ -138,6 +138,7 @@ const FROM: [&str; 7] = [
     "SELECT * FROM a LEFT SEMI JOIN b ON {condition}",
     "SELECT id, lang FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE {condition})",
     "SELECT a.id FROM a LEFT ANTI JOIN a AS b ON {condition}",
+    "SELECT id FROM a WHERE lang NOT IN (SELECT lang FROM b WHERE {condition})",
 ];
 
 /// The rows in some order that is the same for the same rows.

@@ -36,7 +36,9 @@ impl OptimizerRule for SimilarityJoinRule {
             Strategy::Lowered => &[JoinType::Inner],
             Strategy::Operator | Strategy::Auto => &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti],
         };
-        let found = if joins.contains(&join.join_type) { find_predicate(&join)? } else { None };
+        // `NOT IN` asks for NULLs in a way of its own.
+        let is_known = joins.contains(&join.join_type) && !join.null_aware;
+        let found = if is_known { find_predicate(&join)? } else { None };
         match found {
             None => Ok(Transformed::no(LogicalPlan::Join(join))),
             Some((predicate, _)) if strategy == Strategy::Lowered => {

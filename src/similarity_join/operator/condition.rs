@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use ibid_udfs::similarity::{Measure, Side};
 
 /// `measure(left, right) >= threshold` over sets that are known by their sizes and what they share.
@@ -28,15 +30,6 @@ impl Condition {
         }
     }
 
-    /// How many elements a set shows to the sets of the other input, or of its own.
-    pub(super) fn shown(&self, size: usize, is_left: bool, is_self_join: bool) -> usize {
-        match (is_self_join, is_left) {
-            (true, _) => self.left_prefix(size).max(self.right_prefix(size)),
-            (false, true) => self.left_prefix(size),
-            (false, false) => self.right_prefix(size),
-        }
-    }
-
     fn left_prefix(&self, size: usize) -> usize {
         self.measure.prefix_length(self.left_is, size, self.threshold)
     }
@@ -47,5 +40,40 @@ impl Condition {
             Side::Right => Side::Left,
         };
         self.measure.prefix_length(side, size, self.threshold)
+    }
+}
+
+/// How many elements the sets of an input show to those of the other one, or of their own; remembers it for small sets.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    condition: Arc<Condition>,
+    is_left: bool,
+    is_self_join: bool,
+    small: Vec<usize>,
+}
+
+impl Shown {
+    pub(super) fn new(condition: &Arc<Condition>, is_left: bool, is_self_join: bool) -> Self {
+        Self { condition: Arc::clone(condition), is_left, is_self_join, small: Vec::new() }
+    }
+
+    /// Of a set of `size` elements.
+    pub(super) fn of(&mut self, size: usize) -> usize {
+        const SMALL: usize = 256;
+        if size >= SMALL {
+            return self.compute(size);
+        }
+        while self.small.len() <= size {
+            self.small.push(self.compute(self.small.len()));
+        }
+        self.small[size]
+    }
+
+    fn compute(&self, size: usize) -> usize {
+        match (self.is_self_join, self.is_left) {
+            (true, _) => self.condition.left_prefix(size).max(self.condition.right_prefix(size)),
+            (false, true) => self.condition.left_prefix(size),
+            (false, false) => self.condition.right_prefix(size),
+        }
     }
 }

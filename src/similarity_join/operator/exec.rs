@@ -7,7 +7,7 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, JoinSide, JoinType, Result, SharedResult, internal_err, project_schema};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
@@ -19,11 +19,13 @@ use datafusion::physical_plan::metrics::{
 };
 use datafusion::physical_plan::projection::{EmbeddedProjection, ProjectionExec, try_embed_projection};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SpillManager};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SpillManager,
+};
 use futures::future::{BoxFuture, Shared};
 use futures::{FutureExt, TryStreamExt};
 
-use super::condition::Condition;
+use super::condition::{Condition, Shown};
 use super::index::{Index, Share};
 use super::input::{Batch, Batches, Held, Input};
 use super::memory::{MemoryPlan, Summary};
@@ -73,9 +75,12 @@ impl SimilarityJoinExec {
         let right_schema = right.as_ref().unwrap_or(&left).plan.schema();
         let (join_schema, columns) = build_join_schema(&left.plan.schema(), &right_schema, &join_type);
         let join_schema = Arc::new(join_schema);
+        let is_unbounded = std::iter::once(&left).chain(&right).any(|input| input.plan.boundedness().is_unbounded());
+        let boundedness =
+            if is_unbounded { Boundedness::Unbounded { requires_infinite_memory: true } } else { Boundedness::Bounded };
         Ok(Self {
             condition: Arc::new(condition),
-            properties: Arc::new(properties(&join_schema, partitions)),
+            properties: Arc::new(properties(&join_schema, partitions, boundedness)),
             left,
             right,
             filter,
@@ -152,7 +157,7 @@ impl SimilarityJoinExec {
     /// Begins a partition; one that begins again belongs to a new run.
     fn begin(&self, partition: usize, context: &Arc<TaskContext>) -> Preparing {
         let mut run = self.run.lock().unwrap_or_else(PoisonError::into_inner);
-        if run.begun.contains(&partition) {
+        if run.begun.len() == self.partitions() || run.begun.contains(&partition) {
             *run = Run::default();
         }
         run.begun.push(partition);
@@ -170,15 +175,16 @@ impl SimilarityJoinExec {
         let reservation = Arc::new(consumer.register(context.memory_pool()));
         let metrics = SpillMetrics::new(&self.metrics, 0);
         let (lefts, rights) = (self.kept_columns(JoinSide::Left), self.kept_columns(JoinSide::Right));
-        let collect = async |input: &Input, columns: &[usize]| {
+        let collect = async |input: &Input, columns: &[usize], is_left: bool| {
+            let shown = Shown::new(&self.condition, is_left, self.right.is_none());
             let schema = Batch::spilled_schema(&*input.kept_schema(columns)?);
             let spill = SpillManager::new(context.runtime_env(), metrics.clone(), schema);
-            let held = input.collect(columns, &context, &reservation, &spill).await?;
+            let held = input.collect(columns, &context, &reservation, &spill, &shown).await?;
             Ok::<_, DataFusionError>((held, spill))
         };
-        let (left, left_spill) = collect(&self.left, &lefts).await?;
+        let (left, left_spill) = collect(&self.left, &lefts, true).await?;
         let (right, right_spill) = match &self.right {
-            Some(right) => collect(right, &rights).await?,
+            Some(right) => collect(right, &rights, false).await?,
             None => (Vec::new(), left_spill.clone()),
         };
         let summary = left.iter().chain(&right).map(|held| held.summary).sum::<Summary>();
@@ -186,7 +192,9 @@ impl SimilarityJoinExec {
         let matched = (self.join_type != JoinType::Inner).then(|| Matched::new(left_rows, self.partitions()));
         let is_in_memory = !left.iter().chain(&right).any(Held::is_spilled)
             && reservation
-                .try_grow(summary.bytes_to_count() + summary.bytes_to_join() + Matched::bytes(left_rows))
+                .try_grow(
+                    summary.bytes_to_count().max(summary.bytes_to_join(summary.shown)) + Matched::bytes(left_rows),
+                )
                 .is_ok();
         let mut join = Join {
             condition: self.condition,
@@ -213,7 +221,7 @@ impl SimilarityJoinExec {
             return Ok(Prepared {
                 join: Arc::new(join),
                 lefts: match matched {
-                    Some(_) => Lefts::InMemory(Arc::clone(&joining.batches)),
+                    Some(_) => Lefts::InMemory(Arc::clone(&joining)),
                     None => Lefts::Unwanted,
                 },
                 matched,
@@ -227,12 +235,13 @@ impl SimilarityJoinExec {
                 held.spill()?;
                 files.extend(held.finish()?);
             }
-            Ok(Arc::new(Side { files, spill }))
+            Ok(Arc::new(Side { files, spill, postings: Vec::new() }))
         };
         let spilled = Spilled { left: spilled(left, left_spill)?, right: spilled(right, right_spill)? };
         let plan = MemoryPlan::of(&summary, context.memory_pool().memory_limit());
         reservation.try_resize(plan.counters + Matched::bytes(left_rows))?;
         let order = Order::of_spilled(&spilled, summary.elements, plan.counters).await?;
+        reservation.try_resize(order.size() + Matched::bytes(left_rows))?;
         let shares = spilled.deal(&order, &join.condition, join.is_self_join, plan.shares).await?;
         MetricBuilder::new(&self.metrics).counter("shares", 0).add(plan.shares);
         join.shares = plan.shares;
@@ -240,20 +249,23 @@ impl SimilarityJoinExec {
         join.order = Some(Arc::new(order));
         Ok(Prepared {
             join: Arc::new(join),
+            lefts: match matched {
+                Some(_) => Lefts::OnDisk(spilled.left),
+                None => Lefts::Unwanted,
+            },
             matched,
-            lefts: Lefts::OnDisk(spilled.left),
-            pool: Some(reservation),
+            pool: Some((Arc::clone(context.memory_pool()), reservation)),
             current: Mutex::new((0, Next::Wanted)),
         })
     }
 }
 
-fn properties(schema: &SchemaRef, partitions: usize) -> PlanProperties {
+fn properties(schema: &SchemaRef, partitions: usize, boundedness: Boundedness) -> PlanProperties {
     PlanProperties::new(
         EquivalenceProperties::new(Arc::clone(schema)),
         Partitioning::UnknownPartitioning(partitions),
         EmissionType::Final,
-        Boundedness::Bounded,
+        boundedness,
     )
 }
 
@@ -263,8 +275,8 @@ struct Prepared {
     /// For semi and anti joins.
     matched: Option<Matched>,
     lefts: Lefts,
-    /// Where the join goes share by share: what was reserved for all of them.
-    pool: Option<Arc<MemoryReservation>>,
+    /// Where the join goes share by share: whence the memory for them comes, and what was reserved for all.
+    pool: Option<(Arc<dyn MemoryPool>, Arc<MemoryReservation>)>,
     /// The number of the share that is being joined, and that share.
     current: Mutex<(usize, Next)>,
 }
@@ -272,7 +284,7 @@ struct Prepared {
 /// The rows of the left input, of which semi and anti joins give some.
 enum Lefts {
     Unwanted,
-    InMemory(Arc<Batches>),
+    InMemory(Arc<Joining>),
     OnDisk(Arc<Side>),
 }
 
@@ -343,8 +355,8 @@ impl Join {
     async fn load(&self, number: usize, reservation: MemoryReservation) -> Result<Joining> {
         let Some(spilled) = &self.spilled else { return internal_err!("no rows were spilled") };
         let batches = spilled.load(number, self.is_self_join, self.batch_size).await?;
-        let summary = Summary::of(&batches);
-        reservation.try_grow(summary.bytes + summary.bytes_to_join()).map_err(|error| {
+        let summary = batches.summary(&self.condition, self.is_self_join)?;
+        reservation.try_grow(summary.bytes + summary.bytes_to_join(spilled.postings(number))).map_err(|error| {
             DataFusionError::ResourcesExhausted(format!(
                 "{} rows with elements in common must be in memory at once in a similarity join, share {} of {}: raise the \
                  memory limit (--memory, or datafusion.runtime.memory_limit); {}",
@@ -373,8 +385,10 @@ impl Prepared {
                 Next::Ready(part) => return Ok(Some(Arc::clone(part))),
                 Next::Loading(loading) => loading.clone(),
                 Next::Wanted => {
-                    let Some(pool) = &self.pool else { return internal_err!("a similarity join without memory") };
-                    let (join, number, reservation) = (Arc::clone(&self.join), current.0, pool.new_empty());
+                    let Some((pool, _)) = &self.pool else { return internal_err!("a similarity join without memory") };
+                    // What a share takes cannot be spilled any more.
+                    let reservation = MemoryConsumer::new("SimilarityJoin").register(pool);
+                    let (join, number) = (Arc::clone(&self.join), current.0);
                     let loading = async move { join.load(number, reservation).await.map(Arc::new).map_err(Arc::new) }
                         .boxed()
                         .shared();
@@ -402,7 +416,7 @@ enum State {
     Between(Option<usize>),
     Joining(Arc<Joining>),
     /// Semi and anti joins: the batches of the left input from here on.
-    InMemory(Arc<Batches>, usize),
+    InMemory(Arc<Joining>, usize),
     OnDisk(SpillReader),
     Done,
 }
@@ -471,7 +485,7 @@ impl Partition {
                 self.state = match (self.prepared.share(*done).await?, matched, &self.prepared.lefts) {
                     (Some(joining), ..) => State::Joining(joining),
                     (None, Some(matched), lefts) if matched.is_complete() => match lefts {
-                        Lefts::InMemory(batches) => State::InMemory(Arc::clone(batches), 0),
+                        Lefts::InMemory(joining) => State::InMemory(Arc::clone(joining), 0),
                         Lefts::OnDisk(side) => State::OnDisk(side.read()),
                         Lefts::Unwanted => State::Done,
                     },
@@ -486,7 +500,8 @@ impl Partition {
                 self.metrics.join_time.add_elapsed(started);
                 batch
             }
-            State::InMemory(batches, number) => {
+            State::InMemory(joining, number) => {
+                let batches = &joining.batches;
                 let rows = match (batches.all[..batches.left].get(*number), matched) {
                     (Some(batch), Some(matched)) => Some(self.output.rows_of(batch, matched)?),
                     _ => None,
@@ -629,7 +644,7 @@ impl EmbeddedProjection for SimilarityJoinExec {
     fn with_projection(&self, projection: Option<Vec<usize>>) -> Result<Self> {
         let schema = project_schema(&self.join_schema, projection.as_ref())?;
         Ok(Self {
-            properties: Arc::new(properties(&schema, self.partitions())),
+            properties: Arc::new(properties(&schema, self.partitions(), self.properties.boundedness)),
             projection,
             run: Arc::default(),
             ..self.clone()

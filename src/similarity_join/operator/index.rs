@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 
-use super::condition::Condition;
+use super::condition::{Condition, Shown};
 use super::order::{Order, mix};
 use super::parallel::parallel;
 use super::prefix::Prefix;
@@ -89,10 +89,12 @@ const MOST_CHUNK_BITS: u32 = 14;
 type Posting = u64;
 
 impl Index {
-    /// How many bytes the index takes at most, while it is made: for so many sets that show so many elements.
-    pub(super) fn bytes(sets: usize, shown: usize) -> usize {
+    /// How many bytes the index takes at most, while it is made: for so many sets that show so many elements, of which so
+    /// many are of its share.
+    pub(super) fn bytes(sets: usize, shown: usize, postings: usize) -> usize {
         sets * (size_of::<u64>() + 2 * size_of::<u32>())
-            + shown * (size_of::<u32>() + 2 * size_of::<Posting>() + 3 * size_of::<u32>() + size_of::<u64>())
+            + shown * size_of::<u32>()
+            + postings * (2 * size_of::<Posting>() + 3 * size_of::<u32>() + size_of::<u64>())
     }
 
     /// Ranges of sets that are worth a task each.
@@ -188,22 +190,18 @@ fn set_of(posting: Posting) -> u32 {
 fn show(
     sets: &Sets,
     order: &Order,
-    condition: &Condition,
+    condition: &Arc<Condition>,
     share: Share,
     range: Range<u32>,
 ) -> (Chunk, Vec<Vec<Posting>>) {
     let mut chunk = Chunk::default();
     let mut parts: Vec<Vec<Posting>> = std::iter::repeat_with(Vec::new).take(PARTS).collect();
     let mut prefix = Prefix::default();
-    // Sets of a range come by size.
-    let mut last = (usize::MAX, false, 0);
+    let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, sets.is_self_join()));
     for set in range {
         let elements = sets.elements(set);
-        let is_left = (set as usize) < sets.right;
-        if (last.0, last.1) != (elements.len(), is_left) {
-            last = (elements.len(), is_left, condition.shown(elements.len(), is_left, sets.is_self_join()));
-        }
-        prefix.find(elements, sets.key(set), last.2, order);
+        let is_right = (set as usize) >= sets.right;
+        prefix.find(elements, sets.key(set), shown[usize::from(is_right)].of(elements.len()), order);
         chunk.bitmaps.push(prefix.bitmap);
         chunk.unshared.push(narrow(prefix.unshared));
         chunk.prefixes.extend_from_slice(&prefix.ranks);
@@ -216,7 +214,8 @@ fn show(
     (chunk, parts)
 }
 
-/// Sizes of sets and of chunks, and numbers of counters, are offsets of Arrow's lists, or fewer than 2^14 such: they fit.
+/// Sizes of sets, which are offsets of Arrow's lists, and numbers of counters fit; so do all elements of a chunk, as long as
+/// they are less than 32 GiB.
 pub(super) fn narrow(size: usize) -> u32 {
     u32::try_from(size).unwrap_or(u32::MAX)
 }

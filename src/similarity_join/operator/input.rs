@@ -7,7 +7,7 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use datafusion::common::hash_utils::{RandomState, create_hashes};
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::utils::memory::get_record_batch_memory_size;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{DataFusionError, JoinSide, Result};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
@@ -17,6 +17,7 @@ use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Sendable
 use futures::StreamExt;
 use ibid_udfs::similarity::{canonical_sets, set_type};
 
+use super::condition::{Condition, Shown};
 use super::memory::Summary;
 use super::sets::Row;
 use super::spill::SpillWriter;
@@ -70,15 +71,18 @@ impl Batch {
         self.numbers.get(row).map_or(self.first + row, |&number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// How much memory the batch takes.
-    pub(super) fn bytes(&self) -> usize {
-        let is_kept = self.rows.columns().iter().any(|column| {
-            column
-                .as_list_opt::<i32>()
-                .is_some_and(|lists| lists.values().to_data().ptr_eq(&self.sets.values().to_data()))
-        });
-        let set_bytes = if is_kept { 0 } else { self.sets.get_array_memory_size() };
-        get_record_batch_memory_size(&self.rows) + set_bytes + (self.keys.len() + self.numbers.len()) * size_of::<u64>()
+    /// How much the batch is, apart from memory that is `counted` already, as batches that are slices of one share it.
+    fn summary(&self, shown: &mut Shown, counted: &mut RecordBatchMemoryCounter) -> Result<Summary> {
+        let sets: ArrayRef = Arc::new(self.sets.clone());
+        let columns =
+            counted.count_batch(&self.rows) + counted.count_batch(&RecordBatch::try_from_iter([("set", sets)])?);
+        let sizes = || (0..self.rows.num_rows()).map(|row| self.range(row).len());
+        Ok(Summary {
+            rows: self.rows.num_rows(),
+            elements: sizes().sum(),
+            shown: sizes().map(|size| shown.of(size)).sum(),
+            bytes: columns + (self.keys.len() + self.numbers.len()) * size_of::<u64>(),
+        })
     }
 
     /// The form in which batches are written to disk: the columns, and after them the set, the key, and the number.
@@ -124,6 +128,14 @@ pub(super) struct Batches {
 }
 
 impl Batches {
+    /// How much they are.
+    pub(super) fn summary(&self, condition: &Arc<Condition>, is_self_join: bool) -> Result<Summary> {
+        let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, is_self_join));
+        let mut counted = RecordBatchMemoryCounter::new();
+        let of = |(i, batch): (usize, &Batch)| batch.summary(&mut shown[usize::from(i >= self.left)], &mut counted);
+        self.all.iter().enumerate().map(of).sum()
+    }
+
     /// The number of a row in its input.
     pub(super) fn number(&self, row: Row) -> usize {
         self.all[row.batch as usize].number(row.row as usize)
@@ -154,6 +166,7 @@ impl Input {
         context: &Arc<TaskContext>,
         reservation: &Arc<MemoryReservation>,
         spill: &SpillManager,
+        shown: &Shown,
     ) -> Result<Vec<Held>> {
         let mut tasks = Vec::new();
         for partition in 0..self.plan.output_partitioning().partition_count() {
@@ -164,7 +177,7 @@ impl Input {
                 columns: columns.to_vec(),
                 enough: context.session_config().batch_size(),
             };
-            let held = Held::new(Arc::clone(reservation), spill.clone());
+            let held = Held::new(Arc::clone(reservation), spill.clone(), shown.clone());
             tasks.push(SpawnedTask::spawn(reader.read(stream, held)));
         }
         let mut all = Vec::new();
@@ -180,6 +193,8 @@ pub(super) struct Held {
     pub(super) batches: Vec<Batch>,
     /// How much it is, wherever it is.
     pub(super) summary: Summary,
+    shown: Shown,
+    counted: RecordBatchMemoryCounter,
     reserved: usize,
     reservation: Arc<MemoryReservation>,
     spill: SpillManager,
@@ -187,14 +202,23 @@ pub(super) struct Held {
 }
 
 impl Held {
-    fn new(reservation: Arc<MemoryReservation>, spill: SpillManager) -> Self {
-        let (batches, file) = (Vec::new(), None);
-        Self { batches, summary: Summary::default(), reserved: 0, reservation, spill, file }
+    fn new(reservation: Arc<MemoryReservation>, spill: SpillManager, shown: Shown) -> Self {
+        Self {
+            batches: Vec::new(),
+            summary: Summary::default(),
+            shown,
+            counted: RecordBatchMemoryCounter::new(),
+            reserved: 0,
+            reservation,
+            spill,
+            file: None,
+        }
     }
 
     fn push(&mut self, batch: Batch) -> Result<()> {
-        let bytes = batch.bytes();
-        self.summary += Summary { rows: batch.rows.num_rows(), elements: batch.elements().len(), bytes };
+        let summary = batch.summary(&mut self.shown, &mut self.counted)?;
+        let bytes = summary.bytes;
+        self.summary += summary;
         self.batches.push(batch);
         if self.file.is_none() && self.reservation.try_grow(bytes).is_ok() {
             self.reserved += bytes;

@@ -4,7 +4,6 @@ use std::ops::AddAssign;
 use datafusion::execution::memory_pool::MemoryLimit;
 
 use super::index::Index;
-use super::input::{Batch, Batches};
 use super::order::Order;
 use super::sets::Sets;
 
@@ -14,28 +13,22 @@ pub(super) struct Summary {
     pub(super) rows: usize,
     /// How many elements the sets have.
     pub(super) elements: usize,
+    /// How many of them they show at most.
+    pub(super) shown: usize,
     /// How much memory the rows and sets take.
     pub(super) bytes: usize,
 }
 
 impl Summary {
-    pub(super) fn of(batches: &Batches) -> Self {
-        let of = |batch: &Batch| Self {
-            rows: batch.rows.num_rows(),
-            elements: batch.elements().len(),
-            bytes: batch.bytes(),
-        };
-        batches.all.iter().map(of).sum()
-    }
-
     /// How much memory it takes at most to count the elements.
     pub(super) fn bytes_to_count(&self) -> usize {
         Order::bytes(self.elements)
     }
 
-    /// How much memory it takes at most to find the distinct sets and to make the index, besides the rows and sets.
-    pub(super) fn bytes_to_join(&self) -> usize {
-        Sets::bytes(self.rows) + Index::bytes(self.rows, self.elements)
+    /// How much memory it takes at most to find the distinct sets and to make the index, besides the rows and sets, if so
+    /// many of the elements shown are of the share.
+    pub(super) fn bytes_to_join(&self, postings: usize) -> usize {
+        Sets::bytes(self.rows) + Index::bytes(self.rows, self.shown, postings)
     }
 }
 
@@ -43,6 +36,7 @@ impl AddAssign for Summary {
     fn add_assign(&mut self, more: Self) {
         self.rows += more.rows;
         self.elements += more.elements;
+        self.shown += more.shown;
         self.bytes += more.bytes;
     }
 }
@@ -72,16 +66,30 @@ const UNKNOWN: usize = 1 << 30;
 const MOST_SHARES: usize = 200;
 
 impl MemoryPlan {
-    /// A share should take a quarter of the memory: it is not known how often a row goes to several shares, shares are not
-    /// of one size, and one may still be joined by some partitions when the next one is read.
+    /// A share should take a quarter of the memory: shares are not of one size, and one may still be joined by some
+    /// partitions when the next one is read.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
-        let all = summary.bytes + summary.bytes_to_join();
-        let shares = all.div_ceil((memory / 4).max(1)).saturating_mul(2).clamp(2, MOST_SHARES);
-        Self { counters: (memory / 8).max(1 << 12), shares }
+        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 4);
+        Self { counters: (memory / 8).max(1 << 12), shares: shares.unwrap_or(MOST_SHARES) }
+    }
+
+    /// How much a share takes: a row goes to each share of which it shows an element.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an estimate, not negative"
+    )]
+    fn bytes_of_share(summary: &Summary, shares: usize) -> usize {
+        let shown_by_row = summary.shown as f64 / summary.rows.max(1) as f64;
+        let rows = 1.0 - (1.0 - 1.0 / shares as f64).powf(shown_by_row.max(1.0));
+        let of_rows = summary.bytes + summary.bytes_to_join(0);
+        let of_postings = (summary.bytes_to_join(summary.shown) - summary.bytes_to_join(0)) / shares;
+        (of_rows as f64 * rows) as usize + of_postings
     }
 }
 
@@ -91,7 +99,7 @@ mod tests {
 
     #[test]
     fn less_memory_means_more_shares_up_to_a_limit() {
-        let summary = Summary { rows: 1_000_000, elements: 16_000_000, bytes: 200_000_000 };
+        let summary = Summary { rows: 1_000_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
         let shares = |memory| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares;
         assert!(shares(1 << 30) < shares(1 << 28));
         assert_eq!(shares(0), MOST_SHARES);

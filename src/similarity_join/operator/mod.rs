@@ -14,8 +14,8 @@
 //! other.
 //!
 //! Steps 1 to 4 run once for all partitions of the output, in parallel over the parts of the input; in steps 5 and 6 the
-//! partitions of the output take tasks of about the same size off one list, so that a heavy group keeps none of them
-//! waiting for another.
+//! partitions of the output take tasks of about as many pairs of sets off one list, so that a heavy group keeps none of
+//! them waiting for another.
 
 mod condition;
 mod exec;

@@ -99,6 +99,11 @@ impl Order {
         Ok(Self { classes: counts.into_iter().map(class).collect(), shift })
     }
 
+    /// How many bytes the order takes once it is made.
+    pub(super) fn size(&self) -> usize {
+        self.classes.len()
+    }
+
     /// The class of an element that has a hash; 0 if no other set has it.
     pub(super) fn class(&self, hash: u64) -> u8 {
         self.classes[index(hash >> self.shift)]

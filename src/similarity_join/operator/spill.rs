@@ -10,7 +10,7 @@ use datafusion::execution::spill_file::SpillFile;
 use datafusion::physical_plan::SpillManager;
 use futures::StreamExt;
 
-use super::condition::Condition;
+use super::condition::{Condition, Shown};
 use super::index::Share;
 use super::input::{Batch, Batches, together};
 use super::order::Order;
@@ -52,6 +52,8 @@ pub(super) struct Spilled {
 pub(super) struct Side {
     pub(super) files: Vec<Arc<dyn SpillFile>>,
     pub(super) spill: SpillManager,
+    /// Of shares: how many elements of a share are shown in it.
+    pub(super) postings: Vec<usize>,
 }
 
 /// Reads batches back, one file after the other.
@@ -122,14 +124,20 @@ impl Spilled {
     pub(super) async fn deal(
         &self,
         order: &Order,
-        condition: &Condition,
+        condition: &Arc<Condition>,
         is_self_join: bool,
         shares: usize,
     ) -> Result<Self> {
+        let shown = |is_left| Shown::new(condition, is_left, is_self_join);
         Ok(Self {
-            left: deal(&self.left, order, condition, true, is_self_join, shares).await?,
-            right: deal(&self.right, order, condition, false, is_self_join, shares).await?,
+            left: deal(&self.left, order, shown(true), is_self_join, shares).await?,
+            right: deal(&self.right, order, shown(false), is_self_join, shares).await?,
         })
+    }
+
+    /// How many elements of a share are shown in it.
+    pub(super) fn postings(&self, share: usize) -> usize {
+        [&self.left, &self.right].iter().filter_map(|side| side.postings.get(share)).sum()
     }
 
     /// The rows of a share.
@@ -146,23 +154,26 @@ impl Spilled {
 async fn deal(
     side: &Arc<Side>,
     order: &Order,
-    condition: &Condition,
-    is_left: bool,
+    mut shown: Shown,
     is_self_join: bool,
     shares: usize,
 ) -> Result<Arc<Side>> {
     let spill = side.spill.clone();
     let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
     let mut prefix = Prefix::default();
+    let mut postings = vec![0; shares];
     let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); shares];
     let mut batches = side.read();
     while let Some(batch) = batches.next().await? {
         for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
             let elements = &batch.elements()[batch.range(row)];
-            if elements.is_empty() {
+            let shown = shown.of(elements.len());
+            if shown == 0 {
+                // Nothing matches it, not even itself.
                 continue;
             }
-            prefix.find(elements, batch.key(row), condition.shown(elements.len(), is_left, is_self_join), order);
+            prefix.find(elements, batch.key(row), shown, order);
+            prefix.ranks.iter().for_each(|rank| postings[Share::of_rank(*rank, shares)] += 1);
             let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
             for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
                 if rows_of[share].last() != Some(&number) {
@@ -185,5 +196,5 @@ async fn deal(
         writer.append(&empty)?;
         files.extend(writer.finish()?);
     }
-    Ok(Arc::new(Side { files, spill }))
+    Ok(Arc::new(Side { files, spill, postings }))
 }
