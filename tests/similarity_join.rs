@@ -219,6 +219,21 @@ fn the_operator_gives_the_same_rows_from_disk() {
     assert!(spilled.into_inner() > 60);
 }
 
+/// Sets whose rare elements nobody else has show nothing; they once stood in one share, all of them.
+#[tokio::test]
+async fn sets_that_show_nothing_are_spread_over_the_shares() {
+    let rows = Rows(
+        (0..20_000_i64).map(|id| (id, None, Some(vec![id.unsigned_abs(), 1 << 40 | id.unsigned_abs()]))).collect(),
+    );
+    let memory = RuntimeEnvBuilder::new().with_memory_limit(2 << 20, 1.0).build_arc().unwrap();
+    let session = session_in(memory, "operator", 1, 1024, &rows, &rows).await;
+    let sql = "SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8";
+    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+    assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 20_000);
+    assert!(plan.metrics().unwrap().spilled_rows().unwrap() > 20_000);
+}
+
 #[tokio::test]
 async fn too_little_memory_for_the_rows_of_one_element_is_said() {
     let rows = Rows((0..2000_i64).map(|id| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs()]))).collect());
