@@ -224,7 +224,7 @@ def environment(args, base):
         "packages": json.loads((base / "packages.json").read_text()),
         **{table: rows(args, base / f"{table}.parquet") for table in ("sentences", "documents")},
         "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
-        "memory_gib": round(memory / 2**20), "kernel": platform.release(), "python": platform.python_version(),
+        "memory_gib": round(memory / 2**20), "kernel": ".".join(platform.release().split(".")[:2]), "python": platform.python_version(),
         "load": os.getloadavg()[0], "once_s": args.once, "limit_s": args.limit, "limit_gib": args.memory,
         "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": git.stdout.strip() or "no commit",
         "versions": {name: importlib.metadata.version(name) for name in names},
