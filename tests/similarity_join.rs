@@ -203,7 +203,8 @@ fn the_operator_gives_the_same_rows_from_disk() {
                     let sql = from.replace("{condition}", &condition);
                     let (fast, slow) = runtime.block_on(async {
                         let pool = Arc::new(Reluctant { nth, asked: AtomicUsize::new(0), limit });
-                        let memory = RuntimeEnvBuilder::new().with_memory_pool(pool.clone()).build_arc().unwrap();
+                        let shared: Arc<dyn MemoryPool> = Arc::<Reluctant>::clone(&pool);
+                        let memory = RuntimeEnvBuilder::new().with_memory_pool(shared).build_arc().unwrap();
                         let operator = session_in(memory, "operator", partitions, batch_size, &a, &b).await;
                         let nested_loop = session("nested_loop", 1, 8192, &a, &b).await;
                         let answers = (answer(&operator, &sql).await, answer(&nested_loop, &sql).await);
