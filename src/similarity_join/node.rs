@@ -28,8 +28,8 @@ pub(super) struct SimilarityJoin {
 
 impl SimilarityJoin {
     /// The node in place of `join`, whose condition is `predicate` and `filter`.
-    pub(super) fn try_new(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Result<Self> {
-        Ok(Self {
+    pub(super) fn new(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Self {
+        Self {
             left: Arc::unwrap_or_clone(join.left),
             right: Arc::unwrap_or_clone(join.right),
             join_type: join.join_type,
@@ -38,7 +38,7 @@ impl SimilarityJoin {
             filter,
             null_equality: join.null_equality,
             schema: join.schema,
-        })
+        }
     }
 
     /// Whether both inputs are one, read under two names.

@@ -54,13 +54,15 @@ impl FewPairs {
 
 impl PlanSimilarityJoin for FewPairs {
     fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if join.strategy != Strategy::Auto {
+            return Ok(None);
+        }
         let rows = |input: &Input| {
             let statistics = StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?;
             Ok::<_, DataFusionError>(statistics.num_rows)
         };
         let pairs = rows(&join.left)?.multiply(&rows(&join.right)?);
-        let is_few = matches!(pairs, Precision::Exact(pairs) if pairs <= Self::MOST);
-        if join.strategy != Strategy::Auto || !is_few {
+        if !matches!(pairs, Precision::Exact(pairs) if pairs <= Self::MOST) {
             return Ok(None);
         }
         let [left, right] = [&join.left, &join.right].map(|input| Arc::clone(&input.plan));

@@ -85,10 +85,7 @@ impl SimilarityPredicate {
 
     /// The same for the right input.
     pub(super) fn right_prefix(&self) -> (Measure, f64) {
-        match self.left_is {
-            Side::Left => self.prefix(Side::Right),
-            Side::Right => self.prefix(Side::Left),
-        }
+        self.prefix(self.left_is.other())
     }
 
     fn prefix(&self, side: Side) -> (Measure, f64) {

@@ -1,7 +1,9 @@
+use std::sync::Arc;
+
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
 use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Extension, Join, JoinType, LogicalPlan};
+use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 use super::lowered::lower;
@@ -45,15 +47,15 @@ impl OptimizerRule for SimilarityJoinRule {
                 lower(join, &predicate, config).map(Transformed::yes)
             }
             Some((predicate, rest)) => {
-                let node = SimilarityJoin::try_new(join, predicate, conjunction(rest))?;
-                Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: std::sync::Arc::new(node) })))
+                let node = SimilarityJoin::new(join, predicate, conjunction(rest));
+                Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: Arc::new(node) })))
             }
         }
     }
 }
 
 /// The similarity predicate of a join, and the rest of its condition.
-fn find_predicate(join: &Join) -> Result<Option<(SimilarityPredicate, Vec<datafusion::logical_expr::Expr>)>> {
+fn find_predicate(join: &Join) -> Result<Option<(SimilarityPredicate, Vec<Expr>)>> {
     let Some(condition) = &join.filter else { return Ok(None) };
     if is_lowered(condition)? {
         return Ok(None);

@@ -1,6 +1,7 @@
 //! How functions read their arguments: text as string views, tokens as lists of string views, sets as slices of
 //! `u64`, parameters as constants.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
@@ -145,14 +146,28 @@ impl<'a> Tokens<'a> {
     }
 
     /// The tokens of row `i` in order, without NULLs; `None` where the list is NULL.
-    pub(crate) fn row(&self, i: usize) -> Option<impl Iterator<Item = &'a str> + Clone + use<'a>> {
+    pub(crate) fn row(&self, i: usize) -> Option<TokenRow<'a>> {
         if self.lists.is_null(i) {
             return None;
         }
         let offsets = self.lists.value_offsets();
-        let (start, end) = (as_index(offsets[i]), as_index(offsets[i + 1]));
+        Some(TokenRow { items: self.items, places: as_index(offsets[i])..as_index(offsets[i + 1]) })
+    }
+}
+
+/// The tokens of a row.
+#[derive(Clone)]
+pub(crate) struct TokenRow<'a> {
+    items: &'a StringViewArray,
+    places: Range<usize>,
+}
+
+impl<'a> Iterator for TokenRow<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
         let items = self.items;
-        Some((start..end).filter(move |&k| items.is_valid(k)).map(move |k| items.value(k)))
+        self.places.find(|&k| items.is_valid(k)).map(|k| items.value(k))
     }
 }
 

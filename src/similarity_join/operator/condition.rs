@@ -35,11 +35,7 @@ impl Condition {
     }
 
     fn right_prefix(&self, size: usize) -> usize {
-        let side = match self.left_is {
-            Side::Left => Side::Right,
-            Side::Right => Side::Left,
-        };
-        self.measure.prefix_length(side, size, self.threshold)
+        self.measure.prefix_length(self.left_is.other(), size, self.threshold)
     }
 }
 

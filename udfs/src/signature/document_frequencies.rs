@@ -1,16 +1,14 @@
-use std::collections::HashMap;
-use std::mem::{size_of, size_of_val};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::datatypes::{DataType, Field, FieldRef, Int64Type, UInt64Type};
+use arrow::array::ArrayRef;
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, ScalarValue};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::{Accumulator, AggregateUDFImpl, Documentation, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::frequencies::{frequencies_type, frequencies_value};
+use super::frequencies::{Counts, frequencies_type};
 use super::hash_token;
 use crate::arguments::{Tokens, coerce_tokens};
 
@@ -62,7 +60,7 @@ impl AggregateUDFImpl for DocumentFrequencies {
     }
 
     fn accumulator(&self, _: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        Ok(Box::new(Counts::default()))
+        Ok(Box::new(Counts::new(distinct_hashes, 1)))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
@@ -74,56 +72,15 @@ impl AggregateUDFImpl for DocumentFrequencies {
     }
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    documents: i64,
-    frequencies: HashMap<u64, i64>,
-    /// The tokens of the row at hand.
-    row: Vec<u64>,
-}
-
-impl Accumulator for Counts {
-    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let tokens = Tokens::try_new(&values[0])?;
-        for row in (0..values[0].len()).filter_map(|i| tokens.row(i)) {
-            self.documents += 1;
-            self.row.clear();
-            self.row.extend(row.map(hash_token));
-            self.row.sort_unstable();
-            self.row.dedup();
-            for &token in &self.row {
-                *self.frequencies.entry(token).or_default() += 1;
-            }
-        }
-        Ok(())
+fn distinct_hashes(tokens: &ArrayRef, each: &mut dyn FnMut(&[u64])) -> Result<()> {
+    let lists = Tokens::try_new(tokens)?;
+    let mut hashes = Vec::new();
+    for row in (0..tokens.len()).filter_map(|i| lists.row(i)) {
+        hashes.clear();
+        hashes.extend(row.map(hash_token));
+        hashes.sort_unstable();
+        hashes.dedup();
+        each(&hashes);
     }
-
-    fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut pairs: Vec<_> = self.frequencies.iter().map(|(&token, &df)| (token, df)).collect();
-        pairs.sort_unstable();
-        frequencies_value(self.documents, &pairs)
-    }
-
-    fn size(&self) -> usize {
-        size_of_val(self) + self.frequencies.capacity() * size_of::<(u64, i64, u8)>() + self.row.capacity() * 8
-    }
-
-    fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.evaluate()?])
-    }
-
-    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        let states = states[0].as_struct();
-        let documents = states.column(0).as_primitive::<Int64Type>();
-        let (tokens, frequencies) = (states.column(1).as_list::<i32>(), states.column(2).as_list::<i32>());
-        for i in (0..states.len()).filter(|&i| states.is_valid(i)) {
-            self.documents += documents.value(i);
-            let (tokens, frequencies) = (tokens.value(i), frequencies.value(i));
-            let counted = frequencies.as_primitive::<Int64Type>().values();
-            for (&token, df) in tokens.as_primitive::<UInt64Type>().values().iter().zip(counted) {
-                *self.frequencies.entry(token).or_default() += df;
-            }
-        }
-        Ok(())
-    }
+    Ok(())
 }

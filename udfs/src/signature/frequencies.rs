@@ -1,11 +1,13 @@
 //! Document frequencies as a value: what `document_frequencies` returns and the I-Match functions read.
 
+use std::collections::HashMap;
+use std::mem::{size_of, size_of_val};
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{ArrayRef, AsArray, Int64Array, StructArray, UInt64Array};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StructArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Fields, Int64Type, UInt64Type};
 use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
-use datafusion_expr::ColumnarValue;
+use datafusion_expr::{Accumulator, ColumnarValue};
 
 use super::hash_token;
 use crate::arguments::{constant, one_list};
@@ -89,5 +91,70 @@ impl Frequencies {
         }
         let n = self.documents as f64;
         (n / df as f64).ln() / n.ln()
+    }
+}
+
+/// Calls its second argument with the distinct elements of each row that is not NULL.
+type Rows = fn(&ArrayRef, &mut dyn FnMut(&[u64])) -> Result<()>;
+
+/// Counts in how many rows each element occurs; what both aggregates of frequencies do.
+#[derive(Debug)]
+pub(super) struct Counts {
+    rows: Rows,
+    /// Elements of fewer rows are not listed in the end.
+    least: i64,
+    documents: i64,
+    frequencies: HashMap<u64, i64>,
+}
+
+impl Counts {
+    pub(super) fn new(rows: Rows, least: i64) -> Self {
+        Self { rows, least, documents: 0, frequencies: HashMap::new() }
+    }
+
+    fn value(&self, least: i64) -> Result<ScalarValue> {
+        let listed = self.frequencies.iter().filter(|&(_, &count)| count >= least);
+        let mut pairs: Vec<_> = listed.map(|(&element, &count)| (element, count)).collect();
+        pairs.sort_unstable();
+        frequencies_value(self.documents, &pairs)
+    }
+}
+
+impl Accumulator for Counts {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        (self.rows)(&values[0], &mut |row| {
+            self.documents += 1;
+            for &element in row {
+                *self.frequencies.entry(element).or_default() += 1;
+            }
+        })
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        self.value(self.least)
+    }
+
+    fn size(&self) -> usize {
+        // A byte of the table for each entry.
+        size_of_val(self) + self.frequencies.capacity() * (size_of::<(u64, i64)>() + 1)
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![self.value(1)?])
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let states = states[0].as_struct();
+        let documents = states.column(0).as_primitive::<Int64Type>();
+        let (elements, counts) = (states.column(1).as_list::<i32>(), states.column(2).as_list::<i32>());
+        for i in (0..states.len()).filter(|&i| states.is_valid(i)) {
+            self.documents += documents.value(i);
+            let (elements, counts) = (elements.value(i), counts.value(i));
+            let counted = counts.as_primitive::<Int64Type>().values();
+            for (&element, count) in elements.as_primitive::<UInt64Type>().values().iter().zip(counted) {
+                *self.frequencies.entry(element).or_default() += count;
+            }
+        }
+        Ok(())
     }
 }

@@ -1,14 +1,11 @@
-use std::sync::Arc;
-
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
 use super::frequencies::{Frequencies, coerce_frequencies};
+use super::{JoinedTokens, sets_of_tokens};
 use crate::arguments::{Tokens, coerce_tokens, constant_number, keep_constants, set_type};
 
 /// `i_match(tokens, frequencies, low, high)`: one hash of the terms that are neither too common nor too rare.
@@ -100,14 +97,12 @@ pub(super) fn hash_kept_terms(
     rows: usize,
     mut keep: impl FnMut(&mut Vec<&str>),
 ) -> Result<ColumnarValue> {
-    let mut signatures = ListBuilder::new(UInt64Builder::new());
     let mut joined = JoinedTokens::default();
     let (mut all, mut kept) = (Vec::new(), Vec::new());
-    for i in 0..rows {
-        let row = tokens.row(i);
-        let given = row.is_some();
+    Ok(sets_of_tokens(tokens, rows, |row, set| {
+        set.clear();
         all.clear();
-        all.extend(row.into_iter().flatten());
+        all.extend(row);
         all.sort_unstable();
         all.dedup();
         kept.clone_from(&all);
@@ -116,9 +111,7 @@ pub(super) fn hash_kept_terms(
         let terms = if kept.is_empty() { &all } else { &kept };
         if !terms.is_empty() {
             joined.refill(terms.iter().copied());
-            signatures.values().append_value(joined.hash(0..joined.len()));
+            set.push(joined.hash(0..joined.len()));
         }
-        signatures.append(given);
-    }
-    Ok(ColumnarValue::Array(Arc::new(signatures.finish())))
+    }))
 }

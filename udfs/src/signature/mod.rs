@@ -16,9 +16,13 @@ mod skip_bigrams;
 mod spot_sigs;
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use datafusion_expr::{AggregateUDF, ScalarUDF};
+use arrow::array::{ListBuilder, UInt64Builder};
+use datafusion_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::arguments::{TokenRow, Tokens};
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
@@ -40,6 +44,26 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
         AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
         AggregateUDF::from(set_frequencies::SetFrequencies::default()),
     ]
+}
+
+/// A set for each row of tokens, NULL for NULL: `make` puts the set of a row into the list that it is given.
+fn sets_of_tokens<'a>(
+    tokens: &Tokens<'a>,
+    rows: usize,
+    mut make: impl FnMut(TokenRow<'a>, &mut Vec<u64>),
+) -> ColumnarValue {
+    let mut sets = ListBuilder::new(UInt64Builder::new());
+    let mut set = Vec::new();
+    for i in 0..rows {
+        let row = tokens.row(i);
+        let given = row.is_some();
+        if let Some(row) = row {
+            make(row, &mut set);
+            sets.values().append_slice(&set);
+        }
+        sets.append(given);
+    }
+    ColumnarValue::Array(Arc::new(sets.finish()))
 }
 
 /// The hash of one token.

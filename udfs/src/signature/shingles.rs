@@ -1,13 +1,10 @@
-use std::sync::Arc;
-
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
+use super::{JoinedTokens, sets_of_tokens};
 use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
 
 /// `shingles(tokens, n)`: the set of hashes of all runs of `n` adjacent tokens.
@@ -68,21 +65,11 @@ impl ScalarUDFImpl for Shingles {
         let n = constant_integer(self.name(), "n", &n, 1..=1000)?;
         let n = usize::try_from(n).unwrap_or(1);
         let tokens = tokens.into_array(rows)?;
-        let tokens = Tokens::try_new(&tokens)?;
-        let mut sets = ListBuilder::new(UInt64Builder::new());
         let mut joined = JoinedTokens::default();
-        let mut set = Vec::new();
-        for i in 0..rows {
-            let Some(row) = tokens.row(i) else {
-                sets.append_null();
-                continue;
-            };
+        Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, rows, |row, set| {
             joined.refill(row);
-            shingle(&joined, n, &mut set);
-            sets.values().append_slice(&set);
-            sets.append(true);
-        }
-        Ok(ColumnarValue::Array(Arc::new(sets.finish())))
+            shingle(&joined, n, set);
+        }))
     }
 
     fn documentation(&self) -> Option<&Documentation> {

@@ -1,13 +1,10 @@
-use std::sync::Arc;
-
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
+use super::{JoinedTokens, sets_of_tokens};
 use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
 
 /// `skip_bigrams(tokens, distance)`: the set of hashes of all pairs of tokens that stand near each other.
@@ -70,22 +67,13 @@ impl ScalarUDFImpl for SkipBigrams {
         let distance = constant_integer(self.name(), "distance", &distance, 1..=1000)?;
         let distance = usize::try_from(distance).unwrap_or(1);
         let tokens = tokens.into_array(rows)?;
-        let tokens = Tokens::try_new(&tokens)?;
-        let mut sets = ListBuilder::new(UInt64Builder::new());
         let mut joined = JoinedTokens::default();
-        let (mut list, mut set) = (Vec::new(), Vec::new());
-        for i in 0..rows {
-            let Some(row) = tokens.row(i) else {
-                sets.append_null();
-                continue;
-            };
+        let mut list = Vec::new();
+        Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, rows, |row, set| {
             list.clear();
             list.extend(row);
-            skip_bigrams(&list, distance, &mut joined, &mut set);
-            sets.values().append_slice(&set);
-            sets.append(true);
-        }
-        Ok(ColumnarValue::Array(Arc::new(sets.finish())))
+            skip_bigrams(&list, distance, &mut joined, set);
+        }))
     }
 
     fn documentation(&self) -> Option<&Documentation> {

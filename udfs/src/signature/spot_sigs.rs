@@ -1,14 +1,12 @@
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::JoinedTokens;
+use super::{JoinedTokens, sets_of_tokens};
 use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, keep_constants, set_type};
 
 /// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
@@ -90,17 +88,10 @@ impl ScalarUDFImpl for SpotSigs {
         let antecedents: HashSet<&str> = antecedents.collect();
 
         let tokens = tokens.into_array(rows)?;
-        let tokens = Tokens::try_new(&tokens)?;
-        let mut sets = ListBuilder::new(UInt64Builder::new());
-        let mut spots = Spots::default();
-        for i in 0..rows {
-            let row = tokens.row(i);
-            let given = row.is_some();
-            spots.find(row.into_iter().flatten(), &antecedents, distance, chain);
-            sets.values().append_slice(&spots.set);
-            sets.append(given);
-        }
-        Ok(ColumnarValue::Array(Arc::new(sets.finish())))
+        let mut joined = JoinedTokens::default();
+        Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, rows, |row, set| {
+            find_spots(row, &antecedents, distance, chain, &mut joined, set);
+        }))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -108,45 +99,38 @@ impl ScalarUDFImpl for SpotSigs {
     }
 }
 
-/// The signatures of a row, and what it takes to find them.
-#[derive(Default)]
-struct Spots {
-    set: Vec<u64>,
-    joined: JoinedTokens,
-}
-
-impl Spots {
-    fn find<'a>(
-        &mut self,
-        tokens: impl Iterator<Item = &'a str> + Clone,
-        antecedents: &HashSet<&str>,
-        distance: usize,
-        chain: usize,
-    ) {
-        self.set.clear();
-        let words: Vec<&str> = tokens.clone().filter(|token| !antecedents.contains(token)).collect();
-        // How many words that are no antecedents stand before the token at hand.
-        let mut before = 0;
-        for token in tokens.clone() {
-            if !antecedents.contains(token) {
-                before += 1;
-                continue;
-            }
-            let following = words[before..].iter().skip(distance - 1).step_by(distance).take(chain);
-            if following.len() == chain {
-                self.joined.refill(std::iter::once(token).chain(following.copied()));
-                self.set.push(self.joined.hash(0..self.joined.len()));
-            }
+/// Puts the signatures of a row into `set`; `joined` is room to work in.
+fn find_spots<'a>(
+    tokens: impl Iterator<Item = &'a str> + Clone,
+    antecedents: &HashSet<&str>,
+    distance: usize,
+    chain: usize,
+    joined: &mut JoinedTokens,
+    set: &mut Vec<u64>,
+) {
+    set.clear();
+    let words: Vec<&str> = tokens.clone().filter(|token| !antecedents.contains(token)).collect();
+    // How many words that are no antecedents stand before the token at hand.
+    let mut before = 0;
+    for token in tokens.clone() {
+        if !antecedents.contains(token) {
+            before += 1;
+            continue;
         }
-        if self.set.is_empty() {
-            self.joined.refill(tokens);
-            if self.joined.len() > 0 {
-                self.set.push(self.joined.hash(0..self.joined.len()));
-            }
+        let following = words[before..].iter().skip(distance - 1).step_by(distance).take(chain);
+        if following.len() == chain {
+            joined.refill(std::iter::once(token).chain(following.copied()));
+            set.push(joined.hash(0..joined.len()));
         }
-        self.set.sort_unstable();
-        self.set.dedup();
     }
+    if set.is_empty() {
+        joined.refill(tokens);
+        if joined.len() > 0 {
+            set.push(joined.hash(0..joined.len()));
+        }
+    }
+    set.sort_unstable();
+    set.dedup();
 }
 
 #[cfg(test)]
@@ -154,9 +138,10 @@ mod tests {
     use super::*;
 
     fn spots(text: &str, antecedents: &[&str], distance: usize, chain: usize) -> Vec<u64> {
-        let mut spots = Spots::default();
-        spots.find(text.split(' '), &antecedents.iter().copied().collect(), distance, chain);
-        spots.set
+        let mut set = Vec::new();
+        let antecedents = antecedents.iter().copied().collect();
+        find_spots(text.split(' '), &antecedents, distance, chain, &mut JoinedTokens::default(), &mut set);
+        set
     }
 
     #[test]

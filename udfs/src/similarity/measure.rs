@@ -39,6 +39,16 @@ pub enum Side {
     Right,
 }
 
+impl Side {
+    /// The other argument.
+    pub fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
 impl Measure {
     /// All measures.
     pub const ALL: [Self; 5] = [Self::Jaccard, Self::Containment, Self::Overlap, Self::Dice, Self::Cosine];
