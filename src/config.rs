@@ -68,6 +68,10 @@ config_namespace! {
         /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. All give
         /// the same rows.
         pub strategy: Strategy, default = Strategy::Auto
+
+        /// How many rows of each input are read while the join is planned, if it is a file or a table: `EXPLAIN` shows how
+        /// many candidates the operator is estimated to have by them. 0 reads none.
+        pub sample_rows: usize, default = 4096
     }
 }
 

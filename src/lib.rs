@@ -68,3 +68,4 @@ mod similarity_join;
 
 pub use config::{IbidOptions, SimilarityJoinOptions, Strategy};
 pub use session::{session, with_ibid};
+pub use similarity_join::IbidCodec;

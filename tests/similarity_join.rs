@@ -12,6 +12,12 @@ use datafusion::execution::memory_pool::{MemoryLimit, MemoryPool, MemoryReservat
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use datafusion::physical_plan::{collect, displayable};
 use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::bytes::{
+    logical_plan_from_bytes_with_extension_codec, logical_plan_to_bytes_with_extension_codec,
+    physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec,
+};
+use datafusion_proto::physical_plan::PhysicalExtensionCodec;
+use ibid::IbidCodec;
 use proptest::prelude::*;
 
 /// `(id, lang, set)`
@@ -59,13 +65,21 @@ fn predicate() -> impl Strategy<Value = String> {
         .prop_map(|(f, t)| (f, format!("{t:?}")));
     let count = (0..6_i64).prop_map(|c| ("overlap", c.to_string()));
     let arguments = prop::sample::select(vec!["a.set, b.set", "b.set, a.set"]);
-    let residual = prop::sample::select(vec!["", " AND a.id < b.id", " AND a.lang = b.lang", " AND a.lang <> b.lang"]);
-    (prop_oneof![ratio, count], arguments, prop::sample::select(vec![">=", ">", "<=", "<"]), residual).prop_map(
-        |((function, threshold), arguments, operator, residual)| match operator {
-            ">=" | ">" => format!("{function}({arguments}) {operator} {threshold}{residual}"),
-            _ => format!("{threshold} {operator} {function}({arguments}){residual}"),
+    let similarity = (prop_oneof![ratio, count], arguments, prop::sample::select(vec![">=", ">", "<=", "<"])).prop_map(
+        |((function, threshold), arguments, operator)| match operator {
+            ">=" | ">" => format!("{function}({arguments}) {operator} {threshold}"),
+            _ => format!("{threshold} {operator} {function}({arguments})"),
         },
-    )
+    );
+    // Ids become codes in which few bits differ, and of one byte, in which all may.
+    let codes = prop::sample::select(vec![
+        "hamming(a.id, b.id) <= {k}",
+        "{k} > hamming(b.id * 129, a.id * 129)",
+        "hamming(arrow_cast(a.id, 'Int8'), arrow_cast(b.id, 'Int8')) = {k}",
+    ]);
+    let distance = (codes, 0..10_i64).prop_map(|(condition, k): (&str, i64)| condition.replace("{k}", &k.to_string()));
+    let residual = prop::sample::select(vec!["", " AND a.id < b.id", " AND a.lang = b.lang", " AND a.lang <> b.lang"]);
+    (prop_oneof![5 => similarity, 1 => distance], residual).prop_map(|(condition, residual)| condition + residual)
 }
 
 /// Memory of which one piece is refused: the `nth` that is asked for.
@@ -141,10 +155,26 @@ const FROM: [&str; 8] = [
     "SELECT id FROM a WHERE lang NOT IN (SELECT lang FROM b WHERE {condition})",
 ];
 
-/// The rows in some order that is the same for the same rows.
 async fn answer(session: &SessionContext, sql: &str) -> String {
-    let batches = session.sql(sql).await.unwrap().collect().await.unwrap();
-    let text = pretty_format_batches(&batches).unwrap().to_string();
+    lines(&session.sql(sql).await.unwrap().collect().await.unwrap())
+}
+
+/// The answer of a session without ibid that is sent the plan.
+async fn answer_elsewhere(session: &SessionContext, sql: &str) -> String {
+    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+    let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(&plan), &IbidCodec).unwrap();
+    let elsewhere = SessionContext::new_with_config(session.copied_config());
+    let sent = physical_plan_from_bytes_with_extension_codec(&bytes, &elsewhere.task_ctx(), &IbidCodec).unwrap();
+    assert_eq!(
+        displayable(sent.as_ref()).indent(true).to_string(),
+        displayable(plan.as_ref()).indent(true).to_string()
+    );
+    lines(&collect(sent, elsewhere.task_ctx()).await.unwrap())
+}
+
+/// The rows in some order that is the same for the same rows.
+fn lines(batches: &[RecordBatch]) -> String {
+    let text = pretty_format_batches(batches).unwrap().to_string();
     // Without the frame and the names, which an answer without batches has not.
     let mut lines: Vec<_> = text.lines().filter(|line| !line.starts_with('+')).skip(1).collect();
     lines.sort_unstable();
@@ -180,6 +210,10 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
+                let sent = runtime.block_on(async {
+                    answer_elsewhere(&session("operator", partitions, batch_size, &a, &b).await, &sql).await
+                });
+                prop_assert_eq!(&sent, &slow, "sent {}", sql);
             }
             Ok(())
         })
@@ -260,6 +294,61 @@ async fn a_pair_at_exactly_the_threshold_is_found() {
     }
 }
 
+/// All sizes of two small sets and of what they share, at every threshold that is a fraction of small numbers; what must be
+/// found follows from whole numbers.
+#[tokio::test]
+async fn pairs_at_exactly_the_threshold_are_found_for_all_sizes_and_thresholds() {
+    const LARGEST: u64 = 12;
+    let sizes = (1..=LARGEST).flat_map(|a| (1..=LARGEST).flat_map(move |b| (0..=a.min(b)).map(move |o| (a, b, o))));
+    let sizes: Vec<_> = sizes.collect();
+    let rows = |set: fn((u64, u64, u64)) -> std::ops::Range<u64>| {
+        Rows((0_i64..).zip(&sizes).map(|(id, sizes)| (id, None, Some(set(*sizes).collect()))).collect())
+    };
+    let (lefts, rights) = (rows(|(a, ..)| 0..a), rows(|(a, b, o)| a - o..a - o + b));
+    // The square of each measure as a fraction.
+    type Square = fn(u64, u64, u64) -> (u64, u64);
+    let measures: [(&str, Square); 4] = [
+        ("jaccard", |a, b, o| (o * o, (a + b - o) * (a + b - o))),
+        ("containment", |a, _, o| (o * o, a * a)),
+        ("dice", |a, b, o| (4 * o * o, (a + b) * (a + b))),
+        ("cosine", |a, b, o| (o * o, a * b)),
+    ];
+    let fractions = (1..=LARGEST).flat_map(|d| (1..=d).map(move |n| (n, d)));
+    let fractions: Vec<_> = fractions.filter(|(n, d)| (2..=*n).all(|k| n % k > 0 || d % k > 0)).collect();
+    let joins = ["a.id = b.id AND a.id % 2 = 0", "a.id = b.id"];
+    for (strategy, join) in [("lowered", joins[1]), ("operator", joins[0]), ("operator", joins[1])] {
+        let session = session(strategy, 2, 8192, &lefts, &rights).await;
+        for (measure, square) in measures {
+            for &(n, d) in &fractions {
+                let threshold = f64::from(u32::try_from(n).unwrap()) / f64::from(u32::try_from(d).unwrap());
+                let sql = format!("SELECT * FROM a JOIN b ON {measure}(a.set, b.set) >= {threshold:?} AND {join}");
+                let found: usize =
+                    session.sql(&sql).await.unwrap().collect().await.unwrap().iter().map(RecordBatch::num_rows).sum();
+                let reaches = |&(i, &(a, b, o)): &(usize, &(u64, u64, u64))| {
+                    let (top, bottom) = square(a, b, o);
+                    top * d * d >= n * n * bottom && (join == joins[1] || i % 2 == 0)
+                };
+                assert_eq!(found, sizes.iter().enumerate().filter(reaches).count(), "{strategy} {sql}");
+            }
+        }
+    }
+}
+
+/// A set of many rows, and two such sets that match: their rows are shared among the workers in pieces.
+#[tokio::test]
+async fn sets_that_many_rows_have_are_joined_in_pieces() {
+    let set = |id: i64| if id % 2 == 0 { vec![1, 2, 3, 4] } else { vec![1, 2, 3, 4, 5] };
+    let rows = Rows((0..6000).map(|id| (id, None, Some(set(id)))).collect());
+    let session = session("operator", 3, 8192, &rows, &rows).await;
+    let count = async |from: &str| {
+        let frame = session.sql(&format!("SELECT id FROM {from}")).await.unwrap();
+        frame.count().await.unwrap()
+    };
+    assert_eq!(count("(SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8)").await, 36_000_000);
+    assert_eq!(count("(SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.9)").await, 18_000_000);
+    assert_eq!(count("a LEFT SEMI JOIN b ON jaccard(a.set, b.set) >= 0.8 AND a.id > b.id + 5000").await, 999);
+}
+
 #[tokio::test]
 async fn the_plan_is_an_equality_join_over_prefixes() {
     let none = Rows(vec![]);
@@ -326,6 +415,83 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
 }
 
+/// A node that was sent is the node that there was, and gives the same rows.
+#[tokio::test]
+async fn a_logical_plan_can_be_sent() {
+    let sets = (0..50).map(|id: i64| (id, Some("en"), Some((0..6).map(|k| id.unsigned_abs() / 3 + k * k).collect())));
+    let here = session("operator", 2, 8192, &Rows(sets.collect()), &Rows(vec![])).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet").display().to_string();
+    let options = datafusion::dataframe::DataFrameWriteOptions::new().with_single_file_output(true);
+    here.table("a").await.unwrap().write_parquet(&file, options, None).await.unwrap();
+    for condition in [
+        "jaccard(a.set, b.set) >= 0.5",
+        "0.25 < containment(b.set, a.set) AND a.lang = b.lang",
+        "overlap(a.set, b.set) > 2 AND a.id < b.id AND a.lang IS NOT DISTINCT FROM b.lang",
+        "hamming(a.id, b.id) <= 1",
+    ] {
+        for from in FROM {
+            let from = from.replace("FROM a ", &format!("FROM '{file}' AS a "));
+            let from = from
+                .replace("JOIN b ", &format!("JOIN '{file}' AS b "))
+                .replace("JOIN a AS b", &format!("JOIN '{file}' AS b"));
+            let sql = from.replace("FROM b ", &format!("FROM '{file}' AS b ")).replace("{condition}", condition);
+            let plan = here.sql(&sql).await.unwrap().into_optimized_plan().unwrap();
+            let bytes = logical_plan_to_bytes_with_extension_codec(&plan, &IbidCodec).unwrap();
+            let there = ibid::session(Default::default(), Default::default()).unwrap();
+            let sent = logical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &IbidCodec).unwrap();
+            assert_eq!(sent.display_indent().to_string(), plan.display_indent().to_string());
+            let rows = there.execute_logical_plan(sent).await.unwrap().collect().await.unwrap();
+            assert_eq!(lines(&rows), answer(&here, &sql).await, "{sql}");
+        }
+    }
+}
+
+/// What is not a similarity join is for another codec, and what is no plan is said to be none.
+#[tokio::test]
+async fn the_codec_refuses_what_it_does_not_know() {
+    let none = Rows(vec![]);
+    let session = session("operator", 1, 8192, &none, &none).await;
+    let plan = session.sql("SELECT * FROM a").await.unwrap().create_physical_plan().await.unwrap();
+    let converter = datafusion_proto::physical_plan::DefaultPhysicalProtoConverter {};
+    let codec: &dyn PhysicalExtensionCodec = &IbidCodec;
+    let error = codec.try_encode(Arc::clone(&plan), &mut Vec::new(), &converter).unwrap_err().to_string();
+    assert!(error.contains("the codec of ibid has no bytes for DataSourceExec"), "{error}");
+    let error = codec.try_decode(&[1, 2, 3], &[plan], &session.task_ctx(), &converter).unwrap_err().to_string();
+    assert!(error.contains("the bytes of a similarity join"), "{error}");
+}
+
+/// Candidates are estimated by a sample of inputs that are but read; the estimate is none too low, and exact if the sample
+/// is all there is.
+#[tokio::test]
+async fn candidates_are_estimated_by_a_sample() {
+    let set = |id: u64| (0..8).map(|k| id * 7919 % 499 + k * k * 31).collect();
+    let rows = Rows((0..4000).map(|id: i64| (id, None, Some(set(id.unsigned_abs())))).collect());
+    let session = session("operator", 2, 8192, &rows, &rows).await;
+    let counts = async |from: &str| {
+        let sql = format!("SELECT a.id FROM {from} ON jaccard(a.set, b.set) >= 0.6");
+        let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+        let shown = displayable(plan.as_ref()).indent(false).to_string();
+        let estimate = shown.split("estimated_candidates=").nth(1).map(|rest| rest.lines().next().unwrap().to_string());
+        collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        let metrics = plan.metrics().unwrap();
+        let read = plan.children()[0].metrics().and_then(|metrics| metrics.output_rows());
+        assert!(read.is_none_or(|rows| rows == 4000), "the sample is not counted: {read:?}");
+        (estimate.map(|n| n.parse::<f64>().unwrap()), metrics.sum_by_name("candidates").unwrap().as_usize() as f64)
+    };
+    let (estimate, exact) = counts("a JOIN a AS b").await;
+    assert_eq!(estimate, Some(exact));
+    let (estimate, exact) = counts("a JOIN b").await;
+    assert_eq!(estimate, Some(exact));
+    let (estimate, _) = counts("(SELECT id, set FROM a GROUP BY id, set) AS a JOIN b").await;
+    assert_eq!(estimate, None);
+    session.sql("SET ibid.similarity_join.sample_rows = 1000").await.unwrap();
+    let (estimate, exact) = counts("a JOIN b").await;
+    assert!(exact <= estimate.unwrap() && estimate.unwrap() < 20.0 * exact, "{estimate:?} {exact}");
+    session.sql("SET ibid.similarity_join.sample_rows = 0").await.unwrap();
+    assert_eq!(counts("a JOIN b").await.0, None);
+}
+
 #[tokio::test]
 async fn few_rows_are_compared_pair_by_pair_and_more_by_the_operator() {
     for (rows, operator) in [(40, "NestedLoopJoinExec"), (41, "SimilarityJoinExec")] {
@@ -382,6 +548,9 @@ async fn what_cannot_be_lowered_stays_a_nested_loop() {
         "jaccard(a.set, a.set) >= 0.8",
         "jaccard(a.set, b.set) >= 0.8 OR a.id = b.id",
         "jaccard(a.set, b.set) >= a.id",
+        "hamming(a.id, b.id) >= 3",
+        "hamming(a.id, b.id) <= -1",
+        "hamming(a.id, a.id) <= 3",
     ] {
         assert!(!plan(&session, condition).await.contains("prefix_filter"), "{condition}");
     }

@@ -11,9 +11,14 @@
 //! [`SimilarityJoinRule`] recognises such a join and makes a [`node`] of it, which a [`planner`] gives to the [`operator`];
 //! or it rewrites the join to standard operators ([`lowered`]).
 //!
+//! Codes that differ in at most `k` bits share one of `k + 1` bands of bits, so `hamming(a.code, b.code) <= k` is an overlap
+//! of at least one band ([`hamming`]), with the distance as a further condition.
+//!
 //! The bounds come from [`Measure`](ibid_udfs::similarity::Measure), which derives them from the very computation that
 //! decides a match, so that no rounding loses a pair at the threshold.
 
+mod codec;
+mod hamming;
 mod lowered;
 mod node;
 mod operator;
@@ -21,5 +26,6 @@ mod planner;
 mod predicate;
 mod rule;
 
+pub use codec::IbidCodec;
 pub(crate) use planner::IbidQueryPlanner;
 pub(crate) use rule::SimilarityJoinRule;

@@ -28,17 +28,22 @@ pub(super) struct SimilarityJoin {
 
 impl SimilarityJoin {
     /// The node in place of `join`, whose condition is `predicate` and `filter`.
-    pub(super) fn new(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Self {
-        Self {
-            left: Arc::unwrap_or_clone(join.left),
-            right: Arc::unwrap_or_clone(join.right),
-            join_type: join.join_type,
-            predicate,
-            on: join.on,
-            filter,
-            null_equality: join.null_equality,
-            schema: join.schema,
-        }
+    pub(super) fn of(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Result<Self> {
+        let inputs = (Arc::unwrap_or_clone(join.left), Arc::unwrap_or_clone(join.right));
+        Self::try_new(inputs, join.join_type, predicate, join.on, filter, join.null_equality)
+    }
+
+    /// The join of a left and a right input.
+    pub(super) fn try_new(
+        (left, right): (LogicalPlan, LogicalPlan),
+        join_type: JoinType,
+        predicate: SimilarityPredicate,
+        on: Vec<(Expr, Expr)>,
+        filter: Option<Expr>,
+        null_equality: NullEquality,
+    ) -> Result<Self> {
+        let schema = Arc::new(build_join_schema(left.schema(), right.schema(), &join_type)?);
+        Ok(Self { left, right, join_type, predicate, on, filter, null_equality, schema })
     }
 
     /// Whether both inputs are one, read under two names.
@@ -122,17 +127,8 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
             return internal_err!("a similarity join has two inputs and two sets; please report it to ibid");
         };
         let on = self.on.iter().map_while(|_| exprs.next().zip(exprs.next())).collect();
-        let schema = Arc::new(build_join_schema(left.schema(), right.schema(), &self.join_type)?);
-        Ok(Self {
-            left,
-            right,
-            join_type: self.join_type,
-            predicate: self.predicate.with_sets(left_set, right_set),
-            on,
-            filter: exprs.next(),
-            null_equality: self.null_equality,
-            schema,
-        })
+        let predicate = self.predicate.with_sets(left_set, right_set);
+        Self::try_new((left, right), self.join_type, predicate, on, exprs.next(), self.null_equality)
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {

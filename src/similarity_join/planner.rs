@@ -7,6 +7,8 @@ use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::TaskContext;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
@@ -14,17 +16,20 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, UserDefi
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
-use datafusion::physical_plan::{ExecutionPlan, StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, StatisticsArgs, StatisticsContext};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
+use futures::TryStreamExt;
 
 use super::node::SimilarityJoin;
-use super::operator::{Input, SimilarityJoinExec};
-use crate::config::{IbidOptions, Strategy};
+use super::operator::{Input, Sample, SimilarityJoinExec, estimate_candidates};
+use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
+#[async_trait]
 pub(super) trait PlanSimilarityJoin: fmt::Debug + Send + Sync {
     /// The operator for `join`, or `None` if this way cannot run it.
-    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>>;
+    async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>>;
 }
 
 /// A similarity join whose inputs and expressions are planned.
@@ -38,9 +43,9 @@ pub(super) struct PlannedJoin<'a> {
     pub(super) filter: Option<JoinFilter>,
     /// All that must hold of a pair.
     pub(super) condition: JoinFilter,
-    pub(super) strategy: Strategy,
-    /// Into how many partitions the output may go.
-    pub(super) partitions: usize,
+    pub(super) options: SimilarityJoinOptions,
+    planner: &'a dyn PhysicalPlanner,
+    session: &'a dyn Session,
 }
 
 /// Compares all pairs where there are so few that an index does not pay.
@@ -52,15 +57,12 @@ impl FewPairs {
     const MOST: usize = 1600;
 }
 
+#[async_trait]
 impl PlanSimilarityJoin for FewPairs {
-    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        if join.strategy != Strategy::Auto {
+    async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        if join.options.strategy != Strategy::Auto {
             return Ok(None);
         }
-        let rows = |input: &Input| {
-            let statistics = StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?;
-            Ok::<_, DataFusionError>(statistics.num_rows)
-        };
         let pairs = rows(&join.left)?.multiply(&rows(&join.right)?);
         if !matches!(pairs, Precision::Exact(pairs) if pairs <= Self::MOST) {
             return Ok(None);
@@ -75,17 +77,74 @@ impl PlanSimilarityJoin for FewPairs {
 #[derive(Debug)]
 struct PrefixIndex;
 
+#[async_trait]
 impl PlanSimilarityJoin for PrefixIndex {
-    fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+    async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let exec = SimilarityJoinExec::try_new(
             join.node.predicate.condition(),
             join.left.clone(),
             (!join.is_read_once).then(|| join.right.clone()),
             join.filter.clone(),
             join.node.join_type,
-            join.partitions,
         )?;
-        Ok(Some(Arc::new(exec)))
+        Ok(Some(Arc::new(exec.with_estimate(join.estimate_candidates().await?))))
+    }
+}
+
+impl PlannedJoin<'_> {
+    /// How many candidates the operator will have; `None` where that is not known without running the inputs.
+    async fn estimate_candidates(&self) -> Result<Option<f64>> {
+        let Some(left) = self.sample(&self.left, &self.node.left).await? else { return Ok(None) };
+        let right = if self.is_read_once {
+            None
+        } else {
+            let Some(sample) = self.sample(&self.right, &self.node.right).await? else { return Ok(None) };
+            Some((&self.right, sample))
+        };
+        Ok(Some(estimate_candidates(self.node.predicate.condition(), (&self.left, left), right).await?))
+    }
+
+    /// The first rows of each partition of an input that is but read.
+    async fn sample(&self, input: &Input, plan: &LogicalPlan) -> Result<Option<Sample>> {
+        let rows = rows(input)?.get_value().copied().unwrap_or_default();
+        let wanted = self.options.sample_rows.min(rows);
+        if wanted == 0 || !is_scan(&input.plan) {
+            return Ok(None);
+        }
+        // A plan of its own, whose metrics are not those of the query.
+        let plan = self.planner.create_physical_plan(plan, self.session).await?;
+        let partitions = plan.output_partitioning().partition_count();
+        let config = self.session.config().clone().with_batch_size(wanted.div_ceil(partitions));
+        let context =
+            TaskContext::default().with_session_config(config).with_runtime(Arc::clone(self.session.runtime_env()));
+        let context = Arc::new(context);
+        let (mut batches, mut sampled) = (Vec::new(), 0);
+        for partition in 0..partitions {
+            let mut stream = plan.execute(partition, Arc::clone(&context))?;
+            let until = wanted * (partition + 1) / partitions;
+            while sampled < until {
+                let Some(batch) = stream.try_next().await? else { break };
+                let batch = batch.slice(0, batch.num_rows().min(until - sampled));
+                sampled += batch.num_rows();
+                batches.push(batch);
+            }
+        }
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        let of = rows as f64 / sampled.max(1) as f64;
+        Ok(Some(Sample { schema: plan.schema(), batches, of }))
+    }
+}
+
+/// How many rows an input has.
+fn rows(input: &Input) -> Result<Precision<usize>> {
+    Ok(StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?.num_rows)
+}
+
+/// Whether the first rows of a plan come without running all of it.
+fn is_scan(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    match plan.downcast_ref::<ProjectionExec>() {
+        Some(projection) => is_scan(projection.input()),
+        None => plan.is::<DataSourceExec>() && !plan.boundedness().is_unbounded(),
     }
 }
 
@@ -131,15 +190,16 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let join = PlannedJoin {
             filter: rest.as_ref().map(plan_filter).transpose()?,
             condition: plan_filter(&whole)?,
-            strategy: options.map(|options| options.similarity_join.strategy).unwrap_or_default(),
-            partitions: session.config().target_partitions(),
+            options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),
+            planner,
+            session,
             node,
             left,
             right,
             is_read_once,
         };
         for way in &self.ways {
-            if let Some(plan) = way.plan(&join)? {
+            if let Some(plan) = way.plan(&join).await? {
                 return Ok(Some(plan));
             }
         }

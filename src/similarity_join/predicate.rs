@@ -23,7 +23,7 @@ pub(super) struct SimilarityPredicate {
     /// The least value that matches, above 0 and not NaN.
     pub(super) threshold: f64,
     /// The number that the measure must be above, where it was written so.
-    above: Option<f64>,
+    pub(super) above: Option<f64>,
     /// The measure as it is called in the condition.
     pub(super) similarity: ScalarFunction,
 }
@@ -49,28 +49,36 @@ impl fmt::Display for SimilarityPredicate {
 
 impl SimilarityPredicate {
     /// Recognises a conjunct of a join condition, whichever way round it is written.
-    pub(super) fn recognise(conjunct: &Expr, left: &DFSchema, right: &DFSchema) -> Result<Option<Self>> {
-        let Some((function, threshold, above)) = at_least(conjunct) else { return Ok(None) };
-        let Some(measure) = Measure::of(&function.func) else { return Ok(None) };
-        let [first, second] = function.args.as_slice() else { return Ok(None) };
+    pub(super) fn recognise(conjunct: &Expr, left: &DFSchema, right: &DFSchema) -> Option<Self> {
+        let (function, threshold, above) = at_least(conjunct)?;
+        Self::of_call(function, threshold, above, left, right)
+    }
+
+    /// The condition that `call` is at least `threshold`, which is the next number where it was written as `above` one.
+    pub(super) fn of_call(
+        call: &ScalarFunction,
+        threshold: f64,
+        above: Option<f64>,
+        left: &DFSchema,
+        right: &DFSchema,
+    ) -> Option<Self> {
+        let measure = Measure::of(&call.func)?;
+        let [first, second] = call.args.as_slice() else { return None };
         if threshold.is_nan() || threshold <= 0.0 || first.is_volatile() || second.is_volatile() {
-            return Ok(None);
+            return None;
         }
         let is_over = |expr: &Expr, schema: &DFSchema| {
             let columns = expr.column_refs();
             !columns.is_empty() && columns.iter().all(|column| schema.has_column(column))
         };
-        let (first_left, second_right) = (is_over(first, left), is_over(second, right));
-        let (first_right, second_left) = (is_over(first, right), is_over(second, left));
-        let sides = if first_left && second_right {
-            (first, second, Side::Left)
-        } else if first_right && second_left {
-            (second, first, Side::Right)
+        let (left, right, left_is) = if is_over(first, left) && is_over(second, right) {
+            (first.clone(), second.clone(), Side::Left)
+        } else if is_over(first, right) && is_over(second, left) {
+            (second.clone(), first.clone(), Side::Right)
         } else {
-            return Ok(None);
+            return None;
         };
-        let (left, right, left_is) = (sides.0.clone(), sides.1.clone(), sides.2);
-        Ok(Some(Self { measure, left, right, left_is, threshold, above, similarity: function.clone() }))
+        Some(Self { measure, left, right, left_is, threshold, above, similarity: call.clone() })
     }
 
     /// What is left of the predicate once the sets are at hand.

@@ -6,6 +6,7 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use super::hamming::shared_band;
 use super::lowered::lower;
 use super::node::SimilarityJoin;
 use super::predicate::{SimilarityPredicate, is_lowered};
@@ -47,24 +48,30 @@ impl OptimizerRule for SimilarityJoinRule {
                 lower(join, &predicate, config).map(Transformed::yes)
             }
             Some((predicate, rest)) => {
-                let node = SimilarityJoin::new(join, predicate, conjunction(rest));
+                let node = SimilarityJoin::of(join, predicate, conjunction(rest))?;
                 Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: Arc::new(node) })))
             }
         }
     }
 }
 
-/// The similarity predicate of a join, and the rest of its condition.
+/// A similarity predicate that the condition of a join implies, and the rest of the condition.
 fn find_predicate(join: &Join) -> Result<Option<(SimilarityPredicate, Vec<Expr>)>> {
     let Some(condition) = &join.filter else { return Ok(None) };
     if is_lowered(condition)? {
         return Ok(None);
     }
+    let recognise = |conjunct: &Expr| SimilarityPredicate::recognise(conjunct, join.left.schema(), join.right.schema());
     let mut conjuncts = split_conjunction_owned(condition.clone());
     for i in 0..conjuncts.len() {
-        let recognised = SimilarityPredicate::recognise(&conjuncts[i], join.left.schema(), join.right.schema())?;
-        if let Some(predicate) = recognised {
+        if let Some(predicate) = recognise(&conjuncts[i]) {
             conjuncts.remove(i);
+            return Ok(Some((predicate, conjuncts)));
+        }
+    }
+    for shared_band in conjuncts.iter().filter_map(shared_band) {
+        if let Some(predicate) = recognise(&shared_band) {
+            // Codes that share a band still may be far apart.
             return Ok(Some((predicate, conjuncts)));
         }
     }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use arrow::array::{
     Array, ArrayRef, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt64Array, UInt64Builder,
 };
-use arrow::buffer::OffsetBuffer;
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
 use arrow::datatypes::{DataType, Field};
 use datafusion_common::cast::{as_binary_view_array, as_list_array, as_string_view_array, as_uint64_array};
-use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion_common::{Result, ScalarValue, exec_err, internal_err, plan_err};
 use datafusion_expr::{ColumnarValue, Expr};
 
 use crate::similarity::PackedSet;
@@ -67,6 +67,20 @@ pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
             "{function} expects two lists of hashes, got {given}; write {function}(shingles(words(normalize(a)), 3), \
              shingles(words(normalize(b)), 3)), or 1 in place of 3 to compare single words"
         ),
+    }
+}
+
+/// The type of a code argument: bytes of a fixed width or an integer.
+pub(crate) fn coerce_code(function: &str, given: &DataType) -> Result<DataType> {
+    match given {
+        DataType::Null => Ok(DataType::Int64),
+        DataType::FixedSizeBinary(_) => Ok(given.clone()),
+        integer if integer.is_integer() => Ok(given.clone()),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => plan_err!(
+            "{function} expects codes of a fixed width, got {given}; write arrow_cast(code, 'FixedSizeBinary(8)') for \
+             codes of 64 bits"
+        ),
+        _ => plan_err!("{function} expects codes, FixedSizeBinary or integers, got {given}"),
     }
 }
 
@@ -131,6 +145,34 @@ pub(crate) fn constant_above_zero(function: &str, name: &str, value: &ColumnarVa
 /// The text argument of a batch.
 pub(crate) fn text_array(value: &ArrayRef) -> Result<&StringViewArray> {
     as_string_view_array(value)
+}
+
+/// A column of codes, as bytes.
+pub(crate) struct Codes {
+    bytes: Buffer,
+    offset: usize,
+    width: usize,
+    nulls: Option<NullBuffer>,
+}
+
+impl Codes {
+    pub(crate) fn try_new(value: &ArrayRef) -> Result<Self> {
+        let width = match value.data_type() {
+            DataType::FixedSizeBinary(width) => usize::try_from(*width).ok(),
+            integer => integer.primitive_width(),
+        };
+        let data = value.to_data();
+        let (Some(width), [bytes]) = (width, data.buffers()) else {
+            return internal_err!("codes of {}", value.data_type());
+        };
+        Ok(Self { bytes: bytes.clone(), offset: data.offset(), width, nulls: data.nulls().cloned() })
+    }
+
+    /// The code of a row; `None` where it is NULL.
+    pub(crate) fn row(&self, i: usize) -> Option<&[u8]> {
+        let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(i));
+        (!is_null).then(|| &self.bytes[(self.offset + i) * self.width..][..self.width])
+    }
 }
 
 /// A column of token lists.

@@ -26,6 +26,9 @@ pub(super) struct Share {
 }
 
 impl Share {
+    /// The one share of a join in memory.
+    pub(super) const ALL: Self = Self { number: 0, of: 1 };
+
     /// The number of the share that a rank belongs to.
     pub(super) fn of_rank(rank: u32, shares: usize) -> usize {
         // Not by the same bits as parts.

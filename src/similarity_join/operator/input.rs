@@ -128,6 +128,20 @@ pub(super) struct Batches {
 }
 
 impl Batches {
+    /// What is held in memory.
+    pub(super) fn of(left: Vec<Held>, right: Vec<Held>) -> Self {
+        let mut batches = Self { all: Vec::new(), left: 0 };
+        let mut first = 0;
+        for mut batch in left.into_iter().flat_map(|held| held.batches) {
+            batch.first = first;
+            first += batch.rows.num_rows();
+            batches.all.push(batch);
+        }
+        batches.left = batches.all.len();
+        batches.all.extend(right.into_iter().flat_map(|held| held.batches));
+        batches
+    }
+
     /// How much they are.
     pub(super) fn summary(&self, condition: &Arc<Condition>, is_self_join: bool) -> Result<Summary> {
         let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, is_self_join));
@@ -159,6 +173,10 @@ impl Input {
         Ok(Arc::new(self.plan.schema().project(columns)?))
     }
 
+    pub(super) fn reader(&self, columns: &[usize], enough: usize) -> Reader {
+        Reader { set: Arc::clone(&self.set), keys: self.keys.clone(), columns: columns.to_vec(), enough }
+    }
+
     /// Reads all rows, keeping `columns` of them, in memory as long as there is some and then on disk.
     pub(super) async fn collect(
         &self,
@@ -171,12 +189,7 @@ impl Input {
         let mut tasks = Vec::new();
         for partition in 0..self.plan.output_partitioning().partition_count() {
             let stream = self.plan.execute(partition, Arc::clone(context))?;
-            let reader = Reader {
-                set: Arc::clone(&self.set),
-                keys: self.keys.clone(),
-                columns: columns.to_vec(),
-                enough: context.session_config().batch_size(),
-            };
+            let reader = self.reader(columns, context.session_config().batch_size());
             let held = Held::new(Arc::clone(reservation), spill.clone(), shown.clone());
             tasks.push(SpawnedTask::spawn(reader.read(stream, held)));
         }
@@ -190,7 +203,7 @@ impl Input {
 
 /// What a partition of an input holds, in memory or on disk.
 pub(super) struct Held {
-    pub(super) batches: Vec<Batch>,
+    batches: Vec<Batch>,
     /// How much it is, wherever it is.
     pub(super) summary: Summary,
     shown: Shown,
@@ -251,7 +264,7 @@ impl Held {
     }
 }
 
-struct Reader {
+pub(super) struct Reader {
     set: Arc<dyn PhysicalExpr>,
     keys: Vec<Arc<dyn PhysicalExpr>>,
     columns: Vec<usize>,
@@ -277,7 +290,8 @@ impl Reader {
         Ok(held)
     }
 
-    fn evaluate(&self, schema: &SchemaRef, small: &[RecordBatch]) -> Result<Batch> {
+    /// The rows and sets of some batches, as one.
+    pub(super) fn evaluate(&self, schema: &SchemaRef, small: &[RecordBatch]) -> Result<Batch> {
         let batch = together(schema, small)?;
         let set = self.set.evaluate(&batch)?.into_array(batch.num_rows())?;
         let sets = canonical_sets(&set)?;

@@ -66,14 +66,13 @@ const UNKNOWN: usize = 1 << 30;
 const MOST_SHARES: usize = 200;
 
 impl MemoryPlan {
-    /// A share should take a quarter of the memory: shares are not of one size, and one may still be joined by some
-    /// partitions when the next one is read.
+    /// A share should take a third of the memory, as shares are not of one size.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
-        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 4);
+        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
         Self { counters: (memory / 8).max(1 << 12), shares: shares.unwrap_or(MOST_SHARES) }
     }
 

@@ -13,11 +13,12 @@
 //! ([`spill`], [`memory`]): a row goes to the share of each rank that it shows, and steps 2 to 6 run for one share after the
 //! other.
 //!
-//! Steps 1 to 4 run once for all partitions of the output, in parallel over the parts of the input; in steps 5 and 6 the
-//! partitions of the output take tasks of about as many pairs of sets off one list, so that a heavy group keeps none of
-//! them waiting for another.
+//! Steps 1 to 4 run in parallel over the parts of the input; in steps 5 and 6 workers take tasks of about as many pairs of
+//! sets off one list ([`work`]), and share the rows of sets that many rows have, so that neither a heavy group nor a heavy
+//! set keeps one of them alone. [`run`] leads from the first step to the last.
 
 mod condition;
+mod estimate;
 mod exec;
 mod index;
 mod input;
@@ -26,10 +27,13 @@ mod order;
 mod output;
 mod parallel;
 mod prefix;
+mod run;
 mod search;
 mod sets;
 mod spill;
+mod work;
 
 pub(super) use condition::Condition;
+pub(super) use estimate::{Sample, estimate_candidates};
 pub(super) use exec::SimilarityJoinExec;
 pub(super) use input::Input;

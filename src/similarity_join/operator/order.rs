@@ -1,8 +1,10 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use datafusion::common::{JoinSide, Result};
 
 use super::index::{Index, narrow, narrow_u64};
+use super::input::Batch;
 use super::parallel::parallel;
 use super::sets::Sets;
 use super::spill::Spilled;
@@ -78,25 +80,37 @@ impl Order {
         Ok(Self { classes: classes.concat(), shift })
     }
 
-    /// Counts the elements of all rows that a stream of spilled batches gives, on counters that take at most `bytes`.
-    pub(super) async fn of_spilled(spilled: &Spilled, elements: usize, bytes: usize) -> Result<Self> {
+    /// Counts the elements of all rows on disk, on counters that take at most `bytes`.
+    pub(super) async fn of_spilled(spilled: &Spilled, elements: usize, bytes: usize, workers: usize) -> Result<Self> {
         let fitting = (bytes / size_of::<u32>()).max(2).ilog2();
         let counters = Self::counters(elements).min(1 << fitting).max(PARTS);
         let shift = u64::BITS - counters.trailing_zeros();
-        let mut counts = vec![0_u32; counters];
+        let counts: Arc<Vec<AtomicU32>> = Arc::new(std::iter::repeat_with(AtomicU32::default).take(counters).collect());
         for side in [JoinSide::Left, JoinSide::Right] {
             let mut batches = spilled.read(side);
-            while let Some(batch) = batches.next().await? {
-                for row in 0..batch.rows.num_rows() {
-                    let key = batch.key(row);
-                    for &element in &batch.elements()[batch.range(row)] {
-                        let count = &mut counts[index(mix(element ^ key) >> shift)];
-                        *count = count.saturating_add(1);
-                    }
+            loop {
+                let some = batches.next_some(workers).await?;
+                if some.is_empty() {
+                    break;
                 }
+                let counts = Arc::clone(&counts);
+                let count = move |batch: Batch| {
+                    for row in 0..batch.rows.num_rows() {
+                        let key = batch.key(row);
+                        for &element in &batch.elements()[batch.range(row)] {
+                            let count = &counts[index(mix(element ^ key) >> shift)];
+                            // Far from where it would begin anew.
+                            if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
+                                count.fetch_sub(1, Ordering::Relaxed);
+                            }
+                        }
+                    }
+                    Ok(())
+                };
+                parallel(workers, some, count).await?;
             }
         }
-        Ok(Self { classes: counts.into_iter().map(class).collect(), shift })
+        Ok(Self { classes: counts.iter().map(|count| class(count.load(Ordering::Relaxed))).collect(), shift })
     }
 
     /// How many bytes the order takes once it is made.

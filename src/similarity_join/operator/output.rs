@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::{filter_record_batch, interleave};
@@ -11,6 +11,10 @@ use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 use super::input::{Batch, Batches};
 use super::search::Pair;
 use super::sets::{Row, Sets};
+use super::work::Piece;
+
+/// One worker takes at most about so many pairs of rows of a pair of sets, some tenths of a second of work.
+const PIECE: usize = 1 << 22;
 
 /// How pairs of rows become the output.
 #[derive(Debug, Clone)]
@@ -24,22 +28,31 @@ pub(super) struct Shape {
     pub(super) batch_size: usize,
 }
 
+impl Shape {
+    /// The rows of a batch of the left input that a semi or an anti join gives.
+    pub(super) fn rows_of(&self, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
+        let wanted = self.join_type == JoinType::LeftSemi;
+        let rows = all.rows.num_rows();
+        let is_wanted: BooleanArray = (0..rows).map(|row| Some(matched.is_set(all.number(row)) == wanted)).collect();
+        let columns = self.columns.iter().map(|column| Arc::clone(all.rows.column(column.index))).collect();
+        Ok(filter_record_batch(&batch(&self.schema, columns, rows)?, &is_wanted)?)
+    }
+}
+
 /// Which rows of the left input have a partner; for semi and anti joins.
 #[derive(Debug)]
 pub(super) struct Matched {
     bits: Vec<AtomicU64>,
-    /// How many partitions still look for partners.
-    searching: AtomicUsize,
 }
 
 impl Matched {
-    pub(super) fn bytes(rows: usize) -> usize {
-        rows.div_ceil(8)
+    pub(super) fn new(rows: usize) -> Self {
+        Self { bits: std::iter::repeat_with(AtomicU64::default).take(rows.div_ceil(64)).collect() }
     }
 
-    pub(super) fn new(rows: usize, partitions: usize) -> Self {
-        let bits = std::iter::repeat_with(AtomicU64::default).take(rows.div_ceil(64)).collect();
-        Self { bits, searching: AtomicUsize::new(partitions) }
+    /// How much memory it takes, if there is one.
+    pub(super) fn bytes(matched: Option<&Self>) -> usize {
+        matched.map_or(0, |matched| size_of_val(matched.bits.as_slice()))
     }
 
     fn set(&self, row: usize) {
@@ -48,11 +61,6 @@ impl Matched {
 
     fn is_set(&self, row: usize) -> bool {
         self.bits[row / 64].load(Ordering::Relaxed) & 1 << (row % 64) != 0
-    }
-
-    /// Says that a partition has no more pairs; true for the last.
-    pub(super) fn is_complete(&self) -> bool {
-        self.searching.fetch_sub(1, Ordering::AcqRel) == 1
     }
 }
 
@@ -63,26 +71,50 @@ pub(super) struct Output {
     pairs: Vec<Pair>,
     /// The next pair of `pairs`, and the next pair of rows of it.
     next: (usize, usize, usize),
+    /// Where the left rows end of a pair of which only a piece is wanted.
+    end: Option<usize>,
     lefts: Vec<Row>,
     rights: Vec<Row>,
 }
 
 impl Output {
     pub(super) fn new(shape: Arc<Shape>) -> Self {
-        Self { shape, pairs: Vec::new(), next: (0, 0, 0), lefts: Vec::new(), rights: Vec::new() }
+        Self { shape, pairs: Vec::new(), next: (0, 0, 0), end: None, lefts: Vec::new(), rights: Vec::new() }
     }
 
     /// The list to which the next pairs are added, once all of the last ones are taken.
     pub(super) fn refill(&mut self) -> &mut Vec<Pair> {
         self.pairs.clear();
-        self.next = (0, 0, 0);
+        (self.next, self.end) = ((0, 0, 0), None);
         &mut self.pairs
     }
 
-    /// Takes pairs of rows until there are enough for a batch; false if there are no more pairs.
-    pub(super) fn take(&mut self, sets: &Sets, batches: &Batches, matched: Option<&Matched>) -> bool {
+    /// Goes on with a piece of a pair, once all of the last pairs are taken.
+    pub(super) fn start(&mut self, piece: Piece) {
+        self.refill().push(piece.pair);
+        (self.next.1, self.end) = (piece.lefts.start, Some(piece.lefts.end));
+    }
+
+    /// Takes pairs of rows until there are enough for a batch; false if there are no more pairs. Pairs of sets with too many
+    /// rows for one worker are given to `share` instead, in pieces.
+    pub(super) fn take(
+        &mut self,
+        sets: &Sets,
+        batches: &Batches,
+        matched: Option<&Matched>,
+        share: impl Fn(Piece),
+    ) -> bool {
         while let Some(&(left, right)) = self.pairs.get(self.next.0) {
             let (lefts, rights) = (sets.members(left), sets.members(right));
+            if self.end.is_none() && lefts.len().saturating_mul(rights.len()) > PIECE {
+                let rows = (PIECE / rights.len()).max(1);
+                for start in (0..lefts.len()).step_by(rows) {
+                    share(Piece { pair: (left, right), lefts: start..lefts.len().min(start + rows) });
+                }
+                self.next.0 += 1;
+                continue;
+            }
+            let lefts = &lefts[..self.end.unwrap_or(lefts.len())];
             while let Some(&left) = lefts.get(self.next.1) {
                 // A row that has a partner needs no other.
                 let done = matched.is_some_and(|matched| matched.is_set(batches.number(left)));
@@ -154,15 +186,6 @@ impl Output {
             Ok(interleave(&values.collect::<Vec<_>>(), rows)?)
         };
         columns.iter().map(of).collect()
-    }
-
-    /// The rows of a batch of the left input that a semi or an anti join gives.
-    pub(super) fn rows_of(&self, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
-        let wanted = self.shape.join_type == JoinType::LeftSemi;
-        let rows = all.rows.num_rows();
-        let is_wanted: BooleanArray = (0..rows).map(|row| Some(matched.is_set(all.number(row)) == wanted)).collect();
-        let columns = self.shape.columns.iter().map(|column| Arc::clone(all.rows.column(column.index))).collect();
-        Ok(filter_record_batch(&batch(&self.shape.schema, columns, rows)?, &is_wanted)?)
     }
 }
 

@@ -1,3 +1,5 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -43,16 +45,35 @@ struct Place {
     size: u32,
 }
 
+impl Place {
+    /// By size, and then by place, so that whoever goes through all sets goes through memory as seldom as can be.
+    fn by_size(&self) -> (u32, u32, u32) {
+        (self.size, self.batch, self.start)
+    }
+}
+
+/// The distinct sets of a part of the rows.
+struct Part {
+    places: Vec<Place>,
+    /// The rows of the sets, set by set in the order of `places`.
+    members: Vec<Row>,
+    /// Which sets there are, in the order of their sizes.
+    by_size: Vec<u32>,
+}
+
 /// A row with the hash of its set.
 type Hashed = (u64, Row);
 
 /// Rows are dealt into so many parts, by the first six bits of their hash, so that equal sets are in one part.
 const PARTS: usize = 64;
 
+/// So many sets are gone through in a millisecond or less.
+const SOME: usize = 1 << 14;
+
 impl Sets {
     /// How many bytes it takes at most to find the distinct sets of so many rows.
     pub(super) fn bytes(rows: usize) -> usize {
-        rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>())
+        rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>() + size_of::<u32>())
     }
 
     /// Finds the distinct sets.
@@ -125,21 +146,24 @@ impl Sets {
         }
         let all = Arc::clone(batches);
         let parts = parallel(workers, parts, move |part| Ok(group(&all.all, part))).await?;
-        // By size, and then by place, so that whoever goes through all sets goes through memory as seldom as can be.
-        let by_size = |(place, i): (&Place, u32), part: u32| (place.size, place.batch, place.start, part, i);
-        let mut order: Vec<_> = (0_u32..)
-            .zip(&parts)
-            .flat_map(|(part, (places, _))| places.iter().zip(0_u32..).map(move |place| by_size(place, part)))
-            .collect();
-        order.sort_unstable();
-        self.places.reserve_exact(order.len());
-        self.members.reserve_exact(parts.iter().map(|(_, members)| members.len()).sum());
-        for (.., part, i) in order {
-            let (places, members) = &parts[part as usize];
-            let place = places[i as usize];
-            let end = places.get(i as usize + 1).map_or(members.len(), |next| next.members);
-            self.places.push(Place { members: self.members.len(), ..place });
-            self.members.extend_from_slice(&members[place.members..end]);
+        let next_of = |part: usize, nth: usize| {
+            let &i = parts[part].by_size.get(nth)?;
+            Some(Reverse((parts[part].places[i as usize].by_size(), part, nth)))
+        };
+        let mut next: BinaryHeap<_> = (0..PARTS).filter_map(|part| next_of(part, 0)).collect();
+        self.places.reserve_exact(parts.iter().map(|part| part.places.len()).sum());
+        self.members.reserve_exact(parts.iter().map(|part| part.members.len()).sum());
+        while let Some(Reverse((_, part, nth))) = next.pop() {
+            next.extend(next_of(part, nth + 1));
+            let Part { places, members, by_size } = &parts[part];
+            let i = by_size[nth] as usize;
+            let end = places.get(i + 1).map_or(members.len(), |next| next.members);
+            self.places.push(Place { members: self.members.len(), ..places[i] });
+            self.members.extend_from_slice(&members[places[i].members..end]);
+            if self.places.len().is_multiple_of(SOME) {
+                // Here is a loop over all sets in one task.
+                tokio::task::yield_now().await;
+            }
         }
         Ok(())
     }
@@ -162,9 +186,9 @@ fn deal(batch: &Batch, number: usize) -> Result<Vec<Vec<Hashed>>> {
 }
 
 /// The distinct sets of a part, and their rows.
-fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> (Vec<Place>, Vec<Row>) {
+fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> Part {
     rows.sort_unstable();
-    let (mut places, mut members) = (Vec::new(), Vec::with_capacity(rows.len()));
+    let (mut places, mut members) = (Vec::<Place>::new(), Vec::with_capacity(rows.len()));
     for same_hash in rows.chunk_by(|a, b| a.0 == b.0) {
         if let [(_, row)] = same_hash {
             let batch = &batches[row.batch as usize];
@@ -200,5 +224,7 @@ fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> (Vec<Place>, Vec<Row>) {
             });
         }
     }
-    (places, members)
+    let mut by_size: Vec<u32> = (0..narrow(places.len())).collect();
+    by_size.sort_unstable_by_key(|i| Place::by_size(&places[*i as usize]));
+    Part { places, members, by_size }
 }

@@ -14,6 +14,7 @@ use super::condition::{Condition, Shown};
 use super::index::Share;
 use super::input::{Batch, Batches, together};
 use super::order::Order;
+use super::parallel::parallel;
 use super::prefix::Prefix;
 
 /// A file that is being written.
@@ -89,6 +90,18 @@ impl SpillReader {
     }
 }
 
+impl SpillReader {
+    /// The next batches, at most `most` of them; none at the end.
+    pub(super) async fn next_some(&mut self, most: usize) -> Result<Vec<Batch>> {
+        let mut some = Vec::with_capacity(most);
+        while some.len() < most {
+            let Some(batch) = self.next().await? else { break };
+            some.push(batch);
+        }
+        Ok(some)
+    }
+}
+
 impl Side {
     /// All rows, from the first file to the last.
     pub(super) fn read(self: &Arc<Self>) -> SpillReader {
@@ -123,15 +136,16 @@ impl Spilled {
     /// show the same. Each share has a file of each side.
     pub(super) async fn deal(
         &self,
-        order: &Order,
+        order: &Arc<Order>,
         condition: &Arc<Condition>,
         is_self_join: bool,
         shares: usize,
+        workers: usize,
     ) -> Result<Self> {
         let shown = |is_left| Shown::new(condition, is_left, is_self_join);
         Ok(Self {
-            left: deal(&self.left, order, shown(true), is_self_join, shares).await?,
-            right: deal(&self.right, order, shown(false), is_self_join, shares).await?,
+            left: deal(&self.left, order, shown(true), is_self_join, shares, workers).await?,
+            right: deal(&self.right, order, shown(false), is_self_join, shares, workers).await?,
         })
     }
 
@@ -153,39 +167,29 @@ impl Spilled {
 
 async fn deal(
     side: &Arc<Side>,
-    order: &Order,
-    mut shown: Shown,
+    order: &Arc<Order>,
+    shown: Shown,
     is_self_join: bool,
     shares: usize,
+    workers: usize,
 ) -> Result<Arc<Side>> {
     let spill = side.spill.clone();
     let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
-    let mut prefix = Prefix::default();
     let mut postings = vec![0; shares];
-    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); shares];
     let mut batches = side.read();
-    while let Some(batch) = batches.next().await? {
-        for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
-            let elements = &batch.elements()[batch.range(row)];
-            let shown = shown.of(elements.len());
-            if shown == 0 {
-                // Nothing matches it, not even itself.
-                continue;
-            }
-            prefix.find(elements, batch.key(row), shown, order);
-            prefix.ranks.iter().for_each(|rank| postings[Share::of_rank(*rank, shares)] += 1);
-            let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
-            for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
-                if rows_of[share].last() != Some(&number) {
-                    rows_of[share].push(number);
-                }
-            }
+    loop {
+        let some = batches.next_some(workers).await?;
+        if some.is_empty() {
+            break;
         }
-        let spilled = batch.to_spilled()?;
-        for (rows, writer) in rows_of.iter_mut().zip(&mut writers) {
-            if !rows.is_empty() {
-                let rows = UInt32Array::from(std::mem::take(rows));
-                writer.append(&take_record_batch(&spilled, &rows)?)?;
+        let (order, shown) = (Arc::clone(order), shown.clone());
+        let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, shares);
+        for dealt in parallel(workers, some, deal).await? {
+            for (share, (rows, more)) in dealt.into_iter().enumerate() {
+                postings[share] += more;
+                if rows.num_rows() > 0 {
+                    writers[share].append(&rows)?;
+                }
             }
         }
     }
@@ -197,4 +201,36 @@ async fn deal(
         files.extend(writer.finish()?);
     }
     Ok(Arc::new(Side { files, spill, postings }))
+}
+
+/// The rows of a batch by share, and how many elements of the share they show.
+fn deal_batch(
+    batch: &Batch,
+    order: &Order,
+    mut shown: Shown,
+    is_self_join: bool,
+    shares: usize,
+) -> Result<Vec<(RecordBatch, usize)>> {
+    let mut prefix = Prefix::default();
+    let mut dealt: Vec<(Vec<u32>, usize)> = vec![(Vec::new(), 0); shares];
+    for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
+        let elements = &batch.elements()[batch.range(row)];
+        let shown = shown.of(elements.len());
+        if shown == 0 {
+            // Nothing matches it, not even itself.
+            continue;
+        }
+        prefix.find(elements, batch.key(row), shown, order);
+        prefix.ranks.iter().for_each(|rank| dealt[Share::of_rank(*rank, shares)].1 += 1);
+        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
+        for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
+            let rows = &mut dealt[share].0;
+            if rows.last() != Some(&number) {
+                rows.push(number);
+            }
+        }
+    }
+    let spilled = batch.to_spilled()?;
+    let take = |(rows, postings)| Ok((take_record_batch(&spilled, &UInt32Array::from(rows))?, postings));
+    dealt.into_iter().map(take).collect()
 }

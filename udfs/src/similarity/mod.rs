@@ -1,12 +1,14 @@
-//! Similarities of two sets, and the functions that a similarity join is lowered to.
+//! Similarities of two sets or codes, and the functions that a similarity join is lowered to.
 //!
-//! All similarities are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
+//! All similarities of sets are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
 //! holds what each of them is and what a threshold on it implies; the similarity join takes its bounds from there.
 
 mod containment;
 mod cosine;
 mod dice;
 mod first_common_token;
+mod hamming;
+mod hamming_bands;
 mod jaccard;
 mod length_filter;
 mod measure;
@@ -62,6 +64,16 @@ pub mod expr_fn {
         ScalarUDF::from(super::unpack_set::UnpackSet::default()).call(vec![packed])
     }
 
+    /// `hamming_bands(code, k)`
+    pub fn hamming_bands(code: Expr, k: i64) -> Expr {
+        ScalarUDF::from(super::hamming_bands::HammingBands::default()).call(vec![code, lit(k)])
+    }
+
+    /// `overlap(a, b)`
+    pub fn overlap(a: Expr, b: Expr) -> Expr {
+        ScalarUDF::from(super::overlap::Overlap::default()).call(vec![a, b])
+    }
+
     fn name(measure: Measure) -> Expr {
         Expr::Literal(ScalarValue::from(measure.to_string()), None)
     }
@@ -72,6 +84,11 @@ pub fn is_first_common_token(function: &ScalarUDF) -> bool {
     function.inner().downcast_ref::<first_common_token::FirstCommonToken>().is_some()
 }
 
+/// Whether `function` is `hamming`.
+pub fn is_hamming(function: &ScalarUDF) -> bool {
+    function.inner().downcast_ref::<hamming::Hamming>().is_some()
+}
+
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
@@ -80,11 +97,13 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(overlap::Overlap::default()),
         ScalarUDF::from(dice::Dice::default()),
         ScalarUDF::from(cosine::Cosine::default()),
+        ScalarUDF::from(hamming::Hamming::default()),
         ScalarUDF::from(pack_set::PackSet::default()),
         ScalarUDF::from(unpack_set::UnpackSet::default()),
         ScalarUDF::from(prefix_filter::PrefixFilter::default()),
         ScalarUDF::from(length_filter::LengthFilter::default()),
         ScalarUDF::from(first_common_token::FirstCommonToken::default()),
+        ScalarUDF::from(hamming_bands::HammingBands::default()),
     ]
 }
 

@@ -1,0 +1,315 @@
+//! Similarity joins as bytes, so that an engine can plan them in one process and run them in others.
+
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use datafusion::common::{
+    DataFusionError, JoinSide, JoinType, NullEquality, Result, TableReference, internal_err, not_impl_err,
+};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{AggregateUDF, Expr, Extension, LogicalPlan, ScalarUDF};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
+use datafusion::physical_plan::projection::EmbeddedProjection;
+use datafusion_proto::logical_plan::LogicalExtensionCodec;
+use datafusion_proto::logical_plan::from_proto::{parse_expr, parse_exprs};
+use datafusion_proto::logical_plan::to_proto::{serialize_expr, serialize_exprs};
+use datafusion_proto::physical_plan::{
+    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
+};
+use datafusion_proto::protobuf;
+use ibid_udfs::similarity::{Measure, Side};
+use prost::Message;
+
+use super::node::SimilarityJoin;
+use super::operator::{Condition, Input, SimilarityJoinExec};
+use super::predicate::SimilarityPredicate;
+
+/// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
+/// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
+///
+/// Functions are encoded by their names, so the other process needs no session with ibid. What is not ibid's is an error;
+/// an engine with nodes of its own asks its codecs one after the other.
+///
+/// ```
+/// use datafusion_proto::bytes::{physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let here = ibid::session(Default::default(), Default::default())?;
+/// let join = "SELECT a.value FROM 'data/sets.parquet' AS a JOIN 'data/sets.parquet' AS b ON overlap(a.set, b.set) >= 2";
+/// # let join = "SELECT 1 FROM (SELECT [1, 2] AS set) AS a JOIN (SELECT [1, 2] AS set) AS b ON overlap(a.set, b.set) >= 2";
+/// let plan = here.sql(join).await?.create_physical_plan().await?;
+/// let bytes = physical_plan_to_bytes_with_extension_codec(plan, &ibid::IbidCodec)?;
+///
+/// let there = datafusion::prelude::SessionContext::new();
+/// let plan = physical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &ibid::IbidCodec)?;
+/// let rows = datafusion::physical_plan::collect(plan, there.task_ctx()).await?;
+/// # assert_eq!(rows[0].num_rows(), 1);
+/// # Ok::<(), datafusion::error::DataFusionError>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IbidCodec;
+
+/// A [`SimilarityJoin`], apart from its inputs.
+#[derive(Clone, PartialEq, Message)]
+struct NodeMessage {
+    /// The measure as it is called in the condition.
+    #[prost(message, optional, tag = "1")]
+    similarity: Option<protobuf::LogicalExprNode>,
+    #[prost(double, tag = "2")]
+    threshold: f64,
+    #[prost(double, optional, tag = "3")]
+    above: Option<f64>,
+    #[prost(message, repeated, tag = "4")]
+    left_keys: Vec<protobuf::LogicalExprNode>,
+    #[prost(message, repeated, tag = "5")]
+    right_keys: Vec<protobuf::LogicalExprNode>,
+    #[prost(message, optional, tag = "6")]
+    filter: Option<protobuf::LogicalExprNode>,
+    #[prost(string, tag = "7")]
+    join_type: String,
+    #[prost(bool, tag = "8")]
+    null_equals_null: bool,
+}
+
+/// A [`SimilarityJoinExec`], apart from its inputs, of which there is one if the join is one with itself.
+#[derive(Clone, PartialEq, Message)]
+struct ExecMessage {
+    #[prost(string, tag = "1")]
+    measure: String,
+    #[prost(double, tag = "2")]
+    threshold: f64,
+    #[prost(bool, tag = "3")]
+    left_is_second: bool,
+    #[prost(string, tag = "4")]
+    text: String,
+    #[prost(message, repeated, tag = "5")]
+    sets: Vec<protobuf::PhysicalExprNode>,
+    #[prost(message, repeated, tag = "6")]
+    left_keys: Vec<protobuf::PhysicalExprNode>,
+    #[prost(message, repeated, tag = "7")]
+    right_keys: Vec<protobuf::PhysicalExprNode>,
+    #[prost(message, optional, tag = "8")]
+    filter: Option<protobuf::JoinFilter>,
+    #[prost(string, tag = "9")]
+    join_type: String,
+    #[prost(message, optional, tag = "10")]
+    projection: Option<Projection>,
+    #[prost(uint64, optional, tag = "11")]
+    fetch: Option<u64>,
+    #[prost(double, optional, tag = "12")]
+    estimated_candidates: Option<f64>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Projection {
+    #[prost(uint32, repeated, tag = "1")]
+    columns: Vec<u32>,
+}
+
+impl LogicalExtensionCodec for IbidCodec {
+    fn try_encode(&self, node: &Extension, buf: &mut Vec<u8>) -> Result<()> {
+        let Some(node) = node.node.as_any().downcast_ref::<SimilarityJoin>() else {
+            return not_impl_err!("the codec of ibid has no bytes for {}", node.node.name());
+        };
+        let (left_keys, right_keys): (Vec<_>, Vec<_>) = node.on.iter().map(|(left, right)| (left, right)).unzip();
+        let message = NodeMessage {
+            similarity: Some(serialize_expr(&Expr::ScalarFunction(node.predicate.similarity.clone()), self)?),
+            threshold: node.predicate.threshold,
+            above: node.predicate.above,
+            left_keys: serialize_exprs(left_keys, self)?,
+            right_keys: serialize_exprs(right_keys, self)?,
+            filter: node.filter.as_ref().map(|filter| serialize_expr(filter, self)).transpose()?,
+            join_type: node.join_type.to_string(),
+            null_equals_null: node.null_equality == NullEquality::NullEqualsNull,
+        };
+        buf.extend(message.encode_to_vec());
+        Ok(())
+    }
+
+    fn try_decode(&self, buf: &[u8], inputs: &[LogicalPlan], context: &TaskContext) -> Result<Extension> {
+        let message = NodeMessage::decode(buf).map_err(broken)?;
+        let [left, right] = inputs else { return internal_err!("a similarity join of {} inputs", inputs.len()) };
+        let exprs = |exprs| Ok::<_, DataFusionError>(parse_exprs(exprs, context, self)?);
+        let similarity = match message.similarity {
+            Some(similarity) => parse_expr(&similarity, context, self)?,
+            None => return internal_err!("a similarity join without a similarity"),
+        };
+        let Expr::ScalarFunction(call) = &similarity else {
+            return internal_err!("a similarity join on {similarity}");
+        };
+        let predicate =
+            SimilarityPredicate::of_call(call, message.threshold, message.above, left.schema(), right.schema());
+        let Some(predicate) = predicate else { return internal_err!("a similarity join on {similarity}") };
+        let node = SimilarityJoin::try_new(
+            (left.clone(), right.clone()),
+            join_type(&message.join_type)?,
+            predicate,
+            exprs(&message.left_keys)?.into_iter().zip(exprs(&message.right_keys)?).collect(),
+            message.filter.map(|filter| parse_expr(&filter, context, self)).transpose()?,
+            if message.null_equals_null { NullEquality::NullEqualsNull } else { NullEquality::NullEqualsNothing },
+        )?;
+        Ok(Extension { node: Arc::new(node) })
+    }
+
+    fn try_encode_table_provider(
+        &self,
+        table: &TableReference,
+        _: Arc<dyn TableProvider>,
+        _: &mut Vec<u8>,
+    ) -> Result<()> {
+        not_impl_err!("the codec of ibid has no bytes for table {table}")
+    }
+
+    fn try_decode_table_provider(
+        &self,
+        _: &[u8],
+        table: &TableReference,
+        _: SchemaRef,
+        _: &TaskContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        not_impl_err!("the codec of ibid knows no tables: {table}")
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        scalar_function(name)
+    }
+
+    fn try_decode_udaf(&self, name: &str, _: &[u8]) -> Result<Arc<AggregateUDF>> {
+        aggregate_function(name)
+    }
+}
+
+impl PhysicalExtensionCodec for IbidCodec {
+    fn try_encode(
+        &self,
+        node: Arc<dyn ExecutionPlan>,
+        buf: &mut Vec<u8>,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<()> {
+        let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
+            return not_impl_err!("the codec of ibid has no bytes for {}", node.name());
+        };
+        let expr = |expr: &Arc<dyn PhysicalExpr>| converter.physical_expr_to_proto(expr, self);
+        let exprs = |exprs: &[Arc<dyn PhysicalExpr>]| exprs.iter().map(expr).collect::<Result<Vec<_>>>();
+        let filter = |filter: &JoinFilter| {
+            let column = |column: &ColumnIndex| {
+                let side = protobuf::JoinSide::from(column.side);
+                Ok(protobuf::ColumnIndex { index: to_u32(column.index)?, side: side.into() })
+            };
+            Ok::<_, DataFusionError>(protobuf::JoinFilter {
+                expression: Some(expr(filter.expression())?),
+                column_indices: filter.column_indices().iter().map(column).collect::<Result<_>>()?,
+                schema: Some(filter.schema().as_ref().try_into()?),
+            })
+        };
+        let projection = |columns: &Vec<usize>| {
+            let columns = columns.iter().map(|&column| to_u32(column)).collect::<Result<_>>()?;
+            Ok::<_, DataFusionError>(Projection { columns })
+        };
+        let right = exec.right.as_ref();
+        let message = ExecMessage {
+            measure: exec.condition.measure.to_string(),
+            threshold: exec.condition.threshold,
+            left_is_second: exec.condition.left_is == Side::Right,
+            text: exec.condition.text.clone(),
+            sets: std::iter::once(&exec.left).chain(right).map(|input| expr(&input.set)).collect::<Result<_>>()?,
+            left_keys: exprs(&exec.left.keys)?,
+            right_keys: right.map_or(Ok(Vec::new()), |input| exprs(&input.keys))?,
+            filter: exec.filter.as_ref().map(filter).transpose()?,
+            join_type: exec.join_type.to_string(),
+            projection: exec.projection.as_ref().map(projection).transpose()?,
+            fetch: exec.fetch.map(|rows| rows as u64),
+            estimated_candidates: exec.estimated_candidates,
+        };
+        buf.extend(message.encode_to_vec());
+        Ok(())
+    }
+
+    fn try_decode(
+        &self,
+        buf: &[u8],
+        inputs: &[Arc<dyn ExecutionPlan>],
+        context: &TaskContext,
+        converter: &dyn PhysicalProtoConverterExtension,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let message = ExecMessage::decode(buf).map_err(broken)?;
+        let context = PhysicalPlanDecodeContext::new(context, self);
+        let expr = |expr: &protobuf::PhysicalExprNode, schema: &Schema| {
+            converter.proto_to_physical_expr(expr, schema, &context)
+        };
+        let input = |number: usize, keys: &[protobuf::PhysicalExprNode]| {
+            let (Some(plan), Some(set)) = (inputs.get(number), message.sets.get(number)) else { return Ok(None) };
+            let schema = plan.schema();
+            let keys = keys.iter().map(|key| expr(key, &schema)).collect::<Result<_>>()?;
+            Ok::<_, DataFusionError>(Some(Input { plan: Arc::clone(plan), set: expr(set, &schema)?, keys }))
+        };
+        let filter = |filter: &protobuf::JoinFilter| {
+            let (Some(expression), Some(schema)) = (&filter.expression, &filter.schema) else {
+                return internal_err!("the filter of a similarity join without an expression or a schema");
+            };
+            let column = |column: &protobuf::ColumnIndex| {
+                let side = protobuf::JoinSide::try_from(column.side).map_err(broken)?;
+                Ok(ColumnIndex { index: column.index as usize, side: JoinSide::from(side) })
+            };
+            let schema: Schema = schema.try_into()?;
+            let columns = filter.column_indices.iter().map(column).collect::<Result<_>>()?;
+            Ok(JoinFilter::new(expr(expression, &schema)?, columns, Arc::new(schema)))
+        };
+        let (Some(left), right) = (input(0, &message.left_keys)?, input(1, &message.right_keys)?) else {
+            return internal_err!("a similarity join without inputs");
+        };
+        let condition = Condition {
+            measure: message.measure.parse::<Measure>()?,
+            threshold: message.threshold,
+            left_is: if message.left_is_second { Side::Right } else { Side::Left },
+            text: message.text,
+        };
+        let filter = message.filter.as_ref().map(filter).transpose()?;
+        let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?
+            .with_estimate(message.estimated_candidates);
+        let columns = |projection: Projection| projection.columns.into_iter().map(|column| column as usize).collect();
+        let exec = exec.with_projection(message.projection.map(columns))?;
+        let fetch = message.fetch.map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+        Ok(exec.with_fetch(fetch).unwrap_or_else(|| Arc::new(exec)))
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        scalar_function(name)
+    }
+
+    fn try_decode_udaf(&self, name: &str, _: &[u8]) -> Result<Arc<AggregateUDF>> {
+        aggregate_function(name)
+    }
+}
+
+fn scalar_function(name: &str) -> Result<Arc<ScalarUDF>> {
+    match ibid_udfs::scalar_functions().into_iter().find(|function| function.name() == name) {
+        Some(function) => Ok(function),
+        None => not_impl_err!("ibid has no function {name}"),
+    }
+}
+
+fn aggregate_function(name: &str) -> Result<Arc<AggregateUDF>> {
+    match ibid_udfs::aggregate_functions().into_iter().find(|function| function.name() == name) {
+        Some(function) => Ok(function),
+        None => not_impl_err!("ibid has no aggregate function {name}"),
+    }
+}
+
+fn join_type(name: &str) -> Result<JoinType> {
+    name.parse().map_err(broken)
+}
+
+fn to_u32(column: usize) -> Result<u32> {
+    u32::try_from(column).map_err(broken)
+}
+
+/// What could not be read or written.
+fn broken(error: impl std::fmt::Display) -> DataFusionError {
+    DataFusionError::Internal(format!("the bytes of a similarity join: {error}"))
+}

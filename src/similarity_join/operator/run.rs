@@ -1,0 +1,338 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::{DataFusionError, JoinType, Result};
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::SpillManager;
+use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, SpillMetrics, Time};
+use tokio::sync::mpsc::Sender;
+
+use super::condition::{Condition, Shown};
+use super::index::{Index, Share};
+use super::input::{Batch, Batches, Held, Input};
+use super::memory::{MemoryPlan, Summary};
+use super::order::Order;
+use super::output::{Matched, Output, Shape};
+use super::search::{Counts, Required, Search, tasks};
+use super::sets::Sets;
+use super::spill::{Side, Spilled};
+use super::work::{Work, WorkList};
+
+/// A run of the operator, from its inputs to its last batch.
+pub(super) struct Run {
+    pub(super) condition: Arc<Condition>,
+    pub(super) is_self_join: bool,
+    pub(super) shape: Arc<Shape>,
+    pub(super) context: Arc<TaskContext>,
+    pub(super) metrics: RunMetrics,
+    pub(super) out: Sender<Result<RecordBatch>>,
+}
+
+pub(super) struct RunMetrics {
+    all: ExecutionPlanMetricsSet,
+    build_time: Time,
+    memory: Gauge,
+}
+
+impl RunMetrics {
+    pub(super) fn new(all: &ExecutionPlanMetricsSet) -> Self {
+        let of_run = || MetricBuilder::new(all);
+        Self {
+            all: all.clone(),
+            build_time: of_run().subset_time("build_time", 0),
+            memory: of_run().gauge("build_mem_used", 0),
+        }
+    }
+}
+
+/// The rows of an input, in memory or on disk.
+struct Collected {
+    held: Vec<Held>,
+    spill: SpillManager,
+}
+
+/// A share of the join, or all of it, with its rows and its index in memory.
+struct Joining {
+    batches: Arc<Batches>,
+    sets: Arc<Sets>,
+    index: Index,
+    required: Required,
+    work: WorkList,
+}
+
+impl Run {
+    /// Reads `left` and, unless it is the same, `right`, of which it keeps the given columns, and joins them.
+    pub(super) async fn run(
+        self: Arc<Self>,
+        left: (Input, Vec<usize>),
+        right: (Option<Input>, Vec<usize>),
+    ) -> Result<()> {
+        let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
+        let reservation = Arc::new(consumer.register(self.context.memory_pool()));
+        let left = self.collect(&left.0, &left.1, true, &reservation).await?;
+        let right = match &right.0 {
+            Some(input) => self.collect(input, &right.1, false, &reservation).await?,
+            None => Collected { held: Vec::new(), spill: left.spill.clone() },
+        };
+        let (of_left, of_right) = (left.summary(), right.summary());
+        let is_wanted = self.shape.join_type != JoinType::Inner;
+        let matched = is_wanted.then(|| Arc::new(Matched::new(of_left.rows)));
+        let mut summary = of_left;
+        summary += of_right;
+        let to_join = summary.bytes_to_count().max(summary.bytes_to_join(summary.shown));
+        let is_spilled = left.is_spilled() || right.is_spilled();
+        if !is_spilled && reservation.try_grow(to_join + Matched::bytes(matched.as_deref())).is_ok() {
+            self.join_in_memory(left, right, matched, reservation).await
+        } else {
+            self.join_from_disk(left, right, &summary, matched, reservation).await
+        }
+    }
+
+    async fn collect(
+        &self,
+        input: &Input,
+        columns: &[usize],
+        is_left: bool,
+        reservation: &Arc<MemoryReservation>,
+    ) -> Result<Collected> {
+        let shown = Shown::new(&self.condition, is_left, self.is_self_join);
+        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?);
+        let metrics = SpillMetrics::new(&self.metrics.all, 0);
+        let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
+        let held = input.collect(columns, &self.context, reservation, &spill, &shown).await?;
+        Ok(Collected { held, spill })
+    }
+
+    async fn join_in_memory(
+        self: &Arc<Self>,
+        left: Collected,
+        right: Collected,
+        matched: Option<Arc<Matched>>,
+        reservation: Arc<MemoryReservation>,
+    ) -> Result<()> {
+        let batches = Batches::of(left.held, right.held);
+        let joining = self.index(batches, None, Share::ALL, &reservation).await?;
+        let batches = Arc::clone(&joining.batches);
+        self.search(joining, matched.as_ref()).await?;
+        if let Some(matched) = matched {
+            for batch in &batches.all[..batches.left] {
+                self.send(self.shape.rows_of(batch, &matched)?).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn join_from_disk(
+        self: &Arc<Self>,
+        left: Collected,
+        right: Collected,
+        summary: &Summary,
+        matched: Option<Arc<Matched>>,
+        reservation: Arc<MemoryReservation>,
+    ) -> Result<()> {
+        let spilled = Spilled { left: left.into_side()?, right: right.into_side()? };
+        let kept = Matched::bytes(matched.as_deref());
+        let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
+        reservation.try_resize(plan.counters + kept)?;
+        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, self.workers()).await?);
+        reservation.try_resize(order.size() + kept)?;
+        let shares = spilled.deal(&order, &self.condition, self.is_self_join, plan.shares, self.workers()).await?;
+        MetricBuilder::new(&self.metrics.all).counter("shares", 0).add(plan.shares);
+        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again.
+        let left = matched.is_some().then(|| Arc::clone(&spilled.left));
+        drop(spilled);
+        for number in 0..plan.shares {
+            let share = Share { number, of: plan.shares };
+            // What a share takes cannot be spilled any more.
+            let reservation = MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool());
+            let batches = self.load(&shares, share, &reservation).await?;
+            let joining = self.index(batches, Some(Arc::clone(&order)), share, &reservation).await?;
+            self.search(joining, matched.as_ref()).await?;
+        }
+        if let (Some(left), Some(matched)) = (left, matched) {
+            let mut batches = left.read();
+            while let Some(batch) = batches.next().await? {
+                self.send(self.shape.rows_of(&batch, &matched)?).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a share back.
+    async fn load(&self, shares: &Spilled, share: Share, reservation: &MemoryReservation) -> Result<Batches> {
+        let batch_size = self.context.session_config().batch_size();
+        let batches = shares.load(share.number, self.is_self_join, batch_size).await?;
+        let summary = batches.summary(&self.condition, self.is_self_join)?;
+        let bytes = summary.bytes + summary.bytes_to_join(shares.postings(share.number));
+        reservation.try_grow(bytes).map_err(|error| {
+            DataFusionError::ResourcesExhausted(format!(
+                "{} rows with elements in common must be in memory at once in a similarity join, share {} of {}: raise the \
+                 memory limit (--memory, or datafusion.runtime.memory_limit); {}",
+                summary.rows,
+                share.number + 1,
+                share.of,
+                error.strip_backtrace()
+            ))
+        })?;
+        Ok(batches)
+    }
+
+    /// Makes the index of rows for which memory is reserved.
+    async fn index(
+        &self,
+        batches: Batches,
+        order: Option<Arc<Order>>,
+        share: Share,
+        reservation: &MemoryReservation,
+    ) -> Result<Joining> {
+        let _timer = self.metrics.build_time.timer();
+        let batches = Arc::new(batches);
+        let sets = Arc::new(Sets::of(&batches, self.is_self_join, self.workers()).await?);
+        let order = match order {
+            Some(order) => order,
+            None => Arc::new(Order::of(&sets, self.workers()).await?),
+        };
+        let index = Index::of(&sets, order, &self.condition, share, self.workers()).await?;
+        self.metrics.memory.set_max(reservation.size());
+        let required = Required::new(&self.condition, &sets);
+        Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index })
+    }
+
+    /// Finds the pairs, and gives those of an inner join.
+    async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
+        let joining = Arc::new(joining);
+        let worker = |number| Worker {
+            run: Arc::clone(self),
+            joining: Arc::clone(&joining),
+            matched: matched.cloned(),
+            output: Output::new(Arc::clone(&self.shape)),
+            metrics: WorkerMetrics::new(&self.metrics.all, number),
+        };
+        let workers: Vec<_> = (0..self.workers()).map(|number| SpawnedTask::spawn(worker(number).work())).collect();
+        for worker in workers {
+            worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))??;
+        }
+        Ok(())
+    }
+
+    /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
+    async fn send(&self, batch: RecordBatch) {
+        if batch.num_rows() > 0 {
+            let _ = self.out.send(Ok(batch)).await;
+        }
+    }
+
+    fn workers(&self) -> usize {
+        self.context.session_config().target_partitions()
+    }
+}
+
+impl Collected {
+    fn summary(&self) -> Summary {
+        self.held.iter().map(|held| held.summary).sum()
+    }
+
+    fn is_spilled(&self) -> bool {
+        self.held.iter().any(Held::is_spilled)
+    }
+
+    fn into_side(self) -> Result<Arc<Side>> {
+        let mut files = Vec::with_capacity(self.held.len());
+        for mut held in self.held {
+            held.spill()?;
+            files.extend(held.finish()?);
+        }
+        Ok(Arc::new(Side { files, spill: self.spill, postings: Vec::new() }))
+    }
+}
+
+/// One of several that work off the tasks of a share.
+struct Worker {
+    run: Arc<Run>,
+    joining: Arc<Joining>,
+    matched: Option<Arc<Matched>>,
+    output: Output,
+    metrics: WorkerMetrics,
+}
+
+struct WorkerMetrics {
+    candidates: Count,
+    pruned_position: Count,
+    pruned_bitmap: Count,
+    repeated: Count,
+    verified: Count,
+    matched: Count,
+    join_time: Time,
+}
+
+impl WorkerMetrics {
+    fn new(metrics: &ExecutionPlanMetricsSet, worker: usize) -> Self {
+        let counter = |name| MetricBuilder::new(metrics).counter(name, worker);
+        Self {
+            candidates: counter("candidates"),
+            pruned_position: counter("pruned_position"),
+            pruned_bitmap: counter("pruned_bitmap"),
+            repeated: counter("repeated"),
+            verified: counter("verified"),
+            matched: counter("matched_sets"),
+            join_time: MetricBuilder::new(metrics).subset_time("join_time", worker),
+        }
+    }
+
+    fn add(&self, counts: Counts) {
+        self.candidates.add(counts.candidates);
+        self.pruned_position.add(counts.pruned_position);
+        self.pruned_bitmap.add(counts.pruned_bitmap);
+        self.repeated.add(counts.repeated);
+        self.verified.add(counts.verified);
+        self.matched.add(counts.matched);
+    }
+}
+
+impl Worker {
+    async fn work(mut self) -> Result<()> {
+        let joining = Arc::clone(&self.joining);
+        while let Some(work) = joining.work.next().await {
+            let started = Instant::now();
+            match work {
+                Work::Task(task) => {
+                    let search = Search::new(&joining.sets, &joining.index, &self.run.condition, &joining.required);
+                    self.metrics.add(search.run(task, self.output.refill()));
+                }
+                Work::Piece(piece) => self.output.start(piece),
+            }
+            self.metrics.join_time.add_elapsed(started);
+            // What is done at once takes milliseconds: let others in, and be cancelled.
+            tokio::task::yield_now().await;
+            while self.take() {
+                self.flush().await?;
+                tokio::task::yield_now().await;
+            }
+            joining.work.done();
+        }
+        self.flush().await
+    }
+
+    /// Takes pairs of rows; true if there are enough for a batch.
+    fn take(&mut self) -> bool {
+        let started = Instant::now();
+        let Joining { sets, batches, work, .. } = self.joining.as_ref();
+        let is_full = self.output.take(sets, batches, self.matched.as_deref(), |piece| work.add(piece));
+        self.metrics.join_time.add_elapsed(started);
+        is_full
+    }
+
+    /// Gives what was taken.
+    async fn flush(&mut self) -> Result<()> {
+        let started = Instant::now();
+        let batch = self.output.flush(&self.joining.batches, self.matched.as_deref())?;
+        self.metrics.join_time.add_elapsed(started);
+        if let Some(batch) = batch {
+            self.run.send(batch).await;
+        }
+        Ok(())
+    }
+}
