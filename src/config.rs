@@ -72,6 +72,24 @@ config_namespace! {
         /// How many rows of each input are read while the join is planned, if it is a file or a table: `EXPLAIN` shows how
         /// many candidates the operator is estimated to have by them. 0 reads none.
         pub sample_rows: usize, default = 4096
+
+        /// What spares the operator comparisons.
+        pub filters: FilterOptions, default = Default::default()
+    }
+}
+
+config_namespace! {
+    /// Which filters the operator of similarity joins has. Without one it takes longer and gives the same rows.
+    pub struct FilterOptions {
+        /// The operator compares only sets that share one of the rarest elements of each, as many as a match must show;
+        /// otherwise all that share an element.
+        pub prefix: bool, default = true
+
+        /// The operator passes over sets of which too few elements come after the one that they share.
+        pub position: bool, default = true
+
+        /// The operator passes over sets of which 64 bits, made of their elements, differ too much.
+        pub bitmap: bool, default = true
     }
 }
 

@@ -66,6 +66,6 @@ mod pipeline;
 mod session;
 mod similarity_join;
 
-pub use config::{IbidOptions, SimilarityJoinOptions, Strategy};
+pub use config::{FilterOptions, IbidOptions, SimilarityJoinOptions, Strategy};
 pub use session::{session, with_ibid};
 pub use similarity_join::IbidCodec;

@@ -210,6 +210,15 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
+                for filter in ["prefix", "position", "bitmap"] {
+                    let unfiltered = runtime.block_on(async {
+                        let session = session("operator", partitions, batch_size, &a, &b).await;
+                        let off = format!("SET ibid.similarity_join.filters.{filter} = false");
+                        session.sql(&off).await.unwrap();
+                        answer(&session, &sql).await
+                    });
+                    prop_assert_eq!(&unfiltered, &slow, "without {} {}", filter, sql);
+                }
                 let sent = runtime.block_on(async {
                     answer_elsewhere(&session("operator", partitions, batch_size, &a, &b).await, &sql).await
                 });

@@ -26,6 +26,7 @@ use prost::Message;
 use super::node::SimilarityJoin;
 use super::operator::{Condition, Input, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
+use crate::config::FilterOptions;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
 /// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
@@ -103,6 +104,12 @@ struct ExecMessage {
     fetch: Option<u64>,
     #[prost(double, optional, tag = "12")]
     estimated_candidates: Option<f64>,
+    #[prost(bool, tag = "13")]
+    no_prefix_filter: bool,
+    #[prost(bool, tag = "14")]
+    no_position_filter: bool,
+    #[prost(bool, tag = "15")]
+    no_bitmap_filter: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -225,6 +232,9 @@ impl PhysicalExtensionCodec for IbidCodec {
             projection: exec.projection.as_ref().map(projection).transpose()?,
             fetch: exec.fetch.map(|rows| rows as u64),
             estimated_candidates: exec.estimated_candidates,
+            no_prefix_filter: !exec.condition.filters.prefix,
+            no_position_filter: !exec.condition.filters.position,
+            no_bitmap_filter: !exec.condition.filters.bitmap,
         };
         buf.extend(message.encode_to_vec());
         Ok(())
@@ -268,6 +278,11 @@ impl PhysicalExtensionCodec for IbidCodec {
             threshold: message.threshold,
             left_is: if message.left_is_second { Side::Right } else { Side::Left },
             text: message.text,
+            filters: FilterOptions {
+                prefix: !message.no_prefix_filter,
+                position: !message.no_position_filter,
+                bitmap: !message.no_bitmap_filter,
+            },
         };
         let filter = message.filter.as_ref().map(filter).transpose()?;
         let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?

@@ -22,7 +22,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use futures::TryStreamExt;
 
 use super::node::SimilarityJoin;
-use super::operator::{Input, Sample, SimilarityJoinExec, estimate_candidates};
+use super::operator::{Condition, Input, Sample, SimilarityJoinExec, estimate_candidates};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
@@ -42,7 +42,7 @@ pub(super) struct PlannedJoin<'a> {
     /// What must hold of a pair besides its similarity, equalities included.
     pub(super) filter: Option<JoinFilter>,
     /// All that must hold of a pair.
-    pub(super) condition: JoinFilter,
+    pub(super) whole: JoinFilter,
     pub(super) options: SimilarityJoinOptions,
     planner: &'a dyn PhysicalPlanner,
     session: &'a dyn Session,
@@ -68,7 +68,7 @@ impl PlanSimilarityJoin for FewPairs {
             return Ok(None);
         }
         let [left, right] = [&join.left, &join.right].map(|input| Arc::clone(&input.plan));
-        let condition = Some(join.condition.clone());
+        let condition = Some(join.whole.clone());
         Ok(Some(Arc::new(NestedLoopJoinExec::try_new(left, right, condition, &join.node.join_type, None)?)))
     }
 }
@@ -81,7 +81,7 @@ struct PrefixIndex;
 impl PlanSimilarityJoin for PrefixIndex {
     async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let exec = SimilarityJoinExec::try_new(
-            join.node.predicate.condition(),
+            join.condition(),
             join.left.clone(),
             (!join.is_read_once).then(|| join.right.clone()),
             join.filter.clone(),
@@ -92,6 +92,10 @@ impl PlanSimilarityJoin for PrefixIndex {
 }
 
 impl PlannedJoin<'_> {
+    fn condition(&self) -> Condition {
+        self.node.predicate.condition(self.options.filters.clone())
+    }
+
     /// How many candidates the operator will have; `None` where that is not known without running the inputs.
     async fn estimate_candidates(&self) -> Result<Option<f64>> {
         let Some(left) = self.sample(&self.left, &self.node.left).await? else { return Ok(None) };
@@ -101,7 +105,7 @@ impl PlannedJoin<'_> {
             let Some(sample) = self.sample(&self.right, &self.node.right).await? else { return Ok(None) };
             Some((&self.right, sample))
         };
-        Ok(Some(estimate_candidates(self.node.predicate.condition(), (&self.left, left), right).await?))
+        Ok(Some(estimate_candidates(self.condition(), (&self.left, left), right).await?))
     }
 
     /// The first rows of each partition of an input that is but read.
@@ -189,7 +193,7 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let options = session.config_options().extensions.get::<IbidOptions>();
         let join = PlannedJoin {
             filter: rest.as_ref().map(plan_filter).transpose()?,
-            condition: plan_filter(&whole)?,
+            whole: plan_filter(&whole)?,
             options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),
             planner,
             session,

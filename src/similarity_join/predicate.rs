@@ -9,6 +9,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, Operator, cast, lit};
 use ibid_udfs::similarity::{Measure, Side, is_first_common_token};
 
 use super::operator::Condition;
+use crate::config::FilterOptions;
 
 /// A condition on the similarity of a set of each input of a join: `measure(left, right) >= threshold`.
 #[derive(Debug, Clone, PartialEq, PartialOrd)]
@@ -82,8 +83,9 @@ impl SimilarityPredicate {
     }
 
     /// What is left of the predicate once the sets are at hand.
-    pub(super) fn condition(&self) -> Condition {
-        Condition { measure: self.measure, threshold: self.threshold, left_is: self.left_is, text: self.to_string() }
+    pub(super) fn condition(&self, filters: FilterOptions) -> Condition {
+        let Self { measure, threshold, left_is, .. } = *self;
+        Condition { measure, threshold, left_is, text: self.to_string(), filters }
     }
 
     /// The measure and threshold by which a set of the left input is cut to its prefix.

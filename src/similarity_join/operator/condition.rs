@@ -2,6 +2,8 @@ use std::sync::Arc;
 
 use ibid_udfs::similarity::{Measure, Side};
 
+use crate::config::FilterOptions;
+
 /// `measure(left, right) >= threshold` over sets that are known by their sizes and what they share.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::similarity_join) struct Condition {
@@ -11,6 +13,7 @@ pub(in crate::similarity_join) struct Condition {
     pub(in crate::similarity_join) left_is: Side,
     /// The condition as it was written.
     pub(in crate::similarity_join) text: String,
+    pub(in crate::similarity_join) filters: FilterOptions,
 }
 
 impl Condition {
@@ -31,11 +34,15 @@ impl Condition {
     }
 
     fn left_prefix(&self, size: usize) -> usize {
-        self.measure.prefix_length(self.left_is, size, self.threshold)
+        self.prefix(self.left_is, size)
     }
 
     fn right_prefix(&self, size: usize) -> usize {
-        self.measure.prefix_length(self.left_is.other(), size, self.threshold)
+        self.prefix(self.left_is.other(), size)
+    }
+
+    fn prefix(&self, side: Side, size: usize) -> usize {
+        if self.filters.prefix { self.measure.prefix_length(side, size, self.threshold) } else { size }
     }
 }
 

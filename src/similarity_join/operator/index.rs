@@ -8,6 +8,7 @@ use super::order::{Order, mix};
 use super::parallel::parallel;
 use super::prefix::Prefix;
 use super::sets::Sets;
+use crate::config::FilterOptions;
 
 /// The sets by the elements of their prefixes.
 #[derive(Debug)]
@@ -126,8 +127,8 @@ impl Index {
             postings.iter_mut().zip(dealt).for_each(|(part, more)| part.push(more));
         }
         let index = Arc::new(Self { chunks, chunk_bits, share, parts: Vec::new() });
-        let shared = (Arc::clone(sets), Arc::clone(&index));
-        let parts = parallel(workers, postings, move |part| Ok(shared.1.group(&shared.0, part))).await?;
+        let shared = (Arc::clone(sets), Arc::clone(&index), condition.filters.clone());
+        let parts = parallel(workers, postings, move |part| Ok(shared.1.group(&shared.0, &shared.2, part))).await?;
         // The closure that held the other reference is gone with its tasks.
         match Arc::try_unwrap(index) {
             Ok(index) => Ok(Self { parts, ..index }),
@@ -153,7 +154,7 @@ impl Index {
     }
 
     /// The groups among postings.
-    fn group(&self, sets: &Sets, postings: Vec<Vec<Posting>>) -> Part {
+    fn group(&self, sets: &Sets, filters: &FilterOptions, postings: Vec<Vec<Posting>>) -> Part {
         let mut postings = postings.concat();
         postings.sort_unstable();
         let right_from = u32::try_from(sets.right).unwrap_or(u32::MAX);
@@ -169,11 +170,12 @@ impl Index {
             for set in group.iter().map(|posting| set_of(*posting)) {
                 let (chunk, i) = self.chunk(set);
                 let before = self.prefix(set).partition_point(|shown| *shown < rank);
-                let size = sets.size(set);
+                let size = narrow(sets.size(set));
                 part.sets.push(set);
-                part.sizes.push(narrow(size));
-                part.rests.push(narrow(size - before) - chunk.unshared[i]);
-                part.bitmaps.push(chunk.bitmaps[i]);
+                part.sizes.push(size);
+                // A filter that is off is given nothing to find.
+                part.rests.push(if filters.position { size - narrow(before) - chunk.unshared[i] } else { size });
+                part.bitmaps.push(if filters.bitmap { chunk.bitmaps[i] } else { 0 });
             }
             part.groups.push(Group { rank, start, right: start + right, end: part.sets.len() });
         }
