@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The similarity join side by side with other tools, each in a process of its own, from text in Parquet to pairs in Parquet.
 
-benches/run --ibid PATH [--size S|M|L] [--repeat 3] [--workloads NAMES] [--tools NAMES] [--limit 240] [--record]
+benches/run --ibid PATH [--size S|M|L|poems] [--repeat 3] [--workloads NAMES] [--tools NAMES] [--limit 240] [--record]
 
 Tools take turns (A B C A B C ...). Reports CPU seconds of the process and its children, wall seconds, peak resident memory,
 pairs and a checksum of them, in which exact tools must agree: if they do not, the exit code is 1. A tool that passes a limit
@@ -36,7 +36,7 @@ class Workload:
     n: int
     threshold: float
     tools: list
-    sizes: str = "SM"
+    sizes: tuple = ("S", "M")
     rows: int = None
     table: str = "sentences"
 
@@ -60,18 +60,20 @@ def peer(script, *arguments):
                                   str(work.n), str(work.threshold)]
 
 
-def join_alone(query, strategy, *options):
+def join_alone(query, setting, *options):
     def command(work, program):
         return [program, "sql", "-q", "--format", "ndjson", *options,
-                "-c", f"SET ibid.similarity_join.strategy = '{strategy}'", "-f", QUERIES / f"{query}.sql",
+                "-c", f"SET ibid.similarity_join.{setting}", "-f", QUERIES / f"{query}.sql",
                 *(["-p", f"threshold={work.threshold}"] if query == "join" else [])]
     return command
 
 
 TOOLS = {
-    "ibid": ibid("operator"),
-    "ibid, --memory 4GiB": ibid("operator", "--memory", "4GiB"),
-    "ibid, --memory 1GiB": ibid("operator", "--memory", "1GiB"),
+    "ibid": ibid("auto"),
+    "ibid, --memory 4GiB": ibid("auto", "--memory", "4GiB"),
+    "ibid, --memory 1GiB": ibid("auto", "--memory", "1GiB"),
+    "ibid, --memory 256MiB": ibid("auto", "--memory", "256MiB"),
+    "ibid, operator": ibid("operator"),
     "ibid, lowered": ibid("lowered"),
     "ibid, nested_loop": ibid("nested_loop"),
     "ibid pairs": ibid_pairs,
@@ -83,30 +85,46 @@ TOOLS = {
     "datasketch": peer("datasketch_lsh"),
 }
 STEPS = {
-    f"{name}{suffix}": join_alone(query, strategy, *options)
+    f"{name}{suffix}": join_alone(query, setting, *options)
     for suffix, options in ((", 1 thread", ["--threads", "1"]), ("", []))
-    for name, query, strategy in (("operator", "join", "operator"), ("lowered", "join", "lowered"),
-                                  ("reading", "read", "operator"))
+    for name, query, setting in (
+        ("operator", "join", "strategy = 'operator'"), ("lowered", "join", "strategy = 'lowered'"),
+        ("without prefix", "join", "filters.prefix = false"), ("without position", "join", "filters.position = false"),
+        ("without bitmap", "join", "filters.bitmap = false"), ("reading", "read", "strategy = 'operator'"))
 }
+STRATEGIES = [step for step in STEPS if not step.startswith("without")]
+OPERATOR = [step for step in STRATEGIES if not step.startswith("lowered")]
+FILTERS = [step for step in STEPS if step.endswith("1 thread") and not step.startswith("lowered")]
 APPROXIMATE = {"rensa", "datasketch"}
 SQL = ["ibid", "ibid, lowered", "DuckDB, prefix filter", "DuckDB, all postings"]
+M, L, POEMS = ("M",), ("L",), ("poems",)
 WORKLOADS = [
+    Workload("4-shingles ≥ 0.8, first 30 sentences", 4, 0.8, ["ibid", "ibid, operator", "ibid, lowered", "ibid, nested_loop"],
+             rows=30),
     Workload("4-shingles ≥ 0.8, first 10,000 sentences", 4, 0.8,
-             [*SQL, "ibid, nested_loop", "Polars", "SetSimilaritySearch"], rows=10_000),
+             [*SQL, "ibid, operator", "ibid, nested_loop", "Polars", "SetSimilaritySearch"], rows=10_000),
     Workload("4-shingles ≥ 0.9", 4, 0.9, SQL),
-    Workload("4-shingles ≥ 0.8", 4, 0.8, [*SQL, "Polars", "SetSimilaritySearch"]),
-    Workload("4-shingles ≥ 0.8, bounded memory", 4, 0.8,
-             ["ibid", "ibid, --memory 4GiB", "ibid, --memory 1GiB", "DuckDB, prefix filter"], sizes="L"),
+    Workload("4-shingles ≥ 0.8", 4, 0.8, [*SQL, "ibid, operator", "Polars", "SetSimilaritySearch"]),
+    Workload("4-shingles ≥ 0.8", 4, 0.8,
+             ["ibid", "ibid, --memory 4GiB", "ibid, --memory 1GiB", "ibid, --memory 256MiB", "DuckDB, prefix filter"], L),
     Workload("4-shingles ≥ 0.5", 4, 0.5, SQL),
     Workload("3-shingles ≥ 0.8", 3, 0.8, SQL),
     Workload("words ≥ 0.8, first 80,000 sentences", 1, 0.8,
              ["ibid", "ibid, lowered", "DuckDB, prefix filter", "SetSimilaritySearch"], rows=80_000),
-    Workload("words ≥ 0.8", 1, 0.8, ["ibid", "DuckDB, prefix filter"]),
+    Workload("words ≥ 0.8", 1, 0.8, ["ibid", "ibid, operator", "DuckDB, prefix filter"]),
     Workload("words ≥ 0.5", 1, 0.5, ["ibid", "DuckDB, prefix filter"]),
+    Workload("2-shingles ≥ 0.8", 2, 0.8, [*SQL, "Polars", "SetSimilaritySearch"], POEMS),
+    Workload("2-shingles ≥ 0.5", 2, 0.5, SQL, POEMS),
+    Workload("characters ≥ 0.8", 1, 0.8, ["ibid", "DuckDB, prefix filter"], POEMS),
     Workload("documents, 5-shingles ≥ 0.8", 5, 0.8, ["ibid", "ibid pairs", "rensa", "datasketch"], table="documents"),
-    Workload("join alone, 3-shingles ≥ 0.8", 3, 0.8, list(STEPS), table="sets"),
-    Workload("join alone, words ≥ 0.8, first 80,000 sentences", 1, 0.8, list(STEPS), rows=80_000, table="sets"),
-    Workload("join alone, words ≥ 0.8", 1, 0.8, [step for step in STEPS if "lowered" not in step], table="sets"),
+    Workload("join alone, 3-shingles ≥ 0.8", 3, 0.8, STRATEGIES, table="sets"),
+    Workload("join alone, words ≥ 0.8, first 80,000 sentences", 1, 0.8, STRATEGIES, rows=80_000, table="sets"),
+    Workload("join alone, words ≥ 0.8", 1, 0.8, OPERATOR, table="sets"),
+    Workload("join alone, 3-shingles ≥ 0.8, first 1,000,000 sentences", 3, 0.8, OPERATOR, L, rows=1_000_000, table="sets"),
+    Workload("join alone, words ≥ 0.8, first 1,000,000 sentences", 1, 0.8, OPERATOR, L, rows=1_000_000, table="sets"),
+    Workload("filters, 3-shingles ≥ 0.8", 3, 0.8, FILTERS, M, table="sets"),
+    Workload("filters, words ≥ 0.8, first 80,000 sentences", 1, 0.8, FILTERS, M, rows=80_000, table="sets"),
+    Workload("filters, words ≥ 0.5, first 80,000 sentences", 1, 0.5, FILTERS, M, rows=80_000, table="sets"),
 ]
 
 
@@ -243,7 +261,7 @@ def main():
     parser.add_argument("--once", type=int, default=15, metavar="SECONDS",
                         help="a tool that takes longer is not run again in a workload (default 15)")
     parser.add_argument("--out", type=Path, default=HERE.parent / "target/bench", help="where tables and runs go")
-    parser.add_argument("--debs", type=Path, help="where the Debian packages lie or go (default OUT/debs)")
+    parser.add_argument("--packages", type=Path, help="where the packages lie or go (default OUT/packages)")
     parser.add_argument("--record", action="store_true", help="keep the runs and write docs/performance.md")
     parser.add_argument("--list", action="store_true", help="print workloads and their tools, and run nothing")
     args = parser.parse_args()
@@ -260,7 +278,7 @@ def main():
 
     base = args.out.resolve() / args.size
     subprocess.run([sys.executable, HERE / "corpus.py", "--ibid", args.ibid, "--size", args.size, "--out", base,
-                    "--debs", args.debs or args.out / "debs"], check=True)
+                    "--packages", args.packages or args.out / "packages"], check=True)
     runs = base / "runs.jsonl"
     with open(runs, "w") as file:
         def record(entry):

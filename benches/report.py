@@ -79,6 +79,22 @@ def steps(works):
                  rows)
 
 
+def filters(works):
+    """The join step with all filters, and without each of them."""
+    rows = []
+    for work, tools in works.items():
+        reading = tools.get("reading, 1 thread")
+        if not reading or reading["status"] != "ok":
+            continue
+        for name in ("operator", "without prefix", "without position", "without bitmap"):
+            run = tools.get(f"{name}, 1 thread")
+            if run:
+                figure = f"{run['cpu'] - reading['cpu']:.2f}" if run["status"] == "ok" else run["status"]
+                rows.append([work.removeprefix("filters, "), "all" if name == "operator" else name, figure])
+                work = ""
+    return table(["pairs of", "filters", "CPU s"], rows)
+
+
 def tables(path):
     e, works = read(path)
     packages = ", ".join(f"{name} {version}" for name, version in e["packages"].items())
@@ -90,11 +106,14 @@ def tables(path):
            f"Python {e['python']}, {tools}. Medians of {e['repeat']} runs; of one where it took over {e['once_s']} s."]
     alone = {work: works.pop(work) for work in list(works) if work.startswith("join alone")}
     by_document = {work: works.pop(work) for work in list(works) if work.startswith("documents")}
+    off = {work: works.pop(work) for work in list(works) if work.startswith("filters")}
     if works:
         out.append(joins(works))
     out += [f"Documents: {work.removeprefix('documents, ')}.\n\n{documents(tools)}" for work, tools in by_document.items()]
     if alone:
         out.append(f"The join step alone, in CPU seconds beyond reading the sets:\n\n{steps(alone)}")
+    if off:
+        out.append(f"The filters of the operator, in CPU seconds of the join step on one thread:\n\n{filters(off)}")
     return "\n\n".join(out)
 
 

@@ -44,6 +44,47 @@ fn header(csv: &str) -> &str {
     csv.lines().next().unwrap()
 }
 
+/// What `explain` says is what the command then does; of a sample it is about that.
+#[test]
+fn a_command_is_explained_before_it_runs() {
+    // Forty documents with a sentence that all have, one that every other one has, and one of their own.
+    let text = |i: u32| {
+        let even = if i % 2 == 0 { "Every other page ends with these words here. " } else { "" };
+        format!("All rights are reserved by the publisher of this page. {even}Page {i} has {i} words {i} times over.")
+    };
+    let place = Place::new();
+    place.write("pages.jsonl", jsonl((0..40).map(|i| (format!("{i:02}"), text(i)))));
+    place.ok("ingest pages.jsonl -o corpus");
+    let said = place.ok("explain pairs corpus --unit sentence");
+    let (all, half) = (40 * 39 / 2, 20 * 19 / 2);
+    assert!(said.starts_with("40 documents, 100 sentences, "), "{said}");
+    assert!(said.contains("distinct texts          42\n"), "{said}");
+    assert!(said.contains(&format!("pairs of places         {}, of at most 50,000,000", all + half)), "{said}");
+    assert!(said.contains("| 40     | 0.8041         | false              | All rights are reserved by"), "{said}");
+    // 42 · 41 pairs of texts have "page", of 8,042 counted so.
+    assert!(said.contains("| page  | 1.0            | 0.2141         |"), "{said}");
+    let pairs = place.ok("pairs corpus --unit sentence --format ndjson -q");
+    assert_eq!(pairs.lines().count(), all + half);
+
+    let said = place.ok("explain pairs corpus --unit sentence --max-frequency 30 --max-pairs 100");
+    assert!(
+        said.contains("pairs of places         190, of at most 100 (--max-pairs): the command will refuse"),
+        "{said}"
+    );
+    assert!(said.contains("left out                780 pairs, of 1 texts in more than 30 places"), "{said}");
+    assert!(
+        place
+            .fails(1, "pairs corpus --unit sentence --max-frequency 30 --max-pairs 100")
+            .contains("would make 190 pairs")
+    );
+
+    // Every third document, 14 of them, 7 of them even: 91 and 21 pairs, times 9.
+    let said = place.ok("explain --sample 34 passages pages.jsonl");
+    assert!(said.contains("Estimated from one document in 3"), "{said}");
+    assert!(said.contains("pairs of places         about 1,008,"), "{said}");
+    assert!(place.fails(1, "explain passages corpus --show-sql").contains("write --show-sql without explain"));
+}
+
 #[test]
 fn the_commands_work_together() {
     let place = Place::new();

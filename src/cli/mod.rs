@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+mod explain;
 mod ingest;
 mod options;
 mod pairs;
@@ -28,6 +29,7 @@ enum Command {
     Ingest(ingest::Ingest),
     Passages(passages::Passages),
     Pairs(pairs::Pairs),
+    Explain(explain::Explain),
     Sql(sql::Sql),
     /// Print a completion script for a shell
     Completions {
@@ -98,8 +100,9 @@ fn end_on_signal() -> std::io::Result<()> {
 async fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
         Command::Ingest(command) => command.run().await,
-        Command::Passages(command) => command.run().await,
-        Command::Pairs(command) => command.run().await,
+        Command::Passages(command) => command.method()?.run().await,
+        Command::Pairs(command) => command.method().run().await,
+        Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut std::io::stdout());

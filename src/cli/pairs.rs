@@ -1,11 +1,10 @@
-use anyhow::Result;
 use clap::{Args, ValueEnum};
+use ibid_udfs::similarity::Measure;
 
-use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{MethodOptions, Run, show_sql};
+use super::run::{Method, MethodOptions, texts};
 use super::signature::Signature;
-use crate::pipeline::query;
+use crate::pipeline::query::{self, Parameters};
 
 /// Find pairs of similar documents, or of similar sentences
 #[derive(Debug, Args)]
@@ -44,42 +43,29 @@ enum Unit {
 }
 
 impl Pairs {
-    pub(super) async fn run(self) -> Result<Ending> {
+    /// The stages and parameters that the options ask for.
+    pub(super) fn method(&self) -> Method<'_> {
         let (units, pairs) = match self.unit {
             Unit::Document => (query::UNITS_DOCUMENTS, query::PAIRS_DOCUMENTS),
             Unit::Sentence => (query::UNITS_SENTENCES, query::PAIRS_SENTENCES),
         };
-        let texts = [
-            query::UNITS_DOCS,
-            query::UNITS_TWINS,
-            units,
-            self.signature.query,
-            query::TEXTS,
-            query::TEXTS_OCCURRENCES,
-            query::TEXTS_LINKS,
-            query::TEXTS_MATCHES,
-            query::TEXTS_CAPPED,
-        ];
-        let method = [query::PAIRS_UNIT_PAIRS, pairs];
-        let mut run = Run::begin(&self.running)?;
-        let parameters = &mut run.workspace.parameters;
-        self.signature.set(parameters);
-        self.method.set(parameters);
+        let mut parameters = Parameters::default();
+        self.signature.set(&mut parameters);
+        self.method.set(&mut parameters);
         parameters.set("threshold", self.threshold);
-        if self.method.show_sql {
-            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&texts[..], &method].concat());
+        Method {
+            inputs: &self.inputs,
+            options: &self.method,
+            writing: &self.writing,
+            reading: &self.reading,
+            running: &self.running,
+            parameters,
+            texts: texts(&[query::UNITS_DOCS, query::UNITS_TWINS, units], self.signature.query, query::TEXTS_LINKS),
+            join: (Measure::Jaccard, self.threshold),
+            pairs: vec![query::PAIRS_UNIT_PAIRS, pairs],
+            counts: vec![("documents", query::UNITS_DOCS), ("texts", self.signature.query), ("distinct", query::TEXTS)],
+            result: "pairs",
+            fate: "they make no pairs",
         }
-        run.open_both(&self.inputs, &self.method, &self.reading, &self.writing).await?;
-        let rows = run.run_method(&texts, &method, self.method.max_pairs).await?;
-        let count = run.write(rows, &self.writing).await?;
-        run.write_capped(&self.method).await?;
-        let rows_of = |query| run.workspace.rows_of(query);
-        let counts = [
-            ("documents", rows_of(query::UNITS_DOCS)),
-            ("texts", rows_of(self.signature.query)),
-            ("distinct", rows_of(query::TEXTS)),
-            ("pairs", count),
-        ];
-        run.end(&counts, "they make no pairs").await
     }
 }

@@ -1,11 +1,11 @@
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
+use ibid_udfs::similarity::Measure;
 
-use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{MethodOptions, Run, show_sql};
+use super::run::{Method, MethodOptions, texts};
 use super::signature::Signature;
-use crate::pipeline::query::{self, Query};
+use crate::pipeline::query::{self, Parameters};
 
 /// Find the passages that documents share, and where they stand
 #[derive(Debug, Args)]
@@ -77,32 +77,35 @@ fn weight(text: &str) -> Result<f64> {
 /// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
 /// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
 const EDITED: [(&str, i64); 4] =
-    [("distance", 3), ("max_pair_frequency", 20), ("min_overlap", 4), ("min_characters", 150)];
+    [("distance", 3), ("max_pair_frequency", 20), ("min_overlap", MIN_OVERLAP), ("min_characters", 150)];
+const MIN_OVERLAP: i64 = 4;
 
 impl Passages {
-    pub(super) async fn run(self) -> Result<Ending> {
+    /// The stages and parameters that the options ask for.
+    pub(super) fn method(&self) -> Result<Method<'_>> {
         let edited = self.profile == Profile::Edited;
         if edited && (self.signature.is_some() || self.min_weight.is_some() || self.edges == Edges::Sentences) {
             bail!("--signature, --min-weight and --edges are for the profile verbatim; edited has its own");
         }
-        let mut run = Run::begin(&self.running)?;
-        let parameters = &mut run.workspace.parameters;
-        self.method.set(parameters);
-        parameters.set("threshold", self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 }));
+        let mut parameters = Parameters::default();
+        self.method.set(&mut parameters);
+        let threshold = self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 });
+        parameters.set("threshold", threshold);
         parameters.set("min_sentences", i64::from(self.min_sentences.unwrap_or(if edited { 1 } else { 2 })));
         parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
-        let units =
-            [query::UNITS_DOCS, query::UNITS_TWINS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
-        let (signature, links, method, pairs): (Query, Query, &[Query], Query) = if edited {
+        let (signature, links, join, pairs, seeds) = if edited {
             EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
-            let method = &[query::PAIRS_UNIT_PAIRS, query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
-            (query::SIGNATURES_SKIP_BIGRAMS, query::EDITED_LINKS, method, query::EDITED_SEEDS)
+            let pairs = vec![query::PAIRS_UNIT_PAIRS, query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
+            let seeds = ("document pairs", query::EDITED_SEEDS);
+            #[expect(clippy::cast_precision_loss, reason = "4")]
+            let join = (Measure::Overlap, MIN_OVERLAP as f64);
+            (query::SIGNATURES_SKIP_BIGRAMS, query::EDITED_LINKS, join, pairs, seeds)
         } else {
             let signature = self.signature.clone().map_or_else(|| "shingles:5".parse(), Ok)?;
-            signature.set(parameters);
+            signature.set(&mut parameters);
             parameters.set("min_weight", self.min_weight.unwrap_or(6.0));
             parameters.set("trim", self.edges == Edges::Words);
-            let method = &[
+            let pairs = vec![
                 query::PAIRS_UNIT_PAIRS,
                 query::PASSAGES_WEIGHTS,
                 query::PASSAGES_SEEDS,
@@ -110,26 +113,29 @@ impl Passages {
                 query::PASSAGES_RUNS,
                 query::PASSAGES,
             ];
-            (signature.query, query::TEXTS_LINKS, method, query::PASSAGES_SEEDS)
+            let seeds = ("pairs", query::PASSAGES_SEEDS);
+            (signature.query, query::TEXTS_LINKS, (Measure::Jaccard, threshold), pairs, seeds)
         };
-        let texts =
-            [signature, query::TEXTS, query::TEXTS_OCCURRENCES, links, query::TEXTS_MATCHES, query::TEXTS_CAPPED];
-        let texts = [&units[..], &texts].concat();
-        if self.method.show_sql {
-            return show_sql(&run, &self.inputs, self.method.against.as_deref(), &[&texts[..], method].concat());
-        }
-        run.open_both(&self.inputs, &self.method, &self.reading, &self.writing).await?;
-        let rows = run.run_method(&texts, method, self.method.max_pairs).await?;
-        let count = run.write(rows, &self.writing).await?;
-        run.write_capped(&self.method).await?;
-        let rows_of = |query| run.workspace.rows_of(query);
-        let counts = [
-            ("documents", rows_of(query::UNITS_DOCS)),
-            ("sentences", rows_of(signature)),
-            ("distinct texts", rows_of(query::TEXTS)),
-            (if edited { "document pairs" } else { "pairs" }, rows_of(pairs)),
-            ("passages", count),
-        ];
-        run.end(&counts, "they start no passage, and only extend those that others start").await
+        let units =
+            [query::UNITS_DOCS, query::UNITS_TWINS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
+        Ok(Method {
+            inputs: &self.inputs,
+            options: &self.method,
+            writing: &self.writing,
+            reading: &self.reading,
+            running: &self.running,
+            parameters,
+            texts: texts(&units, signature, links),
+            join,
+            pairs,
+            counts: vec![
+                ("documents", query::UNITS_DOCS),
+                ("sentences", signature),
+                ("distinct texts", query::TEXTS),
+                seeds,
+            ],
+            result: "passages",
+            fate: "they start no passage, and only extend those that others start",
+        })
     }
 }

@@ -17,6 +17,7 @@ use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::FairSpillPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Ending;
@@ -41,7 +42,7 @@ pub(super) fn say(text: &str) {
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// Standard output, which remembers that nobody reads it any more. Writers of formats do not pass that on.
-struct Stdout;
+pub(super) struct Stdout;
 
 impl Stdout {
     fn noting<T>(outcome: std::io::Result<T>) -> std::io::Result<T> {
@@ -106,8 +107,8 @@ impl<'a> Run<'a> {
     }
 
     /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
-    /// else read into the workspace first.
-    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<()> {
+    /// else read into the workspace first. Says how many bytes its tables have.
+    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<u64> {
         let folder = match corpus_folder(inputs)? {
             Some(folder) => folder,
             None => {
@@ -118,31 +119,28 @@ impl<'a> Run<'a> {
                 folder
             }
         };
-        ingest::register(&self.workspace.session, prefix, &folder).await
+        ingest::register(&self.workspace.session, prefix, &folder).await?;
+        let tables = ingest::tables(prefix, &folder);
+        Ok(tables.iter().filter_map(|(_, file)| std::fs::metadata(file).ok()).map(|file| file.len()).sum())
     }
 
-    /// Opens the collection and the one to compare it with. Where there is none the tables are there, without rows.
-    /// Before anything is read it is made sure that all that is asked for can be written.
-    pub(super) async fn open_both(
-        &mut self,
-        inputs: &[String],
-        method: &MethodOptions,
-        reading: &InputOptions,
-        writing: &OutputOptions,
-    ) -> Result<()> {
-        writing.check()?;
-        method.check()?;
-        reading.begin_quarantine()?;
-        self.open("", inputs, reading).await?;
-        match &method.against {
-            Some(against) => self.open("against_", std::slice::from_ref(against), reading).await?,
+    /// Opens the collection of a method and the one to compare it with. Where there is none the tables are there, without
+    /// rows. Before anything is read it is made sure that all that is asked for can be written. Says how many bytes the
+    /// collections have.
+    pub(super) async fn open_both(&mut self, method: &Method<'_>) -> Result<u64> {
+        method.writing.check()?;
+        method.options.check()?;
+        method.reading.begin_quarantine()?;
+        let bytes = self.open("", method.inputs, method.reading).await?;
+        match &method.options.against {
+            Some(against) => Ok(bytes + self.open("against_", std::slice::from_ref(against), method.reading).await?),
             None => {
                 for statement in NO_OTHER_COLLECTION {
                     self.workspace.run(statement).await?;
                 }
+                Ok(bytes)
             }
         }
-        Ok(())
     }
 
     pub(super) async fn ingest(
@@ -156,14 +154,13 @@ impl<'a> Run<'a> {
         ingest::ingest(&self.workspace.session, documents, folder).await
     }
 
-    /// Runs a pipeline: `texts` up to the matches between texts, then, if they do not stand for too many pairs,
-    /// `method` to its end, whose last statement is a query.
-    pub(super) async fn run_method(&mut self, texts: &[Query], method: &[Query], most: u64) -> Result<DataFrame> {
-        self.workspace.run_all(texts).await?;
+    /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
+    async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
+        self.workspace.run_all(&method.texts).await?;
         let estimate = self.workspace.run_all(&[query::TEXTS_ESTIMATE]).await?.context("the estimate is a query")?;
         let rows = estimate.collect().await?;
         let pairs = rows.first().map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0));
-        let pairs = u64::try_from(pairs).unwrap_or(u64::MAX);
+        let (pairs, most) = (u64::try_from(pairs).unwrap_or(u64::MAX), method.options.max_pairs);
         if pairs > most {
             bail!(
                 "this would make {} pairs of places, more than --max-pairs {most}: lower --max-frequency, so that the \
@@ -172,7 +169,7 @@ impl<'a> Run<'a> {
                 grouped(pairs)
             );
         }
-        self.workspace.run_all(method).await?.context("the last statement is a query")
+        self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
     }
 
     /// Writes the result and says how many rows it has.
@@ -190,8 +187,27 @@ impl<'a> Run<'a> {
         Ok(count)
     }
 
+    /// How many rows tables have, those of the other collection among them.
+    pub(super) async fn count<const N: usize>(&self, tables: [&str; N]) -> Result<[u64; N]> {
+        let mut counts = [0; N];
+        for (count, table) in counts.iter_mut().zip(tables) {
+            for name in [table.to_string(), format!("against_{table}")] {
+                *count += self.workspace.session.table(name).await?.count().await? as u64;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Ends the progress and says what reading left out.
+    pub(super) fn end_reading(&self) {
+        self.progress.finish_and_clear();
+        if !self.options.quiet {
+            self.read.iter().for_each(list_left_out);
+        }
+    }
+
     /// Writes the table of what was capped, if it is wanted.
-    pub(super) async fn write_capped(&self, method: &MethodOptions) -> Result<()> {
+    async fn write_capped(&self, method: &MethodOptions) -> Result<()> {
         if method.capped.is_some() {
             let rows = self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?;
             self.write(rows, &OutputOptions { output: method.capped.clone(), format: None }).await?;
@@ -200,7 +216,7 @@ impl<'a> Run<'a> {
     }
 
     /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
-    pub(super) async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
+    async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
         self.progress.finish_and_clear();
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
@@ -220,10 +236,8 @@ impl<'a> Run<'a> {
                     grouped(twins)
                 ));
             }
-            for summary in &self.read {
-                list_left_out(summary);
-            }
         }
+        self.end_reading();
         let left_out = capped_count + skipped > 0;
         Ok(if left_out && self.options.strict { Ending::NotStrict } else { Ending::Done })
     }
@@ -255,6 +269,52 @@ pub(super) fn list_left_out(summary: &Summary) {
     if let [first, ..] = summary.ignored.as_slice() {
         say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));
     }
+}
+
+/// A method that compares texts, ready to run.
+pub(super) struct Method<'a> {
+    pub(super) inputs: &'a [String],
+    pub(super) options: &'a MethodOptions,
+    pub(super) writing: &'a OutputOptions,
+    pub(super) reading: &'a InputOptions,
+    pub(super) running: &'a RunOptions,
+    pub(super) parameters: Parameters,
+    /// The stages up to the matches between texts.
+    pub(super) texts: Vec<Query>,
+    /// The condition of the similarity join among these.
+    pub(super) join: (Measure, f64),
+    /// The stages from the matches to the result; the last is a query.
+    pub(super) pairs: Vec<Query>,
+    /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
+    pub(super) counts: Vec<(&'static str, Query)>,
+    pub(super) result: &'static str,
+    /// What becomes of capped texts.
+    pub(super) fate: &'static str,
+}
+
+impl Method<'_> {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let mut run = Run::begin(self.running)?;
+        run.workspace.parameters = self.parameters.clone();
+        if self.options.show_sql {
+            return show_sql(&run, &self);
+        }
+        run.open_both(&self).await?;
+        let rows = run.run_method(&self).await?;
+        let count = run.write(rows, self.writing).await?;
+        run.write_capped(self.options).await?;
+        let of_tables = self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
+        let counts: Vec<_> = of_tables.chain([(self.result, count)]).collect();
+        run.end(&counts, self.fate).await
+    }
+}
+
+/// The stages up to the matches, for the given units and signature, and the stage that links similar texts.
+pub(super) fn texts(units: &[Query], signature: Query, links: Query) -> Vec<Query> {
+    let mut stages = units.to_vec();
+    stages.extend([signature, query::TEXTS, query::TEXTS_OCCURRENCES, links]);
+    stages.extend([query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED]);
+    stages
 }
 
 /// How a method that compares texts runs.
@@ -299,11 +359,12 @@ impl MethodOptions {
 }
 
 /// Prints what would run as a script for `ibid sql`.
-pub(super) fn show_sql(run: &Run<'_>, inputs: &[String], against: Option<&str>, stages: &[Query]) -> Result<Ending> {
+fn show_sql(run: &Run<'_>, method: &Method<'_>) -> Result<Ending> {
     let mut script = String::new();
-    let collections = [("", inputs.to_vec())];
-    for (prefix, inputs) in collections.into_iter().chain(against.map(|input| ("against_", vec![input.to_string()]))) {
-        let folder = corpus_folder(&inputs)?.unwrap_or_else(|| {
+    let against = method.options.against.as_ref();
+    let other = against.map(|input| ("against_", std::slice::from_ref(input)));
+    for (prefix, inputs) in std::iter::once(("", method.inputs)).chain(other) {
+        let folder = corpus_folder(inputs)?.unwrap_or_else(|| {
             let _ = writeln!(script, "-- first: ibid ingest {} -o {prefix}corpus", inputs.join(" "));
             PathBuf::from(format!("{prefix}corpus"))
         });
@@ -317,7 +378,7 @@ pub(super) fn show_sql(run: &Run<'_>, inputs: &[String], against: Option<&str>, 
             let _ = writeln!(script, "{statement};");
         }
     }
-    for query in stages {
+    for query in method.texts.iter().chain(&method.pairs) {
         let sql = run.workspace.parameters.bind(query.sql)?;
         let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
     }
@@ -327,7 +388,7 @@ pub(super) fn show_sql(run: &Run<'_>, inputs: &[String], against: Option<&str>, 
 }
 
 /// What stands in the place of `--against` where a collection is compared with itself.
-pub(super) const NO_OTHER_COLLECTION: [&str; 2] = [
+const NO_OTHER_COLLECTION: [&str; 2] = [
     "CREATE VIEW against_documents AS SELECT * FROM documents WHERE false",
     "CREATE VIEW against_sentences AS SELECT * FROM sentences WHERE false",
 ];

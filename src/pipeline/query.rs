@@ -41,8 +41,13 @@ queries! {
     TEXTS_OCCURRENCES = "texts/2_occurrences.sql";
     TEXTS_LINKS = "texts/3_links.sql";
     TEXTS_MATCHES = "texts/4_matches.sql";
-    TEXTS_CAPPED = "texts/5_capped.sql";
-    TEXTS_ESTIMATE = "texts/6_estimate.sql";
+    TEXTS_PAIRS = "texts/5_text_pairs.sql";
+    TEXTS_CAPPED = "texts/6_capped.sql";
+    TEXTS_ESTIMATE = "texts/7_estimate.sql";
+    EXPLAIN_SAMPLE = "explain/1_sample.sql";
+    EXPLAIN_SCALE = "explain/2_scale.sql";
+    EXPLAIN_FREQUENT_TEXTS = "explain/3_frequent_texts.sql";
+    EXPLAIN_FREQUENT_WORDS = "explain/4_frequent_words.sql";
     PAIRS_UNIT_PAIRS = "pairs/1_unit_pairs.sql";
     PAIRS_DOCUMENTS = "pairs/2_documents.sql";
     PAIRS_SENTENCES = "pairs/2_sentences.sql";

@@ -50,6 +50,15 @@ impl Sum for Summary {
     }
 }
 
+/// About how much memory a join takes of so many rows, with sets of so many elements in all, of which they show so many.
+pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
+    let [rows, elements, shown] = [rows, elements, shown].map(|n| usize::try_from(n).unwrap_or(usize::MAX / 1024));
+    // A few columns besides the set, and the offsets of the sets.
+    let bytes = rows * 32 + elements * size_of::<u64>();
+    let summary = Summary { rows, elements, shown, bytes };
+    (bytes + summary.bytes_to_count().max(summary.bytes_to_join(shown))) as u64
+}
+
 /// How to join what does not fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemoryPlan {

@@ -37,3 +37,4 @@ pub(super) use condition::Condition;
 pub(super) use estimate::{Sample, estimate_candidates};
 pub(super) use exec::SimilarityJoinExec;
 pub(super) use input::Input;
+pub(crate) use memory::bytes_to_join;
