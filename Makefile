@@ -2,7 +2,7 @@
 # make test   all tests
 # make check  formatting, lints, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
-# make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI)
+# make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
 # make ci     check, demo and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
@@ -42,8 +42,9 @@ check:
 docs: build
 	IBID_BLESS=1 cargo test --workspace -- reference::
 
+bench: SIZE ?= M
 bench:
 	cargo build --release
-	benches/run --ibid "$(TARGET)/release/ibid" --record
+	benches/run --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --record
 
 ci: check demo test

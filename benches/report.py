@@ -2,6 +2,7 @@
 """Write the tables of docs/performance.md from the raw runs in benches/results: report.py, without arguments."""
 import json
 import re
+import sys
 from pathlib import Path
 from statistics import median
 
@@ -31,7 +32,7 @@ def table(header, rows):
 
 
 def times(run, base):
-    """How many times the CPU seconds of the operator."""
+    """How many times the CPU seconds of ibid."""
     return f"{run['cpu'] / base['cpu']:.1f}" if base and base["status"] == "ok" else ""
 
 
@@ -121,7 +122,10 @@ def write():
     page = PAGE.read_text()
     for path in sorted((HERE / "results").glob("*.jsonl")):
         begin, end = f"<!-- {path.name} -->\n", "<!-- end -->"
-        page = re.sub(re.escape(begin) + ".*?" + end, lambda _: f"{begin}{tables(path)}\n{end}", page, flags=re.S)
+        written = re.sub(re.escape(begin) + ".*?" + end, lambda _: f"{begin}{tables(path)}\n{end}", page, flags=re.S)
+        if begin not in page:
+            sys.exit(f"{PAGE} has no place for {path.name}: add the lines {begin!r} and {end!r}")
+        page = written
     PAGE.write_text(page)
 
 

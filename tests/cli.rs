@@ -49,7 +49,7 @@ fn header(csv: &str) -> &str {
 fn a_command_is_explained_before_it_runs() {
     // Forty documents with a sentence that all have, one that every other one has, and one of their own.
     let text = |i: u32| {
-        let even = if i % 2 == 0 { "Every other page ends with these words here. " } else { "" };
+        let even = if i.is_multiple_of(2) { "Every other page ends with these words here. " } else { "" };
         format!("All rights are reserved by the publisher of this page. {even}Page {i} has {i} words {i} times over.")
     };
     let place = Place::new();
@@ -57,32 +57,56 @@ fn a_command_is_explained_before_it_runs() {
     place.ok("ingest pages.jsonl -o corpus");
     let said = place.ok("explain pairs corpus --unit sentence");
     let (all, half) = (40 * 39 / 2, 20 * 19 / 2);
-    assert!(said.starts_with("40 documents, 100 sentences, "), "{said}");
-    assert!(said.contains("distinct texts          42\n"), "{said}");
-    assert!(said.contains(&format!("pairs of places         {}, of at most 50,000,000", all + half)), "{said}");
+    assert!(said.contains(" KiB to read, 40 documents, 100 sentences.\n"), "{said}");
+    assert!(said.contains("distinct texts    42\n"), "{said}");
+    assert!(said.contains(&format!("pairs of places   at most {} (--max-pairs 50,000,000)\n", all + half)), "{said}");
     assert!(said.contains("| 40     | 0.8041         | false              | All rights are reserved by"), "{said}");
-    // 42 · 41 pairs of texts have "page", of 8,042 counted so.
-    assert!(said.contains("| page  | 1.0            | 0.2141         |"), "{said}");
+    // 41 of the 42 texts have "words".
+    assert!(said.contains("| words | 0.9762         | 0.9524         |"), "{said}");
     let pairs = place.ok("pairs corpus --unit sentence --format ndjson -q");
     assert_eq!(pairs.lines().count(), all + half);
 
-    let said = place.ok("explain pairs corpus --unit sentence --max-frequency 30 --max-pairs 100");
-    assert!(
-        said.contains("pairs of places         190, of at most 100 (--max-pairs): the command will refuse"),
-        "{said}"
-    );
-    assert!(said.contains("left out                780 pairs, of 1 texts in more than 30 places"), "{said}");
-    assert!(
-        place
-            .fails(1, "pairs corpus --unit sentence --max-frequency 30 --max-pairs 100")
-            .contains("would make 190 pairs")
-    );
-
-    // Every third document, 14 of them, 7 of them even: 91 and 21 pairs, times 9.
-    let said = place.ok("explain --sample 34 passages pages.jsonl");
-    assert!(said.contains("Estimated from one document in 3"), "{said}");
-    assert!(said.contains("pairs of places         about 1,008,"), "{said}");
+    let capped = "pairs corpus --unit sentence --max-frequency 30 --max-pairs 100";
+    let said = place.ok(&format!("explain {capped}"));
+    assert!(said.contains("at most 190 (--max-pairs 100), which will be refused"), "{said}");
+    assert!(said.contains("left out          780 pairs of 1 texts in more than 30 places"), "{said}");
+    assert!(place.fails(1, capped).contains("would make 190 pairs"));
     assert!(place.fails(1, "explain passages corpus --show-sql").contains("write --show-sql without explain"));
+}
+
+/// Whatever the order and the size of the documents, and wherever the sentences stand.
+#[test]
+fn a_sample_is_fair() {
+    let place = Place::new();
+    let explained = |line: &str| {
+        let said = place.ok(&format!("explain --sample 1000 pairs --unit sentence {line}"));
+        assert!(said.contains("Estimated from one sentence in"), "{said}");
+        let number = |name: &str| {
+            let line = said.lines().find(|line| line.starts_with(name)).unwrap();
+            let number = line.split("about ").nth(1).unwrap().split(' ').next().unwrap();
+            number.replace(',', "").parse::<f64>().unwrap()
+        };
+        (number("pairs of places"), number("left out"))
+    };
+    let near = |estimate: f64, truth: f64| (estimate / truth - 1.0).abs() < 0.4;
+    // Every other document has a sentence that all of these have.
+    let text = |i: u32| {
+        format!("{} Page {i} says {i}.", if i.is_multiple_of(2) { "The even pages say so, all of them." } else { "" })
+    };
+    place.write("even.jsonl", jsonl((0..2000).map(|i| (format!("{i:04}"), text(i)))));
+    let (made, left_out) = explained("even.jsonl");
+    assert!(near(made, 499_500.0) && left_out == 0.0, "{made} {left_out}");
+    // Long documents, each of which says one thing over and over.
+    place.write(
+        "long.jsonl",
+        jsonl((0..20).map(|i| (i.to_string(), format!("Line {i} is said again and again. ").repeat(200)))),
+    );
+    let (made, left_out) = explained("long.jsonl");
+    assert!(near(made, 398_000.0) && left_out == 0.0, "{made} {left_out}");
+    // One document against many: its sentences are all looked at.
+    place.write("one.jsonl", jsonl([("one", "The even pages say so, all of them.")]));
+    let (made, left_out) = explained("one.jsonl --against even.jsonl --max-frequency 2000");
+    assert!(near(made, 1000.0) && left_out == 0.0, "{made} {left_out}");
 }
 
 #[test]
@@ -389,6 +413,12 @@ fn wrong_usage_ends_with_2_and_says_what_is_right() {
     fails("pairs docs --memory lots", "write a number and KiB");
     fails("passages docs --format xml", "ndjson");
     fails("ingest docs", "--output");
+}
+
+#[test]
+fn too_little_memory_is_said_with_what_to_raise() {
+    let said = place_of_texts().fails(1, "pairs docs --memory 1KiB");
+    assert!(said.contains("Resources exhausted") && said.trim_end().ends_with("raise --memory"), "{said}");
 }
 
 #[test]

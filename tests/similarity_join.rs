@@ -162,9 +162,10 @@ async fn answer(session: &SessionContext, sql: &str) -> String {
 /// The answer of a session without ibid that is sent the plan.
 async fn answer_elsewhere(session: &SessionContext, sql: &str) -> String {
     let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
-    let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(&plan), &IbidCodec).unwrap();
+    let bytes = physical_plan_to_bytes_with_extension_codec(Arc::clone(&plan), &IbidCodec::default()).unwrap();
     let elsewhere = SessionContext::new_with_config(session.copied_config());
-    let sent = physical_plan_from_bytes_with_extension_codec(&bytes, &elsewhere.task_ctx(), &IbidCodec).unwrap();
+    let sent =
+        physical_plan_from_bytes_with_extension_codec(&bytes, &elsewhere.task_ctx(), &IbidCodec::default()).unwrap();
     assert_eq!(
         displayable(sent.as_ref()).indent(true).to_string(),
         displayable(plan.as_ref()).indent(true).to_string()
@@ -446,14 +447,58 @@ async fn a_logical_plan_can_be_sent() {
                 .replace("JOIN a AS b", &format!("JOIN '{file}' AS b"));
             let sql = from.replace("FROM b ", &format!("FROM '{file}' AS b ")).replace("{condition}", condition);
             let plan = here.sql(&sql).await.unwrap().into_optimized_plan().unwrap();
-            let bytes = logical_plan_to_bytes_with_extension_codec(&plan, &IbidCodec).unwrap();
+            let bytes = logical_plan_to_bytes_with_extension_codec(&plan, &IbidCodec::default()).unwrap();
             let there = ibid::session(Default::default(), Default::default()).unwrap();
-            let sent = logical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &IbidCodec).unwrap();
+            let sent =
+                logical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &IbidCodec::default()).unwrap();
             assert_eq!(sent.display_indent().to_string(), plan.display_indent().to_string());
             let rows = there.execute_logical_plan(sent).await.unwrap().collect().await.unwrap();
             assert_eq!(lines(&rows), answer(&here, &sql).await, "{sql}");
         }
     }
+}
+
+/// One worker that fails once left the others waiting for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_condition_that_fails_for_one_pair_ends_the_query() {
+    let rows = Rows((0..3000).map(|id: i64| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs() % 7]))).collect());
+    let session = session("operator", 16, 64, &rows, &rows).await;
+    for id in [0, 1499, 2999] {
+        let sql = format!(
+            "SELECT a.id FROM a JOIN b ON overlap(a.set, b.set) >= 2 AND 1 / (abs(a.id - {id}) + abs(b.id - {id})) >= 0"
+        );
+        let query = session.sql(&sql).await.unwrap().collect();
+        let error = tokio::time::timeout(std::time::Duration::from_secs(60), query).await.unwrap().unwrap_err();
+        assert!(error.to_string().contains("Divide by zero"), "{error}");
+    }
+}
+
+/// The result of another query is not there yet when the join is planned.
+#[tokio::test]
+async fn sets_made_with_the_result_of_another_query_are_planned() {
+    let rows = Rows((0..100).map(|id: i64| (id, None, Some(vec![1, 2, 3 + id.unsigned_abs() % 7]))).collect());
+    let session = session("auto", 2, 64, &rows, &rows).await;
+    let rare = "rare_elements({t}.set, (SELECT set_frequencies(set) FROM a), 20)";
+    let join = format!("a JOIN b ON overlap({}, {}) >= 1", rare.replace("{t}", "a"), rare.replace("{t}", "b"));
+    let subqueries = format!(
+        "(SELECT id, {0} AS set FROM a) AS a JOIN (SELECT id, {0} AS set FROM b) AS b ON overlap(a.set, b.set) >= 1",
+        "rare_elements(set, (SELECT set_frequencies(set) FROM a), 20)"
+    );
+    let pairs = (0..7_usize).map(|k| (100 - k).div_ceil(7).pow(2)).sum::<usize>();
+    for from in [join, subqueries] {
+        let frame = session.sql(&format!("SELECT a.id FROM {from}")).await.unwrap();
+        assert_eq!(frame.count().await.unwrap(), pairs, "{from}");
+    }
+}
+
+/// Rows that have their partner are not gone through again for each further one, which would be 10⁹ steps here.
+#[tokio::test]
+async fn a_semi_join_marks_many_equal_rows_once() {
+    let many = Rows((0..50_000).map(|id| (id, None, Some(vec![1, 2, 3]))).collect());
+    let sets = Rows((0..20_000).map(|id: i64| (id, None, Some(vec![1, 2, 10 + id.unsigned_abs()]))).collect());
+    let session = session("operator", 2, 8192, &many, &sets).await;
+    let semi = session.sql("SELECT * FROM a LEFT SEMI JOIN b ON overlap(a.set, b.set) >= 2").await.unwrap();
+    assert_eq!(semi.count().await.unwrap(), 50_000);
 }
 
 /// What is not a similarity join is for another codec, and what is no plan is said to be none.
@@ -463,10 +508,10 @@ async fn the_codec_refuses_what_it_does_not_know() {
     let session = session("operator", 1, 8192, &none, &none).await;
     let plan = session.sql("SELECT * FROM a").await.unwrap().create_physical_plan().await.unwrap();
     let converter = datafusion_proto::physical_plan::DefaultPhysicalProtoConverter {};
-    let codec: &dyn PhysicalExtensionCodec = &IbidCodec;
+    let codec: &dyn PhysicalExtensionCodec = &IbidCodec::default();
     let error = codec.try_encode(Arc::clone(&plan), &mut Vec::new(), &converter).unwrap_err().to_string();
-    assert!(error.contains("the codec of ibid has no bytes for DataSourceExec"), "{error}");
-    let error = codec.try_decode(&[1, 2, 3], &[plan], &session.task_ctx(), &converter).unwrap_err().to_string();
+    assert!(error.contains("PhysicalExtensionCodec is not provided"), "{error}");
+    let error = codec.try_decode(b"ibid:???", &[plan], &session.task_ctx(), &converter).unwrap_err().to_string();
     assert!(error.contains("the bytes of a similarity join"), "{error}");
 }
 

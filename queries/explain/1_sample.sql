@@ -1,3 +1,5 @@
--- reads:  docs(doc)
--- writes: docs: every $every-th document
-CREATE OR REPLACE TABLE docs AS SELECT * FROM docs WHERE CAST(doc AS BIGINT) % $every = 0
+-- reads:  units(unit, side)
+-- writes: units: a sample of them by a hash, one in $every, and of the other collection one in $against_every
+CREATE OR REPLACE VIEW units AS
+SELECT * FROM units
+WHERE md5(CAST(unit AS VARCHAR)) <= CASE WHEN side = 0 THEN $last_hash ELSE $against_last_hash END

@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use arrow::array::AsArray;
@@ -9,15 +10,15 @@ use clap::{Args, Subcommand};
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{Method, Run, Stdout, grouped};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, grouped};
 use crate::pipeline::query::{self, Literal};
 use crate::similarity_join::bytes_to_join;
 
-/// Estimate, from a sample of the documents, what a command would do: pairs, memory, what is most frequent
+/// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// About how many sentences to look at; all, and exactly, if there are no more
-    #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    /// About how many sentences or documents of a collection to look at; all of them if there are no more
+    #[arg(long, global = true, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
     sample: u64,
     #[command(subcommand)]
     command: Explained,
@@ -29,9 +30,6 @@ enum Explained {
     Passages(Passages),
     Pairs(Pairs),
 }
-
-/// How many bytes of memory the pairs of places take, each.
-const BYTES_OF_PAIR: u64 = 200;
 
 impl Explain {
     pub(super) async fn run(self) -> Result<Ending> {
@@ -46,86 +44,157 @@ impl Explain {
             bail!("explain runs other SQL than the command; write --show-sql without explain");
         }
         let mut run = Run::begin(method.running)?;
-        let bytes = run.open_both(&method).await?;
-        let [documents, sentences] = run.count(["documents", "sentences"]).await?;
-        let every = sentences.div_ceil(self.sample).max(1);
-        // What stands in so many places stands in fewer of the sample.
-        let max_frequency = (u64::from(method.options.max_frequency) / every).max(1);
+        let folders = run.open_both(&method).await?;
+        let (unit, view) = method.unit;
+        let every = run.count(unit).await?.map(|units| units.div_ceil(self.sample).max(1));
         let parameters = &mut run.workspace.parameters;
         *parameters = method.parameters.clone();
-        parameters.set("every", i64::try_from(every)?);
-        parameters.set("measure", Literal::of_text(&method.join.0.to_string()));
-        parameters.set("least", method.join.1);
-        parameters.set("max_frequency", i64::try_from(max_frequency)?);
-        for &stage in &method.texts {
-            let sample: &[_] = if stage == query::UNITS_DOCS { &[stage, query::EXPLAIN_SAMPLE] } else { &[stage] };
-            if stage != query::TEXTS_CAPPED {
-                run.workspace.run_all(sample).await?;
-            }
+        for (prefix, every) in ["", "against_"].into_iter().zip(every) {
+            parameters.set(&format!("{prefix}every"), i64::try_from(every)?);
+            let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
+            parameters.set(&format!("{prefix}last_hash"), last_hash.as_str());
         }
-        let scale = run.workspace.run_all(&[query::EXPLAIN_SCALE]).await?.context("it is a query")?.collect().await?;
-        let of_sample = |column: usize| {
-            let value = scale.first().map_or(0, |row| row.column(column).as_primitive::<Int64Type>().value(0));
+        for (name, texts) in method.in_texts {
+            parameters.set(name, (texts / i64::try_from(every[0])?).max(2));
+        }
+        parameters.set("measure", Literal::from(method.join.0.to_string().as_str()));
+        parameters.set("least", method.join.1);
+        let stages = [
+            query::UNITS_DOCS,
+            view,
+            query::EXPLAIN_SAMPLE,
+            method.signature,
+            query::TEXTS,
+            method.links,
+            query::TEXTS_PAIRS,
+            query::EXPLAIN_PLACES,
+            query::EXPLAIN_SUMS,
+        ];
+        let sums = run.workspace.run_all(&stages).await?.context("the last stage is a query")?;
+        let sums = sums.collect().await.context("in queries/explain/3_sums.sql")?;
+        let sum = |column: usize| {
+            let value = sums.first().map_or(0, |row| row.column(column).as_primitive::<Int64Type>().value(0));
             u64::try_from(value).unwrap_or(0)
         };
-        let [texts, elements, shown] = [0, 1, 2].map(|column| of_sample(column).saturating_mul(every));
-        // Of a pair, both documents must be in the sample.
-        let [all_pairs, pairs] = [3, 4].map(|column| of_sample(column).saturating_mul(every).saturating_mul(every));
-        let about = if every == 1 { "" } else { "about " };
-        let mut said = format!(
-            "{} documents, {} sentences, {} to read.\n",
-            grouped(documents),
-            grouped(sentences),
-            megabytes(bytes)
-        );
-        if every > 1 {
-            let _ = writeln!(said, "Estimated from one document in {}; what is rare may be missed.", grouped(every));
+        let estimate = Estimate {
+            // Texts of one side may come with every unit of it, and those of the other with one in many.
+            texts: sum(0).saturating_mul(every[0].max(every[1])),
+            elements: sum(1).saturating_mul(every[0].max(every[1])),
+            shown: sum(2).saturating_mul(every[0].max(every[1])),
+            pairs: sum(3),
+            capped_pairs: sum(4),
+            capped_texts: sum(5),
+            is_sample: every != [1, 1],
+        };
+        let mut said = self.size(&run, &method, &folders).await?;
+        if estimate.is_sample {
+            let (every, unit) = (every.map(grouped), unit.trim_end_matches('s'));
+            let other = if method.options.against.is_some() { format!(", and in {}", every[1]) } else { String::new() };
+            let _ = writeln!(said, "Estimated from one {unit} in {}{other}; what is rare may be missed.", every[0]);
         }
-        let memory = bytes_to_join(texts, elements, shown);
-        let mut line = |name: &str, what: String| writeln!(said, "{name:24}{what}");
-        line("distinct texts", format!("{}{}", if every == 1 { "" } else { "at most " }, grouped(texts)))?;
-        let most = method.options.max_pairs;
-        let refused = if pairs > most { ": the command will refuse" } else { "" };
-        line(
-            "pairs of places",
-            format!("{about}{}, of at most {} (--max-pairs){refused}", grouped(pairs), grouped(most)),
-        )?;
-        line(
-            "left out",
-            format!(
-                "{about}{} pairs, of {} texts in more than {} places (--max-frequency)",
-                grouped(all_pairs.saturating_sub(pairs)),
-                grouped(of_sample(5)),
-                grouped(u64::from(method.options.max_frequency))
-            ),
-        )?;
-        let of_pairs = pairs.saturating_mul(BYTES_OF_PAIR);
-        line(
-            "memory",
-            format!(
-                "{about}{} for the similarity join, which goes to disk beyond --memory; {} for the pairs",
-                megabytes(memory),
-                megabytes(of_pairs)
-            ),
-        )?;
+        said.push_str(&estimate.describe(&method));
         for (title, table) in [
             ("The most frequent texts", query::EXPLAIN_FREQUENT_TEXTS),
-            ("The most frequent words", query::EXPLAIN_FREQUENT_WORDS),
+            ("The most frequent words of the distinct texts", query::EXPLAIN_FREQUENT_WORDS),
         ] {
             let rows = run.workspace.run_all(&[table]).await?.context("it is a query")?;
-            let _ = write!(said, "\n{title}\n{}\n", rows.to_string().await?);
+            let shown = rows.to_string().await.with_context(|| format!("in queries/{}", table.file))?;
+            let shown = if shown.starts_with("++") { "none" } else { &shown };
+            let _ = write!(said, "\n{title}:\n{shown}\n");
         }
-        run.end_reading();
+        let skipped = run.end_reading();
         Stdout.write_all(said.as_bytes())?;
-        Ok(Ending::Done)
+        Ok(if skipped > 0 && method.running.strict { Ending::NotStrict } else { Ending::Done })
+    }
+
+    /// How much there is.
+    async fn size(&self, run: &Run<'_>, method: &Method<'_>, folders: &[PathBuf]) -> Result<String> {
+        let tables: &[&str] = if method.unit.0 == "documents" { &["documents"] } else { &["documents", "sentences"] };
+        let file = |folder: &PathBuf, table| std::fs::metadata(folder.join(format!("{table}.parquet"))).ok();
+        let files = folders.iter().flat_map(|folder| tables.iter().filter_map(move |table| file(folder, table)));
+        let mut said = format!("{} to read", mebibytes(files.map(|file| file.len()).sum()));
+        for table in tables {
+            let _ = write!(said, ", {} {table}", grouped(run.count(table).await?.iter().sum()));
+        }
+        said.push_str(if run.has_read() {
+            "; ibid ingest makes a corpus, which need not be made again.\n"
+        } else {
+            ".\n"
+        });
+        Ok(said)
+    }
+}
+
+/// What a command would do.
+struct Estimate {
+    texts: u64,
+    elements: u64,
+    shown: u64,
+    pairs: u64,
+    capped_pairs: u64,
+    capped_texts: u64,
+    is_sample: bool,
+}
+
+impl Estimate {
+    fn describe(&self, method: &Method<'_>) -> String {
+        let about = if self.is_sample { "about " } else { "" };
+        let (pairs, most) = (self.pairs, method.options.max_pairs);
+        let refused = match (pairs > most, self.is_sample) {
+            (false, _) => "",
+            (true, true) => ", which would probably be refused",
+            (true, false) => ", which will be refused",
+        };
+        let memory = bytes_to_join(self.texts, self.elements, self.shown);
+        // Tables of hash joins hold the distinct texts.
+        let held = pairs * BYTES_OF_PAIR + 2 * (self.texts * 64 + self.elements * 8);
+        let limit = method.running.memory.map(|memory| memory as u64);
+        let short = match limit.filter(|limit| held > limit / 5 * 3) {
+            Some(limit) => format!(", for which --memory {} may be too little", mebibytes(limit)),
+            None => String::new(),
+        };
+        let lines = [
+            ("distinct texts", format!("{}{}", if self.is_sample { "at most " } else { "" }, grouped(self.texts))),
+            (
+                "pairs of places",
+                format!(
+                    "{}{} (--max-pairs {}){refused}",
+                    if self.is_sample { about } else { "at most " },
+                    grouped(pairs),
+                    grouped(most)
+                ),
+            ),
+            (
+                "left out",
+                format!(
+                    "{about}{} pairs of {} texts in more than {} places (--max-frequency)",
+                    grouped(self.capped_pairs),
+                    grouped(self.capped_texts),
+                    grouped(u64::from(method.options.max_frequency))
+                ),
+            ),
+            (
+                "memory",
+                format!(
+                    "about {} for the similarity join, which can go to disk, and {} for what cannot{short}",
+                    mebibytes(memory),
+                    mebibytes(held)
+                ),
+            ),
+        ];
+        lines.iter().fold(String::new(), |mut said, (name, what)| {
+            let _ = writeln!(said, "{name:18}{what}");
+            said
+        })
     }
 }
 
 /// A number of bytes for people.
-fn megabytes(bytes: u64) -> String {
-    if bytes < 1 << 20 {
-        format!("{} KiB", grouped(bytes.div_ceil(1 << 10)))
-    } else {
-        format!("{} MiB", grouped(bytes >> 20))
+#[expect(clippy::cast_precision_loss, reason = "rounded")]
+fn mebibytes(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
     }
 }

@@ -2,7 +2,7 @@ use clap::{Args, ValueEnum};
 use ibid_udfs::similarity::Measure;
 
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Method, MethodOptions, texts};
+use super::run::{Method, MethodOptions};
 use super::signature::Signature;
 use crate::pipeline::query::{self, Parameters};
 
@@ -45,9 +45,9 @@ enum Unit {
 impl Pairs {
     /// The stages and parameters that the options ask for.
     pub(super) fn method(&self) -> Method<'_> {
-        let (units, pairs) = match self.unit {
-            Unit::Document => (query::UNITS_DOCUMENTS, query::PAIRS_DOCUMENTS),
-            Unit::Sentence => (query::UNITS_SENTENCES, query::PAIRS_SENTENCES),
+        let (unit, pairs) = match self.unit {
+            Unit::Document => (("documents", query::UNITS_DOCUMENTS), query::PAIRS_DOCUMENTS),
+            Unit::Sentence => (("sentences", query::UNITS_SENTENCES), query::PAIRS_SENTENCES),
         };
         let mut parameters = Parameters::default();
         self.signature.set(&mut parameters);
@@ -60,8 +60,12 @@ impl Pairs {
             reading: &self.reading,
             running: &self.running,
             parameters,
-            texts: texts(&[query::UNITS_DOCS, query::UNITS_TWINS, units], self.signature.query, query::TEXTS_LINKS),
+            unit,
+            spans: &[],
+            signature: self.signature.query,
+            links: query::TEXTS_LINKS,
             join: (Measure::Jaccard, self.threshold),
+            in_texts: &[],
             pairs: vec![query::PAIRS_UNIT_PAIRS, pairs],
             counts: vec![("documents", query::UNITS_DOCS), ("texts", self.signature.query), ("distinct", query::TEXTS)],
             result: "pairs",

@@ -3,7 +3,7 @@ use clap::{Args, ValueEnum};
 use ibid_udfs::similarity::Measure;
 
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Method, MethodOptions, texts};
+use super::run::{Method, MethodOptions};
 use super::signature::Signature;
 use crate::pipeline::query::{self, Parameters};
 
@@ -76,8 +76,13 @@ fn weight(text: &str) -> Result<f64> {
 
 /// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
 /// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
-const EDITED: [(&str, i64); 4] =
-    [("distance", 3), ("max_pair_frequency", 20), ("min_overlap", MIN_OVERLAP), ("min_characters", 150)];
+const EDITED: [(&str, i64); 4] = [
+    ("distance", 3),
+    ("max_pair_frequency", MAX_PAIR_FREQUENCY),
+    ("min_overlap", MIN_OVERLAP),
+    ("min_characters", 150),
+];
+const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
 impl Passages {
@@ -116,8 +121,6 @@ impl Passages {
             let seeds = ("pairs", query::PASSAGES_SEEDS);
             (signature.query, query::TEXTS_LINKS, (Measure::Jaccard, threshold), pairs, seeds)
         };
-        let units =
-            [query::UNITS_DOCS, query::UNITS_TWINS, query::UNITS_SENTENCES, query::UNITS_SPANS, query::UNITS_DOC_TEXTS];
         Ok(Method {
             inputs: &self.inputs,
             options: &self.method,
@@ -125,8 +128,12 @@ impl Passages {
             reading: &self.reading,
             running: &self.running,
             parameters,
-            texts: texts(&units, signature, links),
+            unit: ("sentences", query::UNITS_SENTENCES),
+            spans: &[query::UNITS_SPANS, query::UNITS_DOC_TEXTS],
+            signature,
+            links,
             join,
+            in_texts: if edited { &[("max_pair_frequency", MAX_PAIR_FREQUENCY)] } else { &[] },
             pairs,
             counts: vec![
                 ("documents", query::UNITS_DOCS),

@@ -32,6 +32,9 @@ use crate::session::session;
 /// How many capped texts and skipped records are listed on standard error.
 const LISTED: usize = 10;
 
+/// How much memory a pair of places takes, in bytes.
+pub(super) const BYTES_OF_PAIR: u64 = 200;
+
 /// Talks to the user, on standard error.
 pub(super) fn say(text: &str) {
     // There is nowhere left to complain if standard error is gone.
@@ -68,7 +71,13 @@ pub(super) fn stdout_is_closed() -> bool {
 /// An error and what led to it, each said once.
 pub(super) fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
+    let mut hint = "";
     for cause in error.chain() {
+        if let Some(DataFusionError::ResourcesExhausted(_)) =
+            cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root)
+        {
+            hint = "; raise --memory";
+        }
         let text = match cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root) {
             // The next cause is the error within, which has words of its own.
             Some(DataFusionError::SQL(error, _)) => error.to_string(),
@@ -78,6 +87,9 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
         if !said.contains(&text) {
             let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
         }
+    }
+    if !said.contains("--memory") {
+        said.push_str(hint);
     }
     said
 }
@@ -107,8 +119,8 @@ impl<'a> Run<'a> {
     }
 
     /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
-    /// else read into the workspace first. Says how many bytes its tables have.
-    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<u64> {
+    /// else read into the workspace first. Gives the folder.
+    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<PathBuf> {
         let folder = match corpus_folder(inputs)? {
             Some(folder) => folder,
             None => {
@@ -120,27 +132,26 @@ impl<'a> Run<'a> {
             }
         };
         ingest::register(&self.workspace.session, prefix, &folder).await?;
-        let tables = ingest::tables(prefix, &folder);
-        Ok(tables.iter().filter_map(|(_, file)| std::fs::metadata(file).ok()).map(|file| file.len()).sum())
+        Ok(folder)
     }
 
     /// Opens the collection of a method and the one to compare it with. Where there is none the tables are there, without
-    /// rows. Before anything is read it is made sure that all that is asked for can be written. Says how many bytes the
-    /// collections have.
-    pub(super) async fn open_both(&mut self, method: &Method<'_>) -> Result<u64> {
+    /// rows. Before anything is read it is made sure that all that is asked for can be written. Gives
+    /// their folders.
+    pub(super) async fn open_both(&mut self, method: &Method<'_>) -> Result<Vec<PathBuf>> {
         method.writing.check()?;
         method.options.check()?;
         method.reading.begin_quarantine()?;
-        let bytes = self.open("", method.inputs, method.reading).await?;
+        let mut folders = vec![self.open("", method.inputs, method.reading).await?];
         match &method.options.against {
-            Some(against) => Ok(bytes + self.open("against_", std::slice::from_ref(against), method.reading).await?),
+            Some(against) => folders.push(self.open("against_", std::slice::from_ref(against), method.reading).await?),
             None => {
                 for statement in NO_OTHER_COLLECTION {
                     self.workspace.run(statement).await?;
                 }
-                Ok(bytes)
             }
         }
+        Ok(folders)
     }
 
     pub(super) async fn ingest(
@@ -156,7 +167,7 @@ impl<'a> Run<'a> {
 
     /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
     async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
-        self.workspace.run_all(&method.texts).await?;
+        self.workspace.run_all(&method.texts()).await?;
         let estimate = self.workspace.run_all(&[query::TEXTS_ESTIMATE]).await?.context("the estimate is a query")?;
         let rows = estimate.collect().await?;
         let pairs = rows.first().map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0));
@@ -165,7 +176,7 @@ impl<'a> Run<'a> {
             bail!(
                 "this would make {} pairs of places, more than --max-pairs {most}: lower --max-frequency, so that the \
                  most frequent texts are listed as capped instead, or raise --threshold; or raise --max-pairs, if there \
-                 is memory for some 200 bytes a pair",
+                 is memory for some {BYTES_OF_PAIR} bytes a pair",
                 grouped(pairs)
             );
         }
@@ -187,23 +198,25 @@ impl<'a> Run<'a> {
         Ok(count)
     }
 
-    /// How many rows tables have, those of the other collection among them.
-    pub(super) async fn count<const N: usize>(&self, tables: [&str; N]) -> Result<[u64; N]> {
-        let mut counts = [0; N];
-        for (count, table) in counts.iter_mut().zip(tables) {
-            for name in [table.to_string(), format!("against_{table}")] {
-                *count += self.workspace.session.table(name).await?.count().await? as u64;
-            }
-        }
-        Ok(counts)
+    /// How many rows a table of the collection has, and that of the other collection.
+    pub(super) async fn count(&self, table: &str) -> Result<[u64; 2]> {
+        let session = &self.workspace.session;
+        let other = session.table(format!("against_{table}")).await?.count().await?;
+        Ok([session.table(table).await?.count().await? as u64, other as u64])
     }
 
-    /// Ends the progress and says what reading left out.
-    pub(super) fn end_reading(&self) {
+    /// Ends the progress and says what reading left out; gives how many records that were.
+    pub(super) fn end_reading(&self) -> u64 {
         self.progress.finish_and_clear();
         if !self.options.quiet {
             self.read.iter().for_each(list_left_out);
         }
+        self.read.iter().map(|summary| summary.skipped_count).sum()
+    }
+
+    /// Whether something was read that is not a corpus.
+    pub(super) fn has_read(&self) -> bool {
+        !self.read.is_empty()
     }
 
     /// Writes the table of what was capped, if it is wanted.
@@ -279,10 +292,16 @@ pub(super) struct Method<'a> {
     pub(super) reading: &'a InputOptions,
     pub(super) running: &'a RunOptions,
     pub(super) parameters: Parameters,
-    /// The stages up to the matches between texts.
-    pub(super) texts: Vec<Query>,
-    /// The condition of the similarity join among these.
+    /// What is compared: `sentences` or `documents`; and the view that gives them.
+    pub(super) unit: (&'static str, Query),
+    /// What else the stages after the matches read of the units.
+    pub(super) spans: &'static [Query],
+    pub(super) signature: Query,
+    /// The stage that links similar texts, and the condition of its similarity join.
+    pub(super) links: Query,
     pub(super) join: (Measure, f64),
+    /// Parameters that are numbers of texts, of which a sample has fewer.
+    pub(super) in_texts: &'static [(&'static str, i64)],
     /// The stages from the matches to the result; the last is a query.
     pub(super) pairs: Vec<Query>,
     /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
@@ -293,6 +312,15 @@ pub(super) struct Method<'a> {
 }
 
 impl Method<'_> {
+    /// The stages up to the matches between texts.
+    fn texts(&self) -> Vec<Query> {
+        let mut stages = vec![query::UNITS_DOCS, query::UNITS_TWINS, self.unit.1];
+        stages.extend_from_slice(self.spans);
+        stages.extend([self.signature, query::TEXTS, query::TEXTS_OCCURRENCES, self.links]);
+        stages.extend([query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED]);
+        stages
+    }
+
     pub(super) async fn run(self) -> Result<Ending> {
         let mut run = Run::begin(self.running)?;
         run.workspace.parameters = self.parameters.clone();
@@ -307,14 +335,6 @@ impl Method<'_> {
         let counts: Vec<_> = of_tables.chain([(self.result, count)]).collect();
         run.end(&counts, self.fate).await
     }
-}
-
-/// The stages up to the matches, for the given units and signature, and the stage that links similar texts.
-pub(super) fn texts(units: &[Query], signature: Query, links: Query) -> Vec<Query> {
-    let mut stages = units.to_vec();
-    stages.extend([signature, query::TEXTS, query::TEXTS_OCCURRENCES, links]);
-    stages.extend([query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED]);
-    stages
 }
 
 /// How a method that compares texts runs.
@@ -378,7 +398,7 @@ fn show_sql(run: &Run<'_>, method: &Method<'_>) -> Result<Ending> {
             let _ = writeln!(script, "{statement};");
         }
     }
-    for query in method.texts.iter().chain(&method.pairs) {
+    for query in method.texts().iter().chain(&method.pairs) {
         let sql = run.workspace.parameters.bind(query.sql)?;
         let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
     }

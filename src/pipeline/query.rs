@@ -45,9 +45,10 @@ queries! {
     TEXTS_CAPPED = "texts/6_capped.sql";
     TEXTS_ESTIMATE = "texts/7_estimate.sql";
     EXPLAIN_SAMPLE = "explain/1_sample.sql";
-    EXPLAIN_SCALE = "explain/2_scale.sql";
-    EXPLAIN_FREQUENT_TEXTS = "explain/3_frequent_texts.sql";
-    EXPLAIN_FREQUENT_WORDS = "explain/4_frequent_words.sql";
+    EXPLAIN_PLACES = "explain/2_places.sql";
+    EXPLAIN_SUMS = "explain/3_sums.sql";
+    EXPLAIN_FREQUENT_TEXTS = "explain/4_frequent_texts.sql";
+    EXPLAIN_FREQUENT_WORDS = "explain/5_frequent_words.sql";
     PAIRS_UNIT_PAIRS = "pairs/1_unit_pairs.sql";
     PAIRS_DOCUMENTS = "pairs/2_documents.sql";
     PAIRS_SENTENCES = "pairs/2_sentences.sql";
@@ -100,7 +101,13 @@ impl Literal {
     pub(crate) fn of_text(text: &str) -> Self {
         let plain = text.parse::<f64>().is_ok_and(f64::is_finite)
             || ["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str());
-        if plain { Self(text.to_string()) } else { Self(format!("'{}'", text.replace('\'', "''"))) }
+        if plain { Self(text.to_string()) } else { text.into() }
+    }
+}
+
+impl From<&str> for Literal {
+    fn from(text: &str) -> Self {
+        Self(format!("'{}'", text.replace('\'', "''")))
     }
 }
 

@@ -7,17 +7,20 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::{
     DataFusionError, JoinSide, JoinType, NullEquality, Result, TableReference, internal_err, not_impl_err,
 };
+use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::execution::TaskContext;
-use datafusion::logical_expr::{AggregateUDF, Expr, Extension, LogicalPlan, ScalarUDF};
+use datafusion::logical_expr::{AggregateUDF, Expr, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr_common::physical_expr::proto_decode::PhysicalExprDecodeCtx;
+use datafusion::physical_expr_common::physical_expr::proto_encode::PhysicalExprEncodeCtx;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 use datafusion::physical_plan::projection::EmbeddedProjection;
-use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::logical_plan::from_proto::{parse_expr, parse_exprs};
 use datafusion_proto::logical_plan::to_proto::{serialize_expr, serialize_exprs};
+use datafusion_proto::logical_plan::{DefaultLogicalExtensionCodec, LogicalExtensionCodec};
 use datafusion_proto::physical_plan::{
-    PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
+    DefaultPhysicalExtensionCodec, PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
 };
 use datafusion_proto::protobuf;
 use ibid_udfs::similarity::{Measure, Side};
@@ -31,29 +34,49 @@ use crate::config::FilterOptions;
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
 /// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
 ///
-/// Functions are encoded by their names, so the other process needs no session with ibid. What is not ibid's is an error;
-/// an engine with nodes of its own asks its codecs one after the other.
+/// What is not ibid's goes to other codecs, also where it stands within a similarity join: those of an engine
+/// ([`IbidCodec::over`]), or DataFusion's. The other process needs the codec, and no session with ibid.
 ///
 /// ```
 /// use datafusion_proto::bytes::{physical_plan_from_bytes_with_extension_codec, physical_plan_to_bytes_with_extension_codec};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
 /// let here = ibid::session(Default::default(), Default::default())?;
-/// let join = "SELECT a.value FROM 'data/sets.parquet' AS a JOIN 'data/sets.parquet' AS b ON overlap(a.set, b.set) >= 2";
-/// # let join = "SELECT 1 FROM (SELECT [1, 2] AS set) AS a JOIN (SELECT [1, 2] AS set) AS b ON overlap(a.set, b.set) >= 2";
+/// here.sql("CREATE TABLE t AS SELECT column1 AS id, column2 AS set FROM (VALUES (1, [1, 2]), (2, [2, 3]))").await?;
+/// let join = "SELECT a.id, b.id FROM t AS a JOIN t AS b ON overlap(a.set, b.set) >= 1 AND a.id < b.id";
 /// let plan = here.sql(join).await?.create_physical_plan().await?;
-/// let bytes = physical_plan_to_bytes_with_extension_codec(plan, &ibid::IbidCodec)?;
+/// let codec = ibid::IbidCodec::default();
+/// let bytes = physical_plan_to_bytes_with_extension_codec(plan, &codec)?;
 ///
 /// let there = datafusion::prelude::SessionContext::new();
-/// let plan = physical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &ibid::IbidCodec)?;
+/// let plan = physical_plan_from_bytes_with_extension_codec(&bytes, &there.task_ctx(), &codec)?;
 /// let rows = datafusion::physical_plan::collect(plan, there.task_ctx()).await?;
-/// # assert_eq!(rows[0].num_rows(), 1);
+/// assert_eq!(rows[0].num_rows(), 1);
 /// # Ok::<(), datafusion::error::DataFusionError>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default)]
-pub struct IbidCodec;
+#[derive(Debug, Clone)]
+pub struct IbidCodec {
+    logical: Arc<dyn LogicalExtensionCodec>,
+    physical: Arc<dyn PhysicalExtensionCodec>,
+}
+
+impl Default for IbidCodec {
+    fn default() -> Self {
+        Self::over(Arc::new(DefaultLogicalExtensionCodec {}), Arc::new(DefaultPhysicalExtensionCodec {}))
+    }
+}
+
+impl IbidCodec {
+    /// A codec that leaves what is not ibid's to others.
+    pub fn over(logical: Arc<dyn LogicalExtensionCodec>, physical: Arc<dyn PhysicalExtensionCodec>) -> Self {
+        Self { logical, physical }
+    }
+}
+
+/// What stands before the bytes of nodes of ibid, and is all that functions of ibid have besides their names.
+const IBID: &[u8] = b"ibid:";
 
 /// A [`SimilarityJoin`], apart from its inputs.
 #[derive(Clone, PartialEq, Message)]
@@ -121,7 +144,7 @@ struct Projection {
 impl LogicalExtensionCodec for IbidCodec {
     fn try_encode(&self, node: &Extension, buf: &mut Vec<u8>) -> Result<()> {
         let Some(node) = node.node.as_any().downcast_ref::<SimilarityJoin>() else {
-            return not_impl_err!("the codec of ibid has no bytes for {}", node.node.name());
+            return self.logical.try_encode(node, buf);
         };
         let (left_keys, right_keys): (Vec<_>, Vec<_>) = node.on.iter().map(|(left, right)| (left, right)).unzip();
         let message = NodeMessage {
@@ -134,12 +157,14 @@ impl LogicalExtensionCodec for IbidCodec {
             join_type: node.join_type.to_string(),
             null_equals_null: node.null_equality == NullEquality::NullEqualsNull,
         };
+        buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
         Ok(())
     }
 
     fn try_decode(&self, buf: &[u8], inputs: &[LogicalPlan], context: &TaskContext) -> Result<Extension> {
-        let message = NodeMessage::decode(buf).map_err(broken)?;
+        let Some(message) = buf.strip_prefix(IBID) else { return self.logical.try_decode(buf, inputs, context) };
+        let message = NodeMessage::decode(message).map_err(broken)?;
         let [left, right] = inputs else { return internal_err!("a similarity join of {} inputs", inputs.len()) };
         let exprs = |exprs| Ok::<_, DataFusionError>(parse_exprs(exprs, context, self)?);
         let similarity = match message.similarity {
@@ -166,28 +191,60 @@ impl LogicalExtensionCodec for IbidCodec {
     fn try_encode_table_provider(
         &self,
         table: &TableReference,
-        _: Arc<dyn TableProvider>,
-        _: &mut Vec<u8>,
+        provider: Arc<dyn TableProvider>,
+        buf: &mut Vec<u8>,
     ) -> Result<()> {
-        not_impl_err!("the codec of ibid has no bytes for table {table}")
+        self.logical.try_encode_table_provider(table, provider, buf)
     }
 
     fn try_decode_table_provider(
         &self,
-        _: &[u8],
+        buf: &[u8],
         table: &TableReference,
-        _: SchemaRef,
-        _: &TaskContext,
+        schema: SchemaRef,
+        context: &TaskContext,
     ) -> Result<Arc<dyn TableProvider>> {
-        not_impl_err!("the codec of ibid knows no tables: {table}")
+        self.logical.try_decode_table_provider(buf, table, schema, context)
     }
 
-    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
-        scalar_function(name)
+    fn try_encode_file_format(&self, buf: &mut Vec<u8>, format: Arc<dyn FileFormatFactory>) -> Result<()> {
+        self.logical.try_encode_file_format(buf, format)
     }
 
-    fn try_decode_udaf(&self, name: &str, _: &[u8]) -> Result<Arc<AggregateUDF>> {
-        aggregate_function(name)
+    fn try_decode_file_format(&self, buf: &[u8], context: &TaskContext) -> Result<Arc<dyn FileFormatFactory>> {
+        self.logical.try_decode_file_format(buf, context)
+    }
+
+    fn try_encode_udf(&self, function: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
+        encode_function(is_ours(function), buf, |buf| self.logical.try_encode_udf(function, buf))
+    }
+
+    fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
+        if buf == IBID { scalar_function(name) } else { self.logical.try_decode_udf(name, buf) }
+    }
+
+    fn try_encode_udaf(&self, function: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
+        encode_function(is_our_aggregate(function), buf, |buf| self.logical.try_encode_udaf(function, buf))
+    }
+
+    fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
+        if buf == IBID { aggregate_function(name) } else { self.logical.try_decode_udaf(name, buf) }
+    }
+
+    fn try_encode_udwf(&self, function: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.logical.try_encode_udwf(function, buf)
+    }
+
+    fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
+        self.logical.try_decode_udwf(name, buf)
+    }
+
+    fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.logical.try_encode_higher_order_function(function, buf)
+    }
+
+    fn try_decode_higher_order_function(&self, name: &str, buf: &[u8]) -> Result<Arc<HigherOrderUDF>> {
+        self.logical.try_decode_higher_order_function(name, buf)
     }
 }
 
@@ -199,7 +256,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
         let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
-            return not_impl_err!("the codec of ibid has no bytes for {}", node.name());
+            return self.physical.try_encode(node, buf, converter);
         };
         let expr = |expr: &Arc<dyn PhysicalExpr>| converter.physical_expr_to_proto(expr, self);
         let exprs = |exprs: &[Arc<dyn PhysicalExpr>]| exprs.iter().map(expr).collect::<Result<Vec<_>>>();
@@ -236,6 +293,7 @@ impl PhysicalExtensionCodec for IbidCodec {
             no_position_filter: !exec.condition.filters.position,
             no_bitmap_filter: !exec.condition.filters.bitmap,
         };
+        buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
         Ok(())
     }
@@ -247,7 +305,13 @@ impl PhysicalExtensionCodec for IbidCodec {
         context: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let message = ExecMessage::decode(buf).map_err(broken)?;
+        let Some(message) = buf.strip_prefix(IBID) else {
+            return self.physical.try_decode(buf, inputs, context, converter);
+        };
+        let message = ExecMessage::decode(message).map_err(broken)?;
+        if inputs.len() != message.sets.len() {
+            return internal_err!("a similarity join of {} inputs with {} sets", inputs.len(), message.sets.len());
+        }
         let context = PhysicalPlanDecodeContext::new(context, self);
         let expr = |expr: &protobuf::PhysicalExprNode, schema: &Schema| {
             converter.proto_to_physical_expr(expr, schema, &context)
@@ -293,13 +357,72 @@ impl PhysicalExtensionCodec for IbidCodec {
         Ok(exec.with_fetch(fetch).unwrap_or_else(|| Arc::new(exec)))
     }
 
-    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
-        scalar_function(name)
+    fn try_encode_expr(
+        &self,
+        expr: &Arc<dyn PhysicalExpr>,
+        buf: &mut Vec<u8>,
+        context: &PhysicalExprEncodeCtx<'_>,
+    ) -> Result<()> {
+        self.physical.try_encode_expr(expr, buf, context)
     }
 
-    fn try_decode_udaf(&self, name: &str, _: &[u8]) -> Result<Arc<AggregateUDF>> {
-        aggregate_function(name)
+    fn try_decode_expr(
+        &self,
+        buf: &[u8],
+        inputs: &[Arc<dyn PhysicalExpr>],
+        context: &PhysicalExprDecodeCtx<'_>,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        self.physical.try_decode_expr(buf, inputs, context)
     }
+
+    fn try_encode_udf(&self, function: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
+        encode_function(is_ours(function), buf, |buf| self.physical.try_encode_udf(function, buf))
+    }
+
+    fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
+        if buf == IBID { scalar_function(name) } else { self.physical.try_decode_udf(name, buf) }
+    }
+
+    fn try_encode_udaf(&self, function: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
+        encode_function(is_our_aggregate(function), buf, |buf| self.physical.try_encode_udaf(function, buf))
+    }
+
+    fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
+        if buf == IBID { aggregate_function(name) } else { self.physical.try_decode_udaf(name, buf) }
+    }
+
+    fn try_encode_udwf(&self, function: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.physical.try_encode_udwf(function, buf)
+    }
+
+    fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
+        self.physical.try_decode_udwf(name, buf)
+    }
+
+    fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.physical.try_encode_higher_order_function(function, buf)
+    }
+
+    fn try_decode_higher_order_function(&self, name: &str, buf: &[u8]) -> Result<Arc<HigherOrderUDF>> {
+        self.physical.try_decode_higher_order_function(name, buf)
+    }
+}
+
+/// Names a function of ibid, or leaves it to another codec.
+fn encode_function(is_ours: bool, buf: &mut Vec<u8>, other: impl FnOnce(&mut Vec<u8>) -> Result<()>) -> Result<()> {
+    if is_ours {
+        buf.extend_from_slice(IBID);
+        return Ok(());
+    }
+    other(buf)
+}
+
+fn is_ours(function: &ScalarUDF) -> bool {
+    scalar_function(function.name()).is_ok_and(|ours| *ours == *function)
+}
+
+fn is_our_aggregate(function: &AggregateUDF) -> bool {
+    aggregate_function(function.name()).is_ok_and(|ours| *ours == *function)
 }
 
 fn scalar_function(name: &str) -> Result<Arc<ScalarUDF>> {

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator, UserDefinedLogicalNode};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder, Operator, UserDefinedLogicalNode};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column as PhysicalColumn;
+use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -44,7 +47,6 @@ pub(super) struct PlannedJoin<'a> {
     /// All that must hold of a pair.
     pub(super) whole: JoinFilter,
     pub(super) options: SimilarityJoinOptions,
-    planner: &'a dyn PhysicalPlanner,
     session: &'a dyn Session,
 }
 
@@ -87,7 +89,9 @@ impl PlanSimilarityJoin for PrefixIndex {
             join.filter.clone(),
             join.node.join_type,
         )?;
-        Ok(Some(Arc::new(exec.with_estimate(join.estimate_candidates().await?))))
+        // What is wrong with the inputs the query will say, if it comes to that.
+        let estimate = join.estimate_candidates().await.unwrap_or_default();
+        Ok(Some(Arc::new(exec.with_estimate(estimate))))
     }
 }
 
@@ -98,25 +102,32 @@ impl PlannedJoin<'_> {
 
     /// How many candidates the operator will have; `None` where that is not known without running the inputs.
     async fn estimate_candidates(&self) -> Result<Option<f64>> {
-        let Some(left) = self.sample(&self.left, &self.node.left).await? else { return Ok(None) };
+        let node = self.node;
+        let (lefts, rights) = node.on.iter().map(|(left, right)| (left, right)).unzip();
+        let Some(left) = self.sample(&self.left, &node.left, &node.predicate.left, lefts).await? else {
+            return Ok(None);
+        };
         let right = if self.is_read_once {
             None
         } else {
-            let Some(sample) = self.sample(&self.right, &self.node.right).await? else { return Ok(None) };
-            Some((&self.right, sample))
+            let sample = self.sample(&self.right, &node.right, &node.predicate.right, rights).await?;
+            let Some(sample) = sample else { return Ok(None) };
+            Some(sample)
         };
-        Ok(Some(estimate_candidates(self.condition(), (&self.left, left), right).await?))
+        Ok(Some(estimate_candidates(self.condition(), left, right).await?))
     }
 
-    /// The first rows of each partition of an input that is but read.
-    async fn sample(&self, input: &Input, plan: &LogicalPlan) -> Result<Option<Sample>> {
+    /// The sets and keys of the first rows of each partition of an input that is but read.
+    async fn sample(&self, input: &Input, plan: &LogicalPlan, set: &Expr, keys: Vec<&Expr>) -> Result<Option<Sample>> {
         let rows = rows(input)?.get_value().copied().unwrap_or_default();
         let wanted = self.options.sample_rows.min(rows);
         if wanted == 0 || !is_scan(&input.plan) {
             return Ok(None);
         }
-        // A plan of its own, whose metrics are not those of the query.
-        let plan = self.planner.create_physical_plan(plan, self.session).await?;
+        // A plan of its own, which reads no other columns, and whose metrics are not those of the query.
+        let columns = std::iter::once(set).chain(keys).zip(0..).map(|(expr, i)| expr.clone().alias(format!("c{i}")));
+        let plan = LogicalPlanBuilder::from(plan.clone()).project(columns)?.build()?;
+        let plan = self.session.create_physical_plan(&plan).await?;
         let partitions = plan.output_partitioning().partition_count();
         let config = self.session.config().clone().with_batch_size(wanted.div_ceil(partitions));
         let context =
@@ -133,9 +144,11 @@ impl PlannedJoin<'_> {
                 batches.push(batch);
             }
         }
+        let column = |i: usize| Arc::new(PhysicalColumn::new(&format!("c{i}"), i)) as Arc<dyn PhysicalExpr>;
+        let keys = (1..=input.keys.len()).map(column).collect();
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let of = rows as f64 / sampled.max(1) as f64;
-        Ok(Some(Sample { schema: plan.schema(), batches, of }))
+        Ok(Some(Sample { input: Input { plan, set: column(0), keys }, batches, of }))
     }
 }
 
@@ -144,12 +157,14 @@ fn rows(input: &Input) -> Result<Precision<usize>> {
     Ok(StatisticsContext::new().compute(input.plan.as_ref(), &StatisticsArgs::new())?.num_rows)
 }
 
-/// Whether the first rows of a plan come without running all of it.
+/// Whether the first rows of a plan come without running all of it, or another query whose result is in it.
 fn is_scan(plan: &Arc<dyn ExecutionPlan>) -> bool {
-    match plan.downcast_ref::<ProjectionExec>() {
-        Some(projection) => is_scan(projection.input()),
-        None => plan.is::<DataSourceExec>() && !plan.boundedness().is_unbounded(),
-    }
+    let Some(projection) = plan.downcast_ref::<ProjectionExec>() else {
+        return plan.is::<DataSourceExec>() && !plan.boundedness().is_unbounded();
+    };
+    let has_subquery = |expr: &Arc<dyn PhysicalExpr>| expr.exists(|part| Ok(part.is::<ScalarSubqueryExpr>()));
+    let is_plain = projection.expr().iter().all(|computed| has_subquery(&computed.expr).is_ok_and(|has| !has));
+    is_plain && is_scan(projection.input())
 }
 
 /// Plans the nodes of similarity joins.
@@ -195,7 +210,6 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
             filter: rest.as_ref().map(plan_filter).transpose()?,
             whole: plan_filter(&whole)?,
             options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),
-            planner,
             session,
             node,
             left,

@@ -77,8 +77,8 @@ pub(crate) fn coerce_code(function: &str, given: &DataType) -> Result<DataType> 
         DataType::FixedSizeBinary(_) => Ok(given.clone()),
         integer if integer.is_integer() => Ok(given.clone()),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => plan_err!(
-            "{function} expects codes of a fixed width, got {given}; write arrow_cast(code, 'FixedSizeBinary(8)') for \
-             codes of 64 bits"
+            "{function} expects codes of a fixed width, got {given}; for codes of 64 bits write \
+             arrow_cast(arrow_cast(code, 'Binary'), 'FixedSizeBinary(8)')"
         ),
         _ => plan_err!("{function} expects codes, FixedSizeBinary or integers, got {given}"),
     }

@@ -228,7 +228,11 @@ impl Held {
         }
     }
 
-    fn push(&mut self, batch: Batch) -> Result<()> {
+    async fn push(&mut self, batch: Batch) -> Result<()> {
+        if self.file.is_some() {
+            // What was counted is gone, and its memory may be that of new batches.
+            self.counted = RecordBatchMemoryCounter::new();
+        }
         let summary = batch.summary(&mut self.shown, &mut self.counted)?;
         let bytes = summary.bytes;
         self.summary += summary;
@@ -237,7 +241,7 @@ impl Held {
             self.reserved += bytes;
             return Ok(());
         }
-        self.spill()
+        self.spill().await
     }
 
     /// Whether some of it is on disk.
@@ -246,13 +250,14 @@ impl Held {
     }
 
     /// Moves what is in memory to disk.
-    pub(super) fn spill(&mut self) -> Result<()> {
+    pub(super) async fn spill(&mut self) -> Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(SpillWriter::try_new(&self.spill)?),
         };
         for batch in self.batches.drain(..) {
             file.append(&batch.to_spilled()?)?;
+            tokio::task::yield_now().await;
         }
         self.reservation.shrink(std::mem::take(&mut self.reserved));
         Ok(())
@@ -280,12 +285,12 @@ impl Reader {
             rows += batch.num_rows();
             small.push(batch);
             if rows >= self.enough {
-                held.push(self.evaluate(&schema, &std::mem::take(&mut small))?)?;
+                held.push(self.evaluate(&schema, &std::mem::take(&mut small))?).await?;
                 rows = 0;
             }
         }
         if rows > 0 {
-            held.push(self.evaluate(&schema, &small)?)?;
+            held.push(self.evaluate(&schema, &small)?).await?;
         }
         Ok(held)
     }

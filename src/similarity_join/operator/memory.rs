@@ -82,7 +82,8 @@ impl MemoryPlan {
             _ => UNKNOWN,
         };
         let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
-        Self { counters: (memory / 8).max(1 << 12), shares: shares.unwrap_or(MOST_SHARES) }
+        let counters = (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements));
+        Self { counters, shares: shares.unwrap_or(MOST_SHARES) }
     }
 
     /// How much a share takes: a row goes to each share of which it shows an element.

@@ -43,6 +43,11 @@ impl Order {
         elements * size_of::<u32>() + Self::counters(elements) * (size_of::<u32>() + 2 * size_of::<u8>())
     }
 
+    /// How many bytes are of use for counters of so many elements.
+    pub(super) fn bytes_of_counters(elements: usize) -> usize {
+        Self::counters(elements) * size_of::<u32>()
+    }
+
     fn counters(elements: usize) -> usize {
         (2 * elements).next_power_of_two().clamp(1 << 10, MOST_COUNTERS)
     }

@@ -16,6 +16,9 @@ use super::work::Piece;
 /// One worker takes at most about so many pairs of rows of a pair of sets, some tenths of a second of work.
 const PIECE: usize = 1 << 22;
 
+/// So many left rows are gone through in some milliseconds.
+const STEPS: usize = 1 << 20;
+
 /// How pairs of rows become the output.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
@@ -59,6 +62,18 @@ impl Matched {
         self.bits[row / 64].fetch_or(1 << (row % 64), Ordering::Relaxed);
     }
 
+    /// Marks rows that have one set, and so are marked together; gives how many there were to mark.
+    fn set_all(&self, mut rows: impl Iterator<Item = usize>) -> usize {
+        match rows.next() {
+            Some(first) if !self.is_set(first) => {
+                let rest = rows.map(|row| self.set(row)).count();
+                self.set(first);
+                rest + 1
+            }
+            _ => 1,
+        }
+    }
+
     fn is_set(&self, row: usize) -> bool {
         self.bits[row / 64].load(Ordering::Relaxed) & 1 << (row % 64) != 0
     }
@@ -95,8 +110,8 @@ impl Output {
         (self.next.1, self.end) = (piece.lefts.start, Some(piece.lefts.end));
     }
 
-    /// Takes pairs of rows until there are enough for a batch; false if there are no more pairs. Pairs of sets with too many
-    /// rows for one worker are given to `share` instead, in pieces.
+    /// Takes pairs of rows until there are enough for a batch, or it took long; false if there are no more pairs. Pairs of sets
+    /// with too many rows for one worker are given to `share` instead, in pieces.
     pub(super) fn take(
         &mut self,
         sets: &Sets,
@@ -104,8 +119,17 @@ impl Output {
         matched: Option<&Matched>,
         share: impl Fn(Piece),
     ) -> bool {
+        let mut steps = 0;
         while let Some(&(left, right)) = self.pairs.get(self.next.0) {
             let (lefts, rights) = (sets.members(left), sets.members(right));
+            if let Some(matched) = matched.filter(|_| self.shape.filter.is_none()) {
+                steps += matched.set_all(lefts.iter().map(|left| batches.number(*left)));
+                self.next.0 += 1;
+                if steps > STEPS {
+                    return true;
+                }
+                continue;
+            }
             if self.end.is_none() && lefts.len().saturating_mul(rights.len()) > PIECE {
                 let rows = (PIECE / rights.len()).max(1);
                 for start in (0..lefts.len()).step_by(rows) {
@@ -116,6 +140,10 @@ impl Output {
             }
             let lefts = &lefts[..self.end.unwrap_or(lefts.len())];
             while let Some(&left) = lefts.get(self.next.1) {
+                steps += 1;
+                if steps > STEPS {
+                    return true;
+                }
                 // A row that has a partner needs no other.
                 let done = matched.is_some_and(|matched| matched.is_set(batches.number(left)));
                 while let Some(&right) = rights.get(self.next.2).filter(|_| !done) {
@@ -123,16 +151,8 @@ impl Output {
                         return true;
                     }
                     self.next.2 += 1;
-                    match matched {
-                        Some(matched) if self.shape.filter.is_none() => {
-                            matched.set(batches.number(left));
-                            break;
-                        }
-                        _ => {
-                            self.lefts.push(left);
-                            self.rights.push(right);
-                        }
-                    }
+                    self.lefts.push(left);
+                    self.rights.push(right);
                 }
                 (self.next.1, self.next.2) = (self.next.1 + 1, 0);
             }

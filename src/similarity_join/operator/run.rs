@@ -8,6 +8,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, SpillMetrics, Time};
+use futures::future::try_join_all;
 use tokio::sync::mpsc::Sender;
 
 use super::condition::{Condition, Shown};
@@ -133,10 +134,17 @@ impl Run {
         matched: Option<Arc<Matched>>,
         reservation: Arc<MemoryReservation>,
     ) -> Result<()> {
-        let spilled = Spilled { left: left.into_side()?, right: right.into_side()? };
+        let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
         let kept = Matched::bytes(matched.as_deref());
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
-        reservation.try_resize(plan.counters + kept)?;
+        reservation.try_resize(plan.counters + kept).map_err(|error| {
+            let error = error.strip_backtrace();
+            DataFusionError::ResourcesExhausted(format!(
+                "a similarity join needs {} bytes to count elements: raise the memory limit (--memory, or \
+                 datafusion.runtime.memory_limit); {error}",
+                plan.counters + kept
+            ))
+        })?;
         let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, self.workers()).await?);
         reservation.try_resize(order.size() + kept)?;
         let shares = spilled.deal(&order, &self.condition, self.is_self_join, plan.shares, self.workers()).await?;
@@ -163,20 +171,21 @@ impl Run {
 
     /// Reads a share back.
     async fn load(&self, shares: &Spilled, share: Share, reservation: &MemoryReservation) -> Result<Batches> {
-        let batch_size = self.context.session_config().batch_size();
-        let batches = shares.load(share.number, self.is_self_join, batch_size).await?;
-        let summary = batches.summary(&self.condition, self.is_self_join)?;
-        let bytes = summary.bytes + summary.bytes_to_join(shares.postings(share.number));
-        reservation.try_grow(bytes).map_err(|error| {
+        let too_much = |error: DataFusionError| {
             DataFusionError::ResourcesExhausted(format!(
-                "{} rows with elements in common must be in memory at once in a similarity join, share {} of {}: raise the \
-                 memory limit (--memory, or datafusion.runtime.memory_limit); {}",
-                summary.rows,
+                "all rows with some elements in common must be in memory at once in a similarity join, here share {} of \
+                 {}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
                 share.number + 1,
                 share.of,
                 error.strip_backtrace()
             ))
-        })?;
+        };
+        let batch_size = self.context.session_config().batch_size();
+        let read = |bytes| reservation.try_grow(bytes).map_err(too_much);
+        let batches = shares.load(share.number, self.is_self_join, batch_size, read).await?;
+        let summary = batches.summary(&self.condition, self.is_self_join)?;
+        let bytes = summary.bytes + summary.bytes_to_join(shares.postings(share.number));
+        reservation.try_resize(bytes).map_err(too_much)?;
         Ok(batches)
     }
 
@@ -211,11 +220,11 @@ impl Run {
             output: Output::new(Arc::clone(&self.shape)),
             metrics: WorkerMetrics::new(&self.metrics.all, number),
         };
-        let workers: Vec<_> = (0..self.workers()).map(|number| SpawnedTask::spawn(worker(number).work())).collect();
-        for worker in workers {
-            worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))??;
-        }
-        Ok(())
+        let workers = (0..self.workers()).map(|number| SpawnedTask::spawn(worker(number).work()));
+        let ends = workers
+            .map(async |worker| worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?);
+        // The first that fails ends the others, which may wait for what it has not done.
+        try_join_all(ends).await.map(drop)
     }
 
     /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
@@ -239,10 +248,10 @@ impl Collected {
         self.held.iter().any(Held::is_spilled)
     }
 
-    fn into_side(self) -> Result<Arc<Side>> {
+    async fn into_side(self) -> Result<Arc<Side>> {
         let mut files = Vec::with_capacity(self.held.len());
         for mut held in self.held {
-            held.spill()?;
+            held.spill().await?;
             files.extend(held.finish()?);
         }
         Ok(Arc::new(Side { files, spill: self.spill, postings: Vec::new() }))

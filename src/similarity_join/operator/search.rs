@@ -43,7 +43,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Tasks of the groups make about so many candidates, a few milliseconds of work.
+/// Tasks of the groups make about so many candidates of small sets, a few milliseconds of work.
 const TASK: usize = 1 << 20;
 
 /// Sets of up to this many elements have their required overlaps in a table.
@@ -99,7 +99,9 @@ pub(super) fn tasks(sets: &Sets, index: &Index) -> Vec<Task> {
         let (mut start, mut cost) = (0, 0);
         for group in &part.groups {
             for member in group.start..if is_self_join { group.end } else { group.right } {
-                cost += 1 + group.end - group.right.max(member);
+                // Large sets take longer to compare.
+                let weight = 1 + part.sizes[member] as usize / 64;
+                cost += weight * (1 + group.end - group.right.max(member));
                 if cost >= TASK {
                     tasks.push(Task::Groups { part: number, members: start..member + 1 });
                     (start, cost) = (member + 1, 0);
@@ -154,6 +156,43 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How many candidates a task has, without comparing them.
+    pub(super) fn count(&self, task: &Task) -> usize {
+        let Task::Groups { part, members } = task else { return 0 };
+        let part = &self.index.parts[*part];
+        let mut candidates = 0;
+        for group in part.groups.iter().filter(|group| group.start < members.end && group.end > members.start) {
+            let lefts = if self.required.either_way { group.end } else { group.right };
+            for member in members.start.max(group.start)..members.end.min(lefts) {
+                self.runs(part, group, member, |run, _| {
+                    candidates += run.len();
+                    true
+                });
+            }
+        }
+        candidates
+    }
+
+    /// Those that a member of a group meets whose sizes allow a match, by size, with what they must share; until `each` says
+    /// that there is no more to be had.
+    fn runs(&self, part: &Part, group: &Group, member: usize, mut each: impl FnMut(Range<usize>, usize) -> bool) {
+        let size = part.sizes[member];
+        let mut start = if self.required.either_way { member + 1 } else { group.right };
+        while start < group.end {
+            // Partners come by size.
+            let other = part.sizes[start];
+            let end = start + part.sizes[start..group.end].partition_point(|next| *next == other);
+            let run = start..end;
+            start = end;
+            match self.required.of(self.condition, size as usize, other as usize) {
+                // Larger ones cannot match.
+                None if other > size => break,
+                Some(required) if !each(run, required) => break,
+                _ => {}
+            }
+        }
+    }
+
     /// The pairs of a member of a group with those after it, or with those of the right input.
     fn partners(
         &self,
@@ -165,44 +204,31 @@ impl<'a> Search<'a> {
     ) -> Counts {
         let mut counts = Counts::default();
         let (size, rest, bitmap) = (part.sizes[member], part.rests[member], part.bitmaps[member]);
-        let mut start = if self.required.either_way { member + 1 } else { group.right };
-        while start < group.end {
-            // Partners come by size.
-            let other = part.sizes[start];
-            let end = start + part.sizes[start..group.end].partition_point(|next| *next == other);
-            let run = start..end;
-            start = end;
-            match self.required.of(self.condition, size as usize, other as usize) {
-                // Larger ones cannot match, or need even more in common.
-                None if other > size => break,
-                None => continue,
-                Some(required) if required > rest as usize => {
-                    counts.candidates += run.len();
-                    counts.pruned_position += run.len();
-                    if other >= size {
-                        break;
-                    }
-                }
-                Some(required) => {
-                    counts.candidates += run.len();
-                    let most_apart = size + other - 2 * super::index::narrow(required);
-                    near.clear();
-                    let (bitmaps, rests) = (&part.bitmaps[run.clone()], &part.rests[run.clone()]);
-                    for (i, (other_bitmap, other_rest)) in bitmaps.iter().zip(rests).enumerate() {
-                        let far = (bitmap ^ other_bitmap).count_ones() > most_apart;
-                        let late = (*other_rest as usize) < required;
-                        counts.pruned_position += usize::from(late);
-                        counts.pruned_bitmap += usize::from(far & !late);
-                        if !(far | late) {
-                            near.push(run.start + i);
-                        }
-                    }
-                    for &partner in near.iter() {
-                        self.verify(group.rank, part.sets[member], part.sets[partner], required, &mut counts, pairs);
-                    }
+        self.runs(part, group, member, |run, required| {
+            counts.candidates += run.len();
+            let other = part.sizes[run.start];
+            if required > rest as usize {
+                counts.pruned_position += run.len();
+                // Larger ones need even more in common.
+                return other < size;
+            }
+            let most_apart = size + other - 2 * super::index::narrow(required);
+            near.clear();
+            let (bitmaps, rests) = (&part.bitmaps[run.clone()], &part.rests[run.clone()]);
+            for (i, (other_bitmap, other_rest)) in bitmaps.iter().zip(rests).enumerate() {
+                let far = (bitmap ^ other_bitmap).count_ones() > most_apart;
+                let late = (*other_rest as usize) < required;
+                counts.pruned_position += usize::from(late);
+                counts.pruned_bitmap += usize::from(far & !late);
+                if !(far | late) {
+                    near.push(run.start + i);
                 }
             }
-        }
+            for &partner in near.iter() {
+                self.verify(group.rank, part.sets[member], part.sets[partner], required, &mut counts, pairs);
+            }
+            true
+        });
         counts
     }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::{RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{JoinSide, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::spill_file::SpillFile;
@@ -108,11 +109,13 @@ impl Side {
         SpillReader { side: Arc::clone(self), next_file: 0, stream: None, rows: 0 }
     }
 
-    /// The rows of the file of a share, in batches of at least `enough` rows.
-    async fn load(&self, share: usize, enough: usize) -> Result<Vec<Batch>> {
+    /// The rows of the file of a share, in batches of at least `enough` rows; `read` is told how many bytes come.
+    async fn load(&self, share: usize, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
         let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
+        let mut counted = RecordBatchMemoryCounter::new();
         let mut stream = self.spill.read_spill_as_stream(Arc::clone(&self.files[share]), None)?;
         while let Some(batch) = stream.next().await.transpose()? {
+            read(counted.count_batch(&batch))?;
             rows += batch.num_rows();
             small.push(batch);
             if rows >= enough {
@@ -154,12 +157,18 @@ impl Spilled {
         [&self.left, &self.right].iter().filter_map(|side| side.postings.get(share)).sum()
     }
 
-    /// The rows of a share.
-    pub(super) async fn load(&self, share: usize, is_self_join: bool, enough: usize) -> Result<Batches> {
-        let mut all = self.left.load(share, enough).await?;
+    /// The rows of a share; `read` is told how many bytes come.
+    pub(super) async fn load(
+        &self,
+        share: usize,
+        is_self_join: bool,
+        enough: usize,
+        read: impl Fn(usize) -> Result<()>,
+    ) -> Result<Batches> {
+        let mut all = self.left.load(share, enough, &read).await?;
         let left = all.len();
         if !is_self_join {
-            all.append(&mut self.right.load(share, enough).await?);
+            all.append(&mut self.right.load(share, enough, &read).await?);
         }
         Ok(Batches { all, left })
     }

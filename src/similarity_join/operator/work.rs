@@ -15,7 +15,7 @@ pub(super) struct WorkList {
     pieces: Mutex<Vec<Piece>>,
     /// How many workers may add pieces still.
     busy: AtomicUsize,
-    /// A worker has become idle.
+    /// There is a new piece, or nobody is busy any more.
     changed: Notify,
 }
 
