@@ -235,7 +235,11 @@ def environment(args, base):
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
         memory = int(file.readline().split()[1])
-    git = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    git = subprocess.run(["git", "describe", "--always"], cwd=HERE, stdout=subprocess.PIPE, text=True)
+    commit = git.stdout.strip() or "no commit"
+    sources = ["src", "udfs", "queries", "Cargo.toml", "Cargo.lock"]
+    if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *sources], cwd=HERE.parent).returncode:
+        commit += ", changed"
     names = [line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split()]
     return {
         "date": datetime.date.today().isoformat(), "size": args.size, "repeat": args.repeat,
@@ -244,7 +248,7 @@ def environment(args, base):
         "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(memory / 2**20), "kernel": ".".join(platform.release().split(".")[:2]), "python": platform.python_version(),
         "load": os.getloadavg()[0], "once_s": args.once, "limit_s": args.limit, "limit_gib": args.memory,
-        "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": git.stdout.strip() or "no commit",
+        "ibid": subprocess.check_output([args.ibid, "--version"], text=True).strip(), "commit": commit,
         "versions": {name: importlib.metadata.version(name) for name in names},
     }
 
