@@ -71,7 +71,7 @@ config_namespace! {
 
         /// How many rows of each input are read while the join is planned, if it is a file or a table: `EXPLAIN` shows how
         /// many candidates the operator is estimated to have by them. 0 reads none.
-        pub sample_rows: usize, default = 4096
+        pub sample_rows: usize, default = 1024
 
         /// What spares the operator comparisons.
         pub filters: FilterOptions, default = Default::default()

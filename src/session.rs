@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::optimizer::Optimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::config::IbidOptions;
@@ -22,7 +23,11 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     builder.scalar_functions().get_or_insert_default().extend(ibid_udfs::scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
-    builder.with_optimizer_rule(Arc::new(SimilarityJoinRule)).with_query_planner(Arc::new(IbidQueryPlanner))
+    // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
+    let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
+    let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
+    rules.insert(place, Arc::new(SimilarityJoinRule));
+    builder.with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
 /// A session with DataFusion's functions and ibid's, in which files can be named in `FROM`.

@@ -420,6 +420,12 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
       DataSourceExec: partitions=1, partition_sizes=[1]
       DataSourceExec: partitions=1, partition_sizes=[1]
     ");
+    // Also where the columns that are asked for are those of one side.
+    for asked in ["a.id", "b.lang, a.id", "1"] {
+        let sql = format!("SELECT {asked} FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8 AND a.lang = b.lang");
+        let plan = physical_plan(&session, &sql).await;
+        assert!(plan.contains("self_join=true") && plan.matches("DataSourceExec").count() == 1, "{plan}");
+    }
     let random = "SELECT 1 FROM (SELECT * FROM a WHERE random() < 0.5) AS a JOIN (SELECT * FROM a WHERE random() < 0.5) AS b \
                   ON overlap(a.set, b.set) >= 2";
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
@@ -533,6 +539,7 @@ async fn candidates_are_estimated_by_a_sample() {
         assert!(read.is_none_or(|rows| rows == 4000), "the sample is not counted: {read:?}");
         (estimate.map(|n| n.parse::<f64>().unwrap()), metrics.sum_by_name("candidates").unwrap().as_usize() as f64)
     };
+    session.sql("SET ibid.similarity_join.sample_rows = 4000").await.unwrap();
     let (estimate, exact) = counts("a JOIN a AS b").await;
     assert_eq!(estimate, Some(exact));
     let (estimate, exact) = counts("a JOIN b").await;

@@ -3,8 +3,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchemaRef, NullEquality, Result, internal_err};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DFSchemaRef, NullEquality, Result, internal_err};
 use datafusion::datasource::source_as_provider;
 use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, UserDefinedLogicalNodeCore, build_join_schema};
 
@@ -60,6 +60,29 @@ impl SimilarityJoin {
         }
         let is_volatile = left.exists(|plan| Ok(plan.expressions().iter().any(Expr::is_volatile)))?;
         Ok(!is_volatile)
+    }
+
+    /// Whether both sides are the same rows with the same sets and keys, so that one reading is enough.
+    fn is_read_once(&self) -> bool {
+        let columns = |expr: &Expr, schema: &DFSchema| {
+            let expr = expr.clone().transform(|part| {
+                Ok(match &part {
+                    Expr::Column(column) => match schema.maybe_index_of_column(column) {
+                        Some(i) => Transformed::yes(Expr::Column(Column::new_unqualified(i.to_string()))),
+                        None => Transformed::no(part),
+                    },
+                    _ => Transformed::no(part),
+                })
+            });
+            expr.map(|expr| expr.data).ok()
+        };
+        let equal = |left: &Expr, right: &Expr| {
+            let left = columns(left, self.left.schema());
+            left.is_some() && left == columns(right, self.right.schema())
+        };
+        equal(&self.predicate.left, &self.predicate.right)
+            && self.on.iter().all(|(left, right)| equal(left, right))
+            && self.is_self_join().unwrap_or(false)
     }
 
     /// The columns of each input that the node needs for itself.
@@ -136,6 +159,10 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
         let split = self.left.schema().fields().len();
         for &column in output_columns {
             if column < split { left.push(column) } else { right.push(column - split) }
+        }
+        if self.is_read_once() {
+            left.append(&mut right);
+            right.clone_from(&left);
         }
         for columns in [&mut left, &mut right] {
             columns.sort_unstable();

@@ -14,8 +14,8 @@ use crate::config::{IbidOptions, Strategy};
 
 /// Recognises joins on a similarity and plans them by `ibid.similarity_join.strategy`.
 ///
-/// The rule stands last, so that filters on one input are below the join by then; the next pass of the optimizer prunes
-/// the columns. Other kinds of join than the strategy knows, volatile arguments and thresholds that are not constants or
+/// The rule stands behind those that move filters, so that filters on one input are below the join by then, and before the
+/// one that prunes columns, to which the node says what it needs. Other kinds of join than the strategy knows, volatile arguments and thresholds that are not constants or
 /// not above 0 keep the nested loop.
 #[derive(Debug)]
 pub(crate) struct SimilarityJoinRule;

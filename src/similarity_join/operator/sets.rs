@@ -1,5 +1,3 @@
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -7,7 +5,7 @@ use datafusion::arrow::buffer::ScalarBuffer;
 use datafusion::common::{Result, exec_err};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::index::narrow;
+use super::index::{narrow, narrow_u64};
 use super::input::{Batch, Batches};
 use super::parallel::parallel;
 
@@ -45,27 +43,22 @@ struct Place {
     size: u32,
 }
 
-impl Place {
-    /// By size, and then by place, so that whoever goes through all sets goes through memory as seldom as can be.
-    fn by_size(&self) -> (u32, u32, u32) {
-        (self.size, self.batch, self.start)
-    }
-}
-
 /// The distinct sets of a part of the rows.
 struct Part {
     places: Vec<Place>,
     /// The rows of the sets, set by set in the order of `places`.
     members: Vec<Row>,
-    /// Which sets there are, in the order of their sizes.
-    by_size: Vec<u32>,
 }
 
 /// A row with the hash of its set.
 type Hashed = (u64, Row);
 
 /// Rows are dealt into so many parts, by the first six bits of their hash, so that equal sets are in one part.
-const PARTS: usize = 64;
+const PARTS: usize = 1 << PART_BITS;
+const PART_BITS: u32 = 6;
+
+/// So many rows of an input can be numbered.
+const MOST_ROWS: usize = i32::MAX as usize;
 
 /// So many sets are gone through in a millisecond or less.
 const SOME: usize = 1 << 14;
@@ -73,7 +66,7 @@ const SOME: usize = 1 << 14;
 impl Sets {
     /// How many bytes it takes at most to find the distinct sets of so many rows.
     pub(super) fn bytes(rows: usize) -> usize {
-        rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>() + size_of::<u32>())
+        rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>() + size_of::<(u64, u32)>())
     }
 
     /// Finds the distinct sets.
@@ -85,14 +78,7 @@ impl Sets {
         sets.add(batches, 0..batches.left, workers).await?;
         sets.right = sets.len();
         sets.add(batches, batches.left..batches.all.len(), workers).await?;
-        match u32::try_from(sets.members.len()) {
-            Ok(_) => Ok(sets),
-            Err(_) => exec_err!(
-                "a similarity join of {} rows; 4294967295 is the most: join the input in parts, such as by a range of \
-                 the size of the sets",
-                sets.members.len()
-            ),
-        }
+        Ok(sets)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -141,22 +127,41 @@ impl Sets {
     async fn add(&mut self, batches: &Arc<Batches>, range: Range<usize>, workers: usize) -> Result<()> {
         let all = Arc::clone(batches);
         let mut parts: Vec<Vec<Hashed>> = vec![Vec::new(); PARTS];
-        for mut dealt in parallel(workers, range.collect(), move |batch| deal(&all.all[batch], batch)).await? {
+        for mut dealt in parallel(workers, range.clone().collect(), move |batch| deal(&all.all[batch], batch)).await? {
             parts.iter_mut().zip(&mut dealt).for_each(|(part, more)| part.append(more));
         }
         let all = Arc::clone(batches);
         let parts = parallel(workers, parts, move |part| Ok(group(&all.all, part))).await?;
-        let next_of = |part: usize, nth: usize| {
-            let &i = parts[part].by_size.get(nth)?;
-            Some(Reverse((parts[part].places[i as usize].by_size(), part, nth)))
-        };
-        let mut next: BinaryHeap<_> = (0..PARTS).filter_map(|part| next_of(part, 0)).collect();
-        self.places.reserve_exact(parts.iter().map(|part| part.places.len()).sum());
+        let mut rows = 0;
+        let mut firsts = Vec::with_capacity(range.len());
+        for batch in &batches.all[range.clone()] {
+            firsts.push(rows);
+            rows += batch.rows.num_rows();
+        }
+        if rows > MOST_ROWS {
+            return exec_err!(
+                "a similarity join of {rows} rows; {MOST_ROWS} is the most: join the input in parts, such as by a range of the \
+                 size of the sets"
+            );
+        }
+        // By size, and then by row, so that whoever goes through all sets goes through memory as seldom as can be.
+        let mut place_of = vec![0_u32; rows];
+        let mut order = Vec::with_capacity(parts.iter().map(|part| part.places.len()).sum());
+        for (part, number) in parts.iter().zip(0_u32..) {
+            for (place, i) in part.places.iter().zip(0_u32..) {
+                let first = part.members[place.members];
+                let row = firsts[first.batch as usize - range.start] + first.row as usize;
+                place_of[row] = i << PART_BITS | number;
+                order.push(u64::from(place.size) << 32 | row as u64);
+            }
+        }
+        order.sort_unstable();
+        self.places.reserve_exact(order.len());
         self.members.reserve_exact(parts.iter().map(|part| part.members.len()).sum());
-        while let Some(Reverse((_, part, nth))) = next.pop() {
-            next.extend(next_of(part, nth + 1));
-            let Part { places, members, by_size } = &parts[part];
-            let i = by_size[nth] as usize;
+        for key in order {
+            let place = place_of[narrow_u64(key & u64::from(u32::MAX)) as usize];
+            let Part { places, members } = &parts[(place & ((1 << PART_BITS) - 1)) as usize];
+            let i = (place >> PART_BITS) as usize;
             let end = places.get(i + 1).map_or(members.len(), |next| next.members);
             self.places.push(Place { members: self.members.len(), ..places[i] });
             self.members.extend_from_slice(&members[places[i].members..end]);
@@ -224,7 +229,5 @@ fn group(batches: &[Batch], mut rows: Vec<Hashed>) -> Part {
             });
         }
     }
-    let mut by_size: Vec<u32> = (0..narrow(places.len())).collect();
-    by_size.sort_unstable_by_key(|i| Place::by_size(&places[*i as usize]));
-    Part { places, members, by_size }
+    Part { places, members }
 }
