@@ -416,6 +416,16 @@ fn wrong_usage_ends_with_2_and_says_what_is_right() {
 }
 
 #[test]
+fn a_large_result_has_several_row_groups() {
+    let place = Place::new();
+    place.run_with(["sql", "SELECT * FROM range(300000)", "-o", "rows.parquet"], "");
+    let file = std::fs::File::open(place.path("rows.parquet")).unwrap();
+    let reader = parquet::file::reader::SerializedFileReader::new(file).unwrap();
+    let groups = parquet::file::reader::FileReader::metadata(&reader).row_groups().iter().map(|group| group.num_rows());
+    assert_eq!(groups.collect::<Vec<_>>(), [131_072, 131_072, 37_856]);
+}
+
+#[test]
 fn too_little_memory_is_said_with_what_to_raise() {
     let said = place_of_texts().fails(1, "pairs docs --memory 1KiB");
     assert!(said.contains("Resources exhausted") && said.trim_end().ends_with("raise --memory"), "{said}");

@@ -19,6 +19,9 @@ use parquet::file::properties::WriterProperties;
 /// How many rows a printed table shows.
 const ROWS_SHOWN: usize = 40;
 
+/// How many rows a row group of Parquet has: some are held while they are written, and engines read several at once.
+const ROWS_IN_GROUP: usize = 128 * 1024;
+
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -91,6 +94,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
                     .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
+                    .set_max_row_group_row_count(Some(ROWS_IN_GROUP))
                     .build();
                 Self::Parquet(Box::new(ArrowWriter::try_new(to, Arc::clone(schema), Some(properties))?))
             }
