@@ -3,15 +3,13 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
 use clap::{Args, Subcommand};
 
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, grouped};
-use crate::pipeline::query::{self, Literal};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
+use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 
 /// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
@@ -57,7 +55,7 @@ impl Explain {
         for (name, texts) in method.in_texts {
             parameters.set(name, (texts / i64::try_from(every[0])?).max(2));
         }
-        parameters.set("measure", Literal::from(method.join.0.to_string().as_str()));
+        parameters.set("measure", method.join.0.to_string().as_str());
         parameters.set("least", method.join.1);
         let stages = [
             query::UNITS_DOCS,
@@ -68,22 +66,18 @@ impl Explain {
             method.links,
             query::TEXTS_PAIRS,
             query::EXPLAIN_PLACES,
-            query::EXPLAIN_SUMS,
         ];
-        let sums = run.workspace.run_all(&stages).await?.context("the last stage is a query")?;
-        let sums = sums.collect().await.context("in queries/explain/3_sums.sql")?;
-        let sum = |column: usize| {
-            let value = sums.first().map_or(0, |row| row.column(column).as_primitive::<Int64Type>().value(0));
-            u64::try_from(value).unwrap_or(0)
-        };
+        run.workspace.run_all(&stages).await?;
+        let [texts, elements, shown, pairs, capped_pairs, capped_texts] = run.numbers(query::EXPLAIN_SUMS).await?;
+        // Texts of one side may come with every unit of it, and those of the other with one in many.
+        let of_all = |sampled: u64| sampled.saturating_mul(every[0].max(every[1]));
         let estimate = Estimate {
-            // Texts of one side may come with every unit of it, and those of the other with one in many.
-            texts: sum(0).saturating_mul(every[0].max(every[1])),
-            elements: sum(1).saturating_mul(every[0].max(every[1])),
-            shown: sum(2).saturating_mul(every[0].max(every[1])),
-            pairs: sum(3),
-            capped_pairs: sum(4),
-            capped_texts: sum(5),
+            texts: of_all(texts),
+            elements: of_all(elements),
+            shown: of_all(shown),
+            pairs,
+            capped_pairs,
+            capped_texts,
             is_sample: every != [1, 1],
         };
         let mut said = self.size(&run, &method, &folders).await?;
@@ -102,9 +96,9 @@ impl Explain {
             let shown = if shown.starts_with("++") { "none" } else { &shown };
             let _ = write!(said, "\n{title}:\n{shown}\n");
         }
-        let skipped = run.end_reading();
+        run.end_reading();
         Stdout.write_all(said.as_bytes())?;
-        Ok(if skipped > 0 && method.running.strict { Ending::NotStrict } else { Ending::Done })
+        Ok(if run.skipped() > 0 && method.running.strict { Ending::NotStrict } else { Ending::Done })
     }
 
     /// How much there is.
@@ -148,9 +142,8 @@ impl Estimate {
         let memory = bytes_to_join(self.texts, self.elements, self.shown);
         // Tables of hash joins hold the distinct texts.
         let held = pairs * BYTES_OF_PAIR + 2 * (self.texts * 64 + self.elements * 8);
-        let limit = method.running.memory.map(|memory| memory as u64);
-        let short = match limit.filter(|limit| held > limit / 5 * 3) {
-            Some(limit) => format!(", for which --memory {} may be too little", mebibytes(limit)),
+        let short = match method.running.memory.filter(|memory| held > for_operators(*memory) as u64) {
+            Some(memory) => format!(", for which --memory {} may be too little", mebibytes(memory as u64)),
             None => String::new(),
         };
         let lines = [

@@ -168,10 +168,7 @@ impl<'a> Run<'a> {
     /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
     async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
         self.workspace.run_all(&method.texts()).await?;
-        let estimate = self.workspace.run_all(&[query::TEXTS_ESTIMATE]).await?.context("the estimate is a query")?;
-        let rows = estimate.collect().await?;
-        let pairs = rows.first().map_or(0, |batch| batch.column(0).as_primitive::<Int64Type>().value(0));
-        let (pairs, most) = (u64::try_from(pairs).unwrap_or(u64::MAX), method.options.max_pairs);
+        let ([pairs], most) = (self.numbers(query::TEXTS_ESTIMATE).await?, method.options.max_pairs);
         if pairs > most {
             bail!(
                 "this would make {} pairs of places, more than --max-pairs {most}: lower --max-frequency, so that the \
@@ -181,6 +178,17 @@ impl<'a> Run<'a> {
             );
         }
         self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
+    }
+
+    /// The numbers that a query gives as columns of BIGINT of one row.
+    pub(super) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
+        let rows = self.workspace.run_all(&[query]).await?.context("numbers come of a query")?;
+        let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
+        let number = |i: usize| {
+            let number = rows.first().map_or(0, |row| row.column(i).as_primitive::<Int64Type>().value(0));
+            u64::try_from(number).unwrap_or(u64::MAX)
+        };
+        Ok(std::array::from_fn(number))
     }
 
     /// Writes the result and says how many rows it has.
@@ -205,12 +213,16 @@ impl<'a> Run<'a> {
         Ok([session.table(table).await?.count().await? as u64, other as u64])
     }
 
-    /// Ends the progress and says what reading left out; gives how many records that were.
-    pub(super) fn end_reading(&self) -> u64 {
+    /// Ends the progress and says what reading left out.
+    pub(super) fn end_reading(&self) {
         self.progress.finish_and_clear();
         if !self.options.quiet {
             self.read.iter().for_each(list_left_out);
         }
+    }
+
+    /// How many records reading left out.
+    pub(super) fn skipped(&self) -> u64 {
         self.read.iter().map(|summary| summary.skipped_count).sum()
     }
 
@@ -233,7 +245,7 @@ impl<'a> Run<'a> {
         self.progress.finish_and_clear();
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
-        let skipped: u64 = self.read.iter().map(|summary| summary.skipped_count).sum();
+        let skipped = self.skipped();
         if !self.options.quiet {
             let mut parts: Vec<String> = counts.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
             parts.push(format!("capped {}", grouped(capped_count)));
@@ -433,10 +445,15 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
     let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills);
     if let Some(memory) = options.memory {
-        // What operators reserve is not all that a query takes: decoding, batches in flight and buffers come on top.
-        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(memory / 5 * 3)));
+        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(for_operators(memory))));
     }
     Ok(session(config, runtime.build_arc()?)?)
+}
+
+/// How much of the memory that a command may take its operators may reserve: decoding, batches in flight and buffers come on
+/// top.
+pub(super) fn for_operators(memory: usize) -> usize {
+    memory / 5 * 3
 }
 
 /// A number with its thousands apart.

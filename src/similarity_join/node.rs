@@ -47,7 +47,7 @@ impl SimilarityJoin {
     }
 
     /// Whether both inputs are one, read under two names.
-    pub(super) fn is_self_join(&self) -> Result<bool> {
+    fn is_self_join(&self) -> Result<bool> {
         fn without_name(plan: &LogicalPlan) -> &LogicalPlan {
             match plan {
                 LogicalPlan::SubqueryAlias(alias) => without_name(&alias.input),
@@ -63,7 +63,7 @@ impl SimilarityJoin {
     }
 
     /// Whether both sides are the same rows with the same sets and keys, so that one reading is enough.
-    fn is_read_once(&self) -> bool {
+    pub(super) fn is_read_once(&self) -> bool {
         let columns = |expr: &Expr, schema: &DFSchema| {
             let expr = expr.clone().transform(|part| {
                 Ok(match &part {

@@ -201,7 +201,6 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let (left_keys, right_keys) = node.on.iter().map(|(left, right)| (left, right)).unzip();
         let left = input(left, &node.left, &node.predicate.left, left_keys)?;
         let right = input(right, &node.right, &node.predicate.right, right_keys)?;
-        let is_read_once = left.set.eq(&right.set) && left.keys == right.keys && node.is_self_join()?;
         let plan_filter = |filter: &Expr| plan_filter(node, filter, physical);
         let rest = conjunction(rest_of_condition(node));
         let whole = rest_of_condition(node).fold(node.predicate.to_expr(), Expr::and);
@@ -212,9 +211,9 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
             options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),
             session,
             node,
+            is_read_once: node.is_read_once(),
             left,
             right,
-            is_read_once,
         };
         for way in &self.ways {
             if let Some(plan) = way.plan(&join).await? {

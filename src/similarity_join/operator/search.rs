@@ -139,18 +139,10 @@ impl<'a> Search<'a> {
             }
             Task::Groups { part, members } => {
                 let part = &self.index.parts[*part];
-                let mut counts = Counts::default();
-                let mut near = Vec::new();
-                let first = part.groups.partition_point(|group| group.end <= members.start);
-                for group in &part.groups[first..] {
-                    if group.start >= members.end {
-                        break;
-                    }
-                    let lefts = if self.required.either_way { group.end } else { group.right };
-                    for member in members.start.max(group.start)..members.end.min(lefts) {
-                        counts += self.partners(part, group, member, &mut near, pairs);
-                    }
-                }
+                let (mut counts, mut near) = (Counts::default(), Vec::new());
+                self.each_member(part, members, |group, member| {
+                    counts += self.partners(part, group, member, &mut near, pairs);
+                });
                 counts
             }
         }
@@ -161,16 +153,24 @@ impl<'a> Search<'a> {
         let Task::Groups { part, members } = task else { return 0 };
         let part = &self.index.parts[*part];
         let mut candidates = 0;
-        for group in part.groups.iter().filter(|group| group.start < members.end && group.end > members.start) {
+        self.each_member(part, members, |group, member| {
+            self.runs(part, group, member, |run, _| {
+                candidates += run.len();
+                true
+            });
+        });
+        candidates
+    }
+
+    /// Those of `members` that look for partners, with their groups.
+    fn each_member(&self, part: &Part, members: &Range<usize>, mut each: impl FnMut(&Group, usize)) {
+        let first = part.groups.partition_point(|group| group.end <= members.start);
+        for group in part.groups[first..].iter().take_while(|group| group.start < members.end) {
             let lefts = if self.required.either_way { group.end } else { group.right };
             for member in members.start.max(group.start)..members.end.min(lefts) {
-                self.runs(part, group, member, |run, _| {
-                    candidates += run.len();
-                    true
-                });
+                each(group, member);
             }
         }
-        candidates
     }
 
     /// Those that a member of a group meets whose sizes allow a match, by size, with what they must share; until `each` says
