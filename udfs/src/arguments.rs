@@ -5,11 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt64Array, UInt64Builder,
+    Array, ArrayRef, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt32Array, UInt64Array, UInt64Builder,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
-use arrow::datatypes::{DataType, Field};
-use datafusion_common::cast::{as_binary_view_array, as_list_array, as_string_view_array, as_uint64_array};
+use arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion_common::cast::{
+    as_binary_view_array, as_list_array, as_string_view_array, as_uint32_array, as_uint64_array,
+};
 use datafusion_common::{Result, ScalarValue, exec_err, internal_err, plan_err};
 use datafusion_expr::{ColumnarValue, Expr};
 
@@ -23,6 +25,16 @@ pub(crate) fn tokens_type() -> DataType {
 /// The type of a set, `List<UInt64>`: ascending, distinct, without NULLs.
 pub fn set_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::UInt64, true)))
+}
+
+/// What the list of minhashes is made of.
+pub(crate) fn minhash_item() -> FieldRef {
+    Arc::new(Field::new_list_field(DataType::UInt32, true))
+}
+
+/// The type of minhashes, `List<UInt32>`.
+pub(crate) fn minhash_type() -> DataType {
+    DataType::List(minhash_item())
 }
 
 /// Whether `given` is text of any width, or NULL.
@@ -67,6 +79,24 @@ pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
             "{function} expects two lists of hashes, got {given}; write {function}(shingles(words(normalize(a)), 3), \
              shingles(words(normalize(b)), 3)), or 1 in place of 3 to compare single words"
         ),
+    }
+}
+
+/// The type of the only set among the arguments, or an error that says how to make a set.
+pub(crate) fn coerce_one_set(function: &str, given: &DataType) -> Result<DataType> {
+    coerce_set(function, given).or_else(|_| {
+        plan_err!(
+            "{function} expects a list of hashes, got {given}; write {function}(shingles(words(normalize(text)), 3), …)"
+        )
+    })
+}
+
+/// The type of an argument that holds minhashes, or an error that says how to make them.
+pub(crate) fn coerce_minhashes(function: &str, given: &DataType) -> Result<DataType> {
+    match (given, item(given)) {
+        (DataType::Null, _) => Ok(minhash_type()),
+        (_, Some(item)) if *item != DataType::UInt64 && (item.is_integer() || item.is_null()) => Ok(minhash_type()),
+        _ => plan_err!("{function} expects minhashes, List(UInt32), got {given}; make them with minhash(set, k)"),
     }
 }
 
@@ -282,6 +312,27 @@ impl<'a> Sets<'a> {
             }
             _ => self.row(i, scratch).map(<[u64]>::len),
         }
+    }
+}
+
+/// A column of minhashes.
+pub(crate) struct Minhashes<'a> {
+    lists: &'a ListArray,
+    items: &'a UInt32Array,
+}
+
+impl<'a> Minhashes<'a> {
+    pub(crate) fn try_new(value: &'a ArrayRef) -> Result<Self> {
+        let lists = as_list_array(value)?;
+        Ok(Self { lists, items: as_uint32_array(lists.values())? })
+    }
+
+    /// The minhashes of row `i`; `None` where the list is NULL or a NULL is in it.
+    pub(crate) fn row(&self, i: usize) -> Option<&'a [u32]> {
+        let offsets = self.lists.value_offsets();
+        let (start, end) = (as_index(offsets[i]), as_index(offsets[i + 1]));
+        let whole = self.items.null_count() == 0 || (start..end).all(|k| self.items.is_valid(k));
+        (whole && self.lists.is_valid(i)).then(|| &self.items.values()[start..end])
     }
 }
 

@@ -4,9 +4,10 @@
 //! # Brief overview
 //!
 //! Functions compose from the inside out. Text becomes tokens (`text`), tokens become a *set* (`signature`), two
-//! sets have a similarity ([`similarity`]), and the aligned sentence pairs of two documents become runs
-//! (`sequence`). A set is a `List<UInt64>` in ascending order without repeats or NULLs: what the signature functions
-//! return and what the similarities and the similarity join read.
+//! sets have a similarity ([`similarity`]), two texts have differences and a kind (`comparison`), similar pairs become
+//! groups (`cluster`), and the aligned sentence pairs of two documents become runs (`sequence`). A set is a `List<UInt64>`
+//! in ascending order without repeats or NULLs: what the signature functions return and what the similarities and the
+//! similarity join read.
 //!
 //! The crate depends on DataFusion's function interfaces only, so that any engine with a [`FunctionRegistry`] can
 //! have them:
@@ -22,6 +23,8 @@
 //! ```
 
 mod arguments;
+mod cluster;
+mod comparison;
 mod sequence;
 mod signature;
 pub mod similarity;
@@ -48,7 +51,7 @@ pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
 
 /// Every scalar function, family by family.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
-    [text::functions(), signature::functions(), similarity::functions(), sequence::functions()]
+    [text::functions(), signature::functions(), similarity::functions(), comparison::functions(), sequence::functions()]
         .concat()
         .into_iter()
         .map(Arc::new)
@@ -57,5 +60,9 @@ pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
 
 /// Every aggregate function; each can be used as a window function, too.
 pub fn aggregate_functions() -> Vec<Arc<AggregateUDF>> {
-    [signature::aggregates(), sequence::aggregates()].concat().into_iter().map(Arc::new).collect()
+    [signature::aggregates(), sequence::aggregates(), cluster::aggregates()]
+        .concat()
+        .into_iter()
+        .map(Arc::new)
+        .collect()
 }

@@ -3,17 +3,22 @@
 //! Hashes are XXH3 with seed 0 over the tokens' UTF-8 bytes, a unit separator (U+001F) between two tokens. They are
 //! stored in signature tables, so they never change within a major version.
 
+mod bands;
 mod document_frequencies;
 mod frequencies;
 mod frequent_tokens;
 mod i_match;
 mod i_match_ranked;
+mod minhash;
 mod rare_elements;
 mod set_frequencies;
 mod shared_weight;
 mod shingles;
 mod skip_bigrams;
 mod spot_sigs;
+mod subwords;
+mod weighted;
+mod winnow;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,12 +33,17 @@ use crate::arguments::{TokenRow, Tokens};
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(shingles::Shingles::default()),
+        ScalarUDF::from(winnow::Winnow::default()),
         ScalarUDF::from(skip_bigrams::SkipBigrams::default()),
         ScalarUDF::from(i_match::IMatch::default()),
         ScalarUDF::from(i_match_ranked::IMatchRanked::default()),
         ScalarUDF::from(spot_sigs::SpotSigs::default()),
+        ScalarUDF::from(minhash::Minhash::default()),
+        ScalarUDF::from(bands::Bands::default()),
         ScalarUDF::from(shared_weight::SharedWeight::default()),
         ScalarUDF::from(rare_elements::RareElements::default()),
+        ScalarUDF::from(subwords::Subwords::default()),
+        ScalarUDF::from(weighted::Weighted::default()),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Similarities of two sets or codes, and the functions that a similarity join is lowered to.
+//! Similarities of two sets, codes or texts, and the functions that a similarity join is lowered to.
 //!
 //! All similarities of sets are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
 //! holds what each of them is and what a threshold on it implies; the similarity join takes its bounds from there.
@@ -6,12 +6,14 @@
 mod containment;
 mod cosine;
 mod dice;
+mod edit_similarity;
 mod first_common_token;
 mod hamming;
 mod hamming_bands;
 mod jaccard;
 mod length_filter;
 mod measure;
+mod minhash_jaccard;
 mod overlap;
 mod pack_set;
 mod packed_set;
@@ -98,6 +100,8 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(dice::Dice::default()),
         ScalarUDF::from(cosine::Cosine::default()),
         ScalarUDF::from(hamming::Hamming::default()),
+        ScalarUDF::from(minhash_jaccard::MinhashJaccard::default()),
+        ScalarUDF::from(edit_similarity::EditSimilarity::default()),
         ScalarUDF::from(pack_set::PackSet::default()),
         ScalarUDF::from(unpack_set::UnpackSet::default()),
         ScalarUDF::from(prefix_filter::PrefixFilter::default()),

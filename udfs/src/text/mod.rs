@@ -42,51 +42,68 @@ pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
     words::words(WordSegmenter::new_auto(Default::default()), text, &mut found);
 }
 
+/// Calls `found` with the range of each segment of `text`, the words and what stands between them, in order and without
+/// gaps.
+pub(crate) fn each_segment(text: &str, mut found: impl FnMut(Range<usize>)) {
+    let mut start = 0;
+    for end in WordSegmenter::new_auto(Default::default()).segment_str(text) {
+        if start < end {
+            found(start..end);
+        }
+        start = end;
+    }
+}
+
 /// Parts of the texts of a column.
-struct Pieces<'a> {
+pub(crate) struct Pieces<'a> {
     texts: &'a StringViewArray,
     views: Vec<u128>,
 }
 
 impl<'a> Pieces<'a> {
-    fn new(texts: &'a StringViewArray) -> Self {
+    pub(crate) fn new(texts: &'a StringViewArray) -> Self {
         Self { texts, views: Vec::new() }
     }
 
     /// Adds the part `range` of `text`, which is the text of row `row`.
     #[expect(clippy::cast_possible_truncation, reason = "views of Arrow hold lengths and offsets as u32")]
-    fn push(&mut self, row: usize, text: &str, range: Range<usize>) {
+    pub(crate) fn push(&mut self, row: usize, text: &str, range: Range<usize>) {
         let whole = ByteView::from(self.texts.views()[row]);
         let (buffer, offset) =
             if whole.length <= MAX_INLINE_VIEW_LEN { (0, 0) } else { (whole.buffer_index, whole.offset) };
         self.views.push(make_view(&text.as_bytes()[range.clone()], buffer, offset + range.start as u32));
     }
 
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.views.len()
     }
 
-    fn finish(self) -> Result<StringViewArray> {
+    pub(crate) fn finish(self) -> Result<StringViewArray> {
         Ok(StringViewArray::try_new(ScalarBuffer::from(self.views), self.texts.data_buffers().to_vec(), None)?)
     }
 }
 
-/// The lists of a column: NULL where the text is.
-struct Lists {
+/// The lists of a column.
+pub(crate) struct Lists {
     function: &'static str,
     ends: Vec<i32>,
     nulls: Option<NullBuffer>,
 }
 
 impl Lists {
+    /// Lists for the rows of a column of texts: NULL where the text is.
     fn new(function: &'static str, texts: &StringViewArray) -> Self {
-        let mut ends = Vec::with_capacity(texts.len() + 1);
+        Self::with_nulls(function, texts.len(), texts.nulls().cloned())
+    }
+
+    pub(crate) fn with_nulls(function: &'static str, rows: usize, nulls: Option<NullBuffer>) -> Self {
+        let mut ends = Vec::with_capacity(rows + 1);
         ends.push(0);
-        Self { function, ends, nulls: texts.nulls().cloned() }
+        Self { function, ends, nulls }
     }
 
     /// Ends the list of a row, when all lists so far have `items` items.
-    fn end_row(&mut self, items: usize) -> Result<()> {
+    pub(crate) fn end_row(&mut self, items: usize) -> Result<()> {
         let Ok(end) = i32::try_from(items) else {
             return exec_err!(
                 "{}: the lists of one batch have more than {} items; set datafusion.execution.batch_size to a lower number",
@@ -98,7 +115,7 @@ impl Lists {
         Ok(())
     }
 
-    fn finish(self, items: ArrayRef) -> Result<ListArray> {
+    pub(crate) fn finish(self, items: ArrayRef) -> Result<ListArray> {
         let field = arrow::datatypes::Field::new_list_field(items.data_type().clone(), true);
         let offsets = OffsetBuffer::new(ScalarBuffer::from(self.ends));
         Ok(ListArray::try_new(Arc::new(field), offsets, items, self.nulls)?)

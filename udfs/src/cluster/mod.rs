@@ -1,0 +1,14 @@
+//! Clusters: pairs become groups.
+
+mod connected_components;
+mod star_clusters;
+
+use datafusion_expr::AggregateUDF;
+
+/// The aggregates of this family.
+pub(crate) fn aggregates() -> Vec<AggregateUDF> {
+    vec![
+        AggregateUDF::from(connected_components::ConnectedComponents::default()),
+        AggregateUDF::from(star_clusters::StarClusters::default()),
+    ]
+}

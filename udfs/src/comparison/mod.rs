@@ -1,0 +1,16 @@
+//! Two texts side by side: where they differ, and what kind of copy one is of the other.
+
+mod alignment;
+mod differences;
+mod kind;
+mod lexicon;
+mod reference;
+mod reuse_kind;
+mod statement;
+
+use datafusion_expr::ScalarUDF;
+
+/// The functions of this family.
+pub(crate) fn functions() -> Vec<ScalarUDF> {
+    vec![ScalarUDF::from(differences::Differences::default()), ScalarUDF::from(reuse_kind::ReuseKind::default())]
+}
