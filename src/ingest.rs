@@ -37,9 +37,26 @@ pub(crate) fn is_corpus(path: &Path) -> bool {
     FILES.iter().all(|file| path.join(file).is_file())
 }
 
+/// Which tables of a corpus are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needed {
+    Documents,
+    DocumentsAndSentences,
+}
+
+impl Needed {
+    /// Their names.
+    pub(crate) fn tables(self) -> &'static [&'static str] {
+        match self {
+            Self::Documents => &["documents"],
+            Self::DocumentsAndSentences => &["documents", "sentences"],
+        }
+    }
+}
+
 /// Makes the tables of a corpus folder known as `{prefix}documents` and `{prefix}sentences`.
-pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path) -> Result<()> {
-    for (name, path) in tables(prefix, folder) {
+pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path, needed: Needed) -> Result<()> {
+    for (name, path) in tables(prefix, folder, needed) {
         let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
         session
             .register_parquet(&name, path, ParquetReadOptions::default())
@@ -50,15 +67,20 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
 }
 
 /// The tables of a corpus folder and their files.
-pub(crate) fn tables(prefix: &str, folder: &Path) -> [(String, PathBuf); 2] {
-    ["documents", "sentences"].map(|table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
+pub(crate) fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (String, PathBuf)> {
+    needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
-/// Reads `documents` and writes the two files into `folder`.
+/// Reads `documents` and writes the files that are needed into `folder`.
 ///
 /// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
 /// the files are the same for any number of threads. At most one batch a thread is in memory.
-pub(crate) async fn ingest(session: &SessionContext, documents: Documents, folder: &Path) -> Result<Ingested> {
+pub(crate) async fn ingest(
+    session: &SessionContext,
+    documents: Documents,
+    folder: &Path,
+    needed: Needed,
+) -> Result<Ingested> {
     let config = session.copied_config();
     let threads = config.target_partitions();
     let runtime = session.runtime_env();
@@ -80,12 +102,15 @@ pub(crate) async fn ingest(session: &SessionContext, documents: Documents, folde
             let runtime = Arc::clone(&runtime);
             async move {
                 let (batch, summary) = read?;
+                if needed == Needed::Documents {
+                    return anyhow::Ok((batch, Vec::new(), summary));
+                }
                 let documents = batch.clone();
                 let sentences = SpawnedTask::spawn(cut_sentences(config, runtime, documents))
                     .join()
                     .await
                     .context("the sentence splitter stopped")??;
-                anyhow::Ok((batch, sentences, summary))
+                Ok((batch, sentences, summary))
             }
         })
         .buffered(threads)
@@ -109,11 +134,11 @@ pub(crate) async fn ingest(session: &SessionContext, documents: Documents, folde
         }
         last = Some(summary);
     }
-    let (Some(summary), Some(sentences)) = (last, sentences) else {
+    let Some(summary) = last else {
         bail!("there are no documents in the input");
     };
     documents.close()?;
-    let sentences = sentences.close()?;
+    let sentences = sentences.map_or(Ok(0), CorpusFile::close)?;
     Ok(Ingested { summary, sentences })
 }
 

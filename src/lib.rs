@@ -55,6 +55,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod certificate;
 mod cleanup;
 pub mod cli;
 mod config;
@@ -65,6 +66,7 @@ mod ingest;
 mod pipeline;
 mod session;
 mod similarity_join;
+mod weights;
 
 pub use config::{FilterOptions, IbidOptions, SimilarityJoinOptions, Strategy};
 pub use session::{session, with_ibid};

@@ -5,11 +5,12 @@ use crate::program::{Dice, Place, collection_jsonl};
 const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
 
 /// Commands that give rows.
-const COMMANDS: [&str; 4] = [
+const COMMANDS: [&str; 5] = [
     "passages",
     "pairs --threshold 0.05",
     "pairs --unit sentence --threshold 0.7 --signature characters:6",
     "pairs --unit sentence --threshold 1 --signature i_match",
+    "threads --field text --threshold 0.2",
 ];
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod cli;
+mod clusters;
 mod determinism;
 mod documentation;
 mod passages;
@@ -10,4 +11,5 @@ mod program;
 mod reference;
 mod similarity_join;
 mod slt;
+mod threads;
 mod whole_or_absent;

@@ -1,6 +1,6 @@
 -- reads:  units(unit, side, doc, text)
 -- writes: signatures(unit, side, doc, set): one hash of the words with a normalised idf from $low to $high
-CREATE TABLE signatures AS
+CREATE OR REPLACE TABLE signatures AS
 SELECT
     unit,
     side,

@@ -1,6 +1,6 @@
 -- reads:  units(unit, side, doc, text)
 -- writes: signatures(unit, side, doc, set): one hash of the $take rarest words after the first $skip
-CREATE TABLE signatures AS
+CREATE OR REPLACE TABLE signatures AS
 SELECT
     unit,
     side,

@@ -1,7 +1,7 @@
 -- reads:  units(unit, side, doc, text)
 -- writes: signatures(unit, side, doc, set): the pairs of words at most $distance apart, in any order, without the words
 --         that stand in more than one in fifty units
-CREATE TABLE signatures AS
+CREATE OR REPLACE TABLE signatures AS
 WITH stop_words AS (
     SELECT word
     FROM (SELECT unnest(array_distinct(words(normalize(text)))) AS word FROM units)

@@ -1,6 +1,6 @@
 -- reads:  units(unit, side, doc, text)
 -- writes: signatures(unit, side, doc, set): chains of $chain words, $distance apart, after the $k most frequent words
-CREATE TABLE signatures AS
+CREATE OR REPLACE TABLE signatures AS
 SELECT
     unit,
     side,

@@ -41,8 +41,7 @@ impl Explain {
         if method.options.show_sql {
             bail!("explain runs other SQL than the command; write --show-sql without explain");
         }
-        let mut run = Run::begin(method.running)?;
-        let folders = run.open_both(&method).await?;
+        let (mut run, folders) = method.begin().await?;
         let (unit, view) = method.unit;
         let every = run.count(unit).await?.map(|units| units.div_ceil(self.sample).max(1));
         let parameters = &mut run.workspace.parameters;

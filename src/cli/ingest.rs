@@ -8,7 +8,7 @@ use super::options::{InputOptions, RunOptions};
 use super::run::{Run, grouped, list_left_out, say};
 use super::{Ending, run};
 use crate::export::StagedFolder;
-use crate::ingest::FILES;
+use crate::ingest::{FILES, Needed};
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -35,7 +35,8 @@ impl Ingest {
         self.reading.begin_quarantine()?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
-        let ingested = run.ingest(&self.inputs, &self.reading, staged.path()).await?;
+        let reading = self.reading.reading();
+        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences).await?;
         staged.commit()?;
         drop(run);
         let summary = ingested.summary;

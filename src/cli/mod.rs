@@ -1,5 +1,6 @@
 //! The command line: arguments in, exit code out.
 
+mod clusters;
 mod explain;
 mod ingest;
 mod options;
@@ -9,6 +10,7 @@ mod run;
 mod signals;
 mod signature;
 mod sql;
+mod threads;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,8 @@ enum Command {
     Ingest(ingest::Ingest),
     Passages(passages::Passages),
     Pairs(pairs::Pairs),
+    Threads(threads::Threads),
+    Clusters(clusters::Clusters),
     Explain(explain::Explain),
     Sql(sql::Sql),
     /// Print a completion script for a shell
@@ -102,6 +106,8 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Ingest(command) => command.run().await,
         Command::Passages(command) => command.method()?.run().await,
         Command::Pairs(command) => command.method().run().await,
+        Command::Threads(command) => command.run().await,
+        Command::Clusters(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Completions { shell } => {

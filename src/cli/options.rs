@@ -46,6 +46,7 @@ impl InputOptions {
     pub(super) fn reading(&self) -> corpus::Options {
         corpus::Options {
             text_column: self.text_column.clone(),
+            text_is_optional: false,
             id_column: self.id_column.clone(),
             format: self.input_format,
             max_record_bytes: self.max_record_bytes,

@@ -24,7 +24,7 @@ use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use crate::corpus::{self, Summary};
 use crate::export::{Format, StagedFile, write_rows};
-use crate::ingest;
+use crate::ingest::{self, Needed};
 use crate::pipeline::Workspace;
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::session::session;
@@ -120,34 +120,30 @@ impl<'a> Run<'a> {
 
     /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
     /// else read into the workspace first. Gives the folder.
-    pub(super) async fn open(&mut self, prefix: &str, inputs: &[String], reading: &InputOptions) -> Result<PathBuf> {
+    async fn open(&mut self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<PathBuf> {
         let folder = match corpus_folder(inputs)? {
             Some(folder) => folder,
             None => {
                 let folder = self.workspace.folder().join(format!("{prefix}corpus"));
                 std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-                let ingested = self.ingest(inputs, reading, &folder).await?;
+                let ingested = self.ingest(inputs, &compared.reading, &folder, compared.needed).await?;
                 self.read.push(ingested.summary);
                 folder
             }
         };
-        ingest::register(&self.workspace.session, prefix, &folder).await?;
+        ingest::register(&self.workspace.session, prefix, &folder, compared.needed).await?;
         Ok(folder)
     }
 
     /// Opens the collection of a method and the one to compare it with. Where there is none the tables are there, without
-    /// rows. Before anything is read it is made sure that all that is asked for can be written. Gives
-    /// their folders.
-    pub(super) async fn open_both(&mut self, method: &Method<'_>) -> Result<Vec<PathBuf>> {
-        method.writing.check()?;
-        method.options.check()?;
-        method.reading.begin_quarantine()?;
-        let mut folders = vec![self.open("", method.inputs, method.reading).await?];
-        match &method.options.against {
-            Some(against) => folders.push(self.open("against_", std::slice::from_ref(against), method.reading).await?),
+    /// rows. Gives their folders.
+    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<PathBuf>> {
+        let mut folders = vec![self.open("", compared.inputs, compared).await?];
+        match compared.against {
+            Some(against) => folders.push(self.open("against_", std::slice::from_ref(against), compared).await?),
             None => {
-                for statement in NO_OTHER_COLLECTION {
-                    self.workspace.run(statement).await?;
+                for statement in compared.no_other_collection() {
+                    self.workspace.run(&statement).await?;
                 }
             }
         }
@@ -157,27 +153,35 @@ impl<'a> Run<'a> {
     pub(super) async fn ingest(
         &self,
         inputs: &[String],
-        reading: &InputOptions,
+        reading: &corpus::Options,
         folder: &Path,
+        needed: Needed,
     ) -> Result<ingest::Ingested> {
         self.progress.set_message("reading");
-        let documents = corpus::open(inputs, &reading.reading())?;
-        ingest::ingest(&self.workspace.session, documents, folder).await
+        let documents = corpus::open(inputs, reading)?;
+        ingest::ingest(&self.workspace.session, documents, folder, needed).await
     }
 
     /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
     async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
         self.workspace.run_all(&method.texts()).await?;
-        let ([pairs], most) = (self.numbers(query::TEXTS_ESTIMATE).await?, method.options.max_pairs);
+        let remedy = "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise \
+                      --threshold";
+        self.refuse_more_pairs(query::TEXTS_ESTIMATE, method.options.max_pairs, remedy).await?;
+        self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
+    }
+
+    /// Fails if there would be more than `most` pairs, by the query that estimates them.
+    pub(super) async fn refuse_more_pairs(&mut self, estimate: Query, most: u64, remedy: &str) -> Result<()> {
+        let [pairs] = self.numbers(estimate).await?;
         if pairs > most {
             bail!(
-                "this would make {} pairs of places, more than --max-pairs {most}: lower --max-frequency, so that the \
-                 most frequent texts are listed as capped instead, or raise --threshold; or raise --max-pairs, if there \
-                 is memory for some {BYTES_OF_PAIR} bytes a pair",
+                "this would make {} pairs of places, more than --max-pairs {most}: {remedy}; or raise --max-pairs, if \
+                 there is memory for some {BYTES_OF_PAIR} bytes a pair",
                 grouped(pairs)
             );
         }
-        self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
+        Ok(())
     }
 
     /// The numbers that a query gives as columns of BIGINT of one row.
@@ -231,26 +235,18 @@ impl<'a> Run<'a> {
         !self.read.is_empty()
     }
 
-    /// Writes the table of what was capped, if it is wanted.
-    async fn write_capped(&self, method: &MethodOptions) -> Result<()> {
-        if method.capped.is_some() {
-            let rows = self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?;
-            self.write(rows, &OutputOptions { output: method.capped.clone(), format: None }).await?;
-        }
-        Ok(())
+    /// Writes another table into a file.
+    pub(super) async fn write_table(&self, sql: &str, path: &Path) -> Result<u64> {
+        let rows = self.workspace.session.sql(sql).await?;
+        self.write(rows, &OutputOptions { output: Some(path.to_path_buf()), format: None }).await
     }
 
     /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
     async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
-        self.progress.finish_and_clear();
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
-        let skipped = self.skipped();
+        self.summarise(counts, capped_count);
         if !self.options.quiet {
-            let mut parts: Vec<String> = counts.iter().map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
-            parts.push(format!("capped {}", grouped(capped_count)));
-            parts.push(format!("skipped {}", grouped(skipped)));
-            say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
             if capped_count > 0 {
                 self.list_capped(capped_count, fate).await?;
             }
@@ -262,9 +258,28 @@ impl<'a> Run<'a> {
                 ));
             }
         }
+        Ok(self.ending(capped_count))
+    }
+
+    /// Says what there was, and in what time.
+    pub(super) fn summarise(&self, counts: &[(&str, u64)], capped: u64) {
+        self.progress.finish_and_clear();
+        let parts = counts.iter().copied().chain([("capped", capped), ("skipped", self.skipped())]);
+        let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
+        self.say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
+    }
+
+    /// Says something, unless nothing is to be said.
+    pub(super) fn say(&self, text: &str) {
+        if !self.options.quiet {
+            say(text);
+        }
+    }
+
+    /// Says what reading left out, and how the command ends.
+    pub(super) fn ending(&self, capped: u64) -> Ending {
         self.end_reading();
-        let left_out = capped_count + skipped > 0;
-        Ok(if left_out && self.options.strict { Ending::NotStrict } else { Ending::Done })
+        if capped + self.skipped() > 0 && self.options.strict { Ending::NotStrict } else { Ending::Done }
     }
 
     async fn list_capped(&self, count: u64, fate: &str) -> Result<()> {
@@ -293,6 +308,54 @@ pub(super) fn list_left_out(summary: &Summary) {
     }
     if let [first, ..] = summary.ignored.as_slice() {
         say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));
+    }
+}
+
+/// The collections that a method compares.
+pub(super) struct Compared<'a> {
+    pub(super) inputs: &'a [String],
+    /// The other collection; `None` where the first is compared with itself.
+    pub(super) against: Option<&'a String>,
+    pub(super) reading: corpus::Options,
+    pub(super) needed: Needed,
+}
+
+impl Compared<'_> {
+    /// What stands in the place of the other collection where there is none.
+    fn no_other_collection(&self) -> impl Iterator<Item = String> {
+        self.needed
+            .tables()
+            .iter()
+            .map(|table| format!("CREATE VIEW against_{table} AS SELECT * FROM {table} WHERE false"))
+    }
+
+    /// Prints what would run as a script for `ibid sql`: the statements, each part with its parameters.
+    pub(super) fn show_sql(&self, parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
+        let mut script = String::new();
+        let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
+        for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
+            let folder = corpus_folder(inputs)?.unwrap_or_else(|| {
+                let _ = writeln!(script, "-- first: ibid ingest {} -o {prefix}corpus", inputs.join(" "));
+                PathBuf::from(format!("{prefix}corpus"))
+            });
+            for (table, path) in ingest::tables(prefix, &folder, self.needed) {
+                let path = path.display().to_string().replace('\'', "''");
+                let _ = writeln!(script, "CREATE EXTERNAL TABLE {table} STORED AS PARQUET LOCATION '{path}';");
+            }
+        }
+        if self.against.is_none() {
+            for statement in self.no_other_collection() {
+                let _ = writeln!(script, "{statement};");
+            }
+        }
+        for (parameters, queries) in parts {
+            for query in queries {
+                let sql = parameters.bind(query.sql)?;
+                let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
+            }
+        }
+        Stdout.write_all(script.as_bytes())?;
+        Ok(Ending::Done)
     }
 }
 
@@ -333,16 +396,37 @@ impl Method<'_> {
         stages
     }
 
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut run = Run::begin(self.running)?;
-        run.workspace.parameters = self.parameters.clone();
-        if self.options.show_sql {
-            return show_sql(&run, &self);
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            inputs: self.inputs,
+            against: self.options.against.as_ref(),
+            reading: self.reading.reading(),
+            needed: if self.unit.0 == "documents" { Needed::Documents } else { Needed::DocumentsAndSentences },
         }
-        run.open_both(&self).await?;
+    }
+
+    /// Makes sure that all that is asked for can be written, and opens the collections. Gives their folders, too.
+    pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<PathBuf>)> {
+        let mut run = Run::begin(self.running)?;
+        self.writing.check()?;
+        check_table(self.options.capped.as_deref())?;
+        self.reading.begin_quarantine()?;
+        let folders = run.open_both(&self.compared()).await?;
+        Ok((run, folders))
+    }
+
+    pub(super) async fn run(self) -> Result<Ending> {
+        if self.options.show_sql {
+            let stages = self.texts().into_iter().chain(self.pairs.clone()).collect();
+            return self.compared().show_sql(&[(self.parameters.clone(), stages)]);
+        }
+        let mut run = self.begin().await?.0;
+        run.workspace.parameters = self.parameters.clone();
         let rows = run.run_method(&self).await?;
         let count = run.write(rows, self.writing).await?;
-        run.write_capped(self.options).await?;
+        if let Some(path) = &self.options.capped {
+            run.write_table("SELECT * FROM capped ORDER BY pairs_not_made DESC, text", path).await?;
+        }
         let of_tables = self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
         let counts: Vec<_> = of_tables.chain([(self.result, count)]).collect();
         run.end(&counts, self.fate).await
@@ -380,50 +464,12 @@ impl MethodOptions {
         parameters.set("within_documents", self.within_documents);
         parameters.set("max_frequency", i64::from(self.max_frequency));
     }
-
-    /// Fails where the table of capped texts cannot be written.
-    fn check(&self) -> Result<()> {
-        match &self.capped {
-            Some(path) => Format::of_file(path).and_then(|_| StagedFile::check(path)),
-            None => Ok(()),
-        }
-    }
 }
 
-/// Prints what would run as a script for `ibid sql`.
-fn show_sql(run: &Run<'_>, method: &Method<'_>) -> Result<Ending> {
-    let mut script = String::new();
-    let against = method.options.against.as_ref();
-    let other = against.map(|input| ("against_", std::slice::from_ref(input)));
-    for (prefix, inputs) in std::iter::once(("", method.inputs)).chain(other) {
-        let folder = corpus_folder(inputs)?.unwrap_or_else(|| {
-            let _ = writeln!(script, "-- first: ibid ingest {} -o {prefix}corpus", inputs.join(" "));
-            PathBuf::from(format!("{prefix}corpus"))
-        });
-        for (table, path) in ingest::tables(prefix, &folder) {
-            let path = path.display().to_string().replace('\'', "''");
-            let _ = writeln!(script, "CREATE EXTERNAL TABLE {table} STORED AS PARQUET LOCATION '{path}';");
-        }
-    }
-    if against.is_none() {
-        for statement in NO_OTHER_COLLECTION {
-            let _ = writeln!(script, "{statement};");
-        }
-    }
-    for query in method.texts().iter().chain(&method.pairs) {
-        let sql = run.workspace.parameters.bind(query.sql)?;
-        let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
-    }
-    run.progress.finish_and_clear();
-    Stdout.write_all(script.as_bytes())?;
-    Ok(Ending::Done)
+/// Fails where a further table cannot be written to its file, if there is one.
+pub(super) fn check_table(path: Option<&Path>) -> Result<()> {
+    path.map_or(Ok(()), |path| Format::of_file(path).and_then(|_| StagedFile::check(path)))
 }
-
-/// What stands in the place of `--against` where a collection is compared with itself.
-const NO_OTHER_COLLECTION: [&str; 2] = [
-    "CREATE VIEW against_documents AS SELECT * FROM documents WHERE false",
-    "CREATE VIEW against_sentences AS SELECT * FROM sentences WHERE false",
-];
 
 /// The corpus folder that `inputs` name, if they name one.
 pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<PathBuf>> {

@@ -13,9 +13,10 @@ struct Known {
     parameters: &'static [(&'static str, f64)],
 }
 
-const KNOWN: [Known; 5] = [
+const KNOWN: [Known; 9] = [
     Known { name: "shingles", query: query::SIGNATURES_SHINGLES, parameters: &[("n", 3.0)] },
     Known { name: "characters", query: query::SIGNATURES_CHARACTERS, parameters: &[("n", 5.0)] },
+    Known { name: "subwords", query: query::SIGNATURES_SUBWORDS, parameters: &[("n", 4.0)] },
     Known { name: "i_match", query: query::SIGNATURES_I_MATCH, parameters: &[("low", 0.1), ("high", 1.0)] },
     Known {
         name: "i_match_ranked",
@@ -26,6 +27,17 @@ const KNOWN: [Known; 5] = [
         name: "spot_sigs",
         query: query::SIGNATURES_SPOT_SIGS,
         parameters: &[("k", 100.0), ("distance", 2.0), ("chain", 3.0)],
+    },
+    Known { name: "winnow", query: query::SIGNATURES_WINNOW, parameters: &[("k", 3.0), ("w", 3.0)] },
+    Known {
+        name: "weighted_shingles",
+        query: query::SIGNATURES_WEIGHTED_SHINGLES,
+        parameters: &[("n", 1.0), ("levels", 8.0)],
+    },
+    Known {
+        name: "weighted_subwords",
+        query: query::SIGNATURES_WEIGHTED_SUBWORDS,
+        parameters: &[("n", 4.0), ("levels", 8.0)],
     },
 ];
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow::compute::can_cast_types;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
+use super::Options;
 use super::problem::Error;
 
 /// The most columns a corpus may have. More means that keys are data.
@@ -115,43 +116,43 @@ impl FileColumns {
 /// Which columns of a file are the text and the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Roles {
-    pub(crate) text: String,
+    /// `None`: there is none, and the text of all records is ''.
+    pub(crate) text: Option<String>,
+    pub(crate) text_is_optional: bool,
     /// `None`: records are numbered.
     pub(crate) id: Option<String>,
 }
 
 impl Roles {
     /// Finds the text column and the id column among `columns` of `file`.
-    pub(crate) fn find(
-        file: &str,
-        columns: &FileColumns,
-        text_column: Option<&str>,
-        id_column: Option<&str>,
-    ) -> Result<Self, Error> {
-        let text = text_column.unwrap_or("text").to_owned();
+    pub(crate) fn find(file: &str, columns: &FileColumns, options: &Options) -> Result<Self, Error> {
+        let text_is_optional = options.text_is_optional;
+        let name = options.text_column.as_deref().unwrap_or("text");
+        let text = Some(name.to_owned());
         if columns.is_empty() {
             // No record was found that says its columns; if there are bad ones, they are reported as such.
-            return Ok(Self { text, id: None });
+            return Ok(Self { text, text_is_optional, id: None });
         }
-        if !columns.has(&text) {
-            return Err(missing(file, columns, &text, "--text-column"));
+        let text = text.filter(|name| columns.has(name));
+        if text.is_none() && !text_is_optional {
+            return Err(missing(file, columns, name, "--text-column"));
         }
-        let id = match id_column {
+        let id = match options.id_column.as_deref() {
             Some("") => None,
             Some(name) if columns.has(name) => Some(name.to_owned()),
             Some(name) => return Err(missing(file, columns, name, "--id-column")),
             // What ibid writes itself is called doc_id, so its own tables are read back with their ids.
             None => ["doc_id", "id"].into_iter().find(|name| columns.has(name)).map(str::to_owned),
         };
-        if id.as_ref() == Some(&text) {
-            return Err(Error::Input(format!("{file}: the column {text:?} cannot be both the text and the id")));
+        if id.is_some() && id == text {
+            return Err(Error::Input(format!("{file}: the column {name:?} cannot be both the text and the id")));
         }
-        Ok(Self { text, id })
+        Ok(Self { text, text_is_optional, id })
     }
 
     /// Whether the column is the text or the id.
     pub(crate) fn takes(&self, name: &str) -> bool {
-        self.text == name || self.id.as_deref() == Some(name)
+        [&self.text, &self.id].into_iter().any(|role| role.as_deref() == Some(name))
     }
 }
 
@@ -242,10 +243,14 @@ mod tests {
         columns
     }
 
+    fn options(text: Option<&str>, id: Option<&str>) -> Options {
+        Options { text_column: text.map(str::to_owned), id_column: id.map(str::to_owned), ..Options::default() }
+    }
+
     fn schema(files: &[FileColumns], text: Option<&str>, id: Option<&str>) -> Vec<(String, DataType)> {
         let mut union = Union::default();
         for file in files {
-            let roles = Roles::find("f", file, text, id).unwrap();
+            let roles = Roles::find("f", file, &options(text, id)).unwrap();
             union.add("f", file, &roles).unwrap();
         }
         union.finish().0.fields().iter().map(|f| (f.name().clone(), f.data_type().clone())).collect()
@@ -297,7 +302,7 @@ mod tests {
     #[test]
     fn doc_id_comes_before_id_and_the_empty_name_numbers() {
         let file = columns(&[("id", Kind::Text), ("doc_id", Kind::Text), ("text", Kind::Text)]);
-        let id = |option| Roles::find("f", &file, None, option).unwrap().id;
+        let id = |option| Roles::find("f", &file, &options(None, option)).unwrap().id;
         assert_eq!(id(None).as_deref(), Some("doc_id"));
         assert_eq!(id(Some("id")).as_deref(), Some("id"));
         assert_eq!(id(Some("")), None);
@@ -306,19 +311,19 @@ mod tests {
     #[test]
     fn a_missing_column_lists_what_is_there() {
         let file = columns(&[("ID", Kind::Text), ("Text", Kind::Text)]);
-        let error = Roles::find("a.csv", &file, None, None).unwrap_err().to_string();
+        let error = Roles::find("a.csv", &file, &Options::default()).unwrap_err().to_string();
         assert_eq!(
             error,
             "a.csv has no column \"text\"; its columns are ID, Text. Did you mean \"Text\"? Name the column with \
              --text-column"
         );
-        let error = Roles::find("a.csv", &file, Some("Text"), Some("key")).unwrap_err().to_string();
+        let error = Roles::find("a.csv", &file, &options(Some("Text"), Some("key"))).unwrap_err().to_string();
         assert!(error.ends_with("its columns are ID, Text. Name the column with --id-column"), "{error}");
     }
 
     #[test]
     fn one_column_cannot_be_text_and_id() {
         let file = columns(&[("text", Kind::Text)]);
-        assert!(Roles::find("f", &file, None, Some("text")).unwrap_err().to_string().contains("both"));
+        assert!(Roles::find("f", &file, &options(None, Some("text"))).unwrap_err().to_string().contains("both"));
     }
 }

@@ -243,7 +243,7 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
     let mut records = Records::open(&context.file, context.limit)?;
     let mut uses = Vec::new();
     for name in header(&mut records)? {
-        uses.push(if name == context.roles.text {
+        uses.push(if context.roles.text.as_ref() == Some(&name) {
             Use::Text
         } else if context.roles.id.as_ref() == Some(&name) {
             Use::Id

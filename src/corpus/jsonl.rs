@@ -174,7 +174,7 @@ fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Resu
     let (mut id, mut text) = (None, None);
     let mut others = Vec::new();
     for (key, value) in object {
-        if key == roles.text {
+        if roles.text.as_ref() == Some(&key) {
             text = Some(value);
         } else if roles.id.as_ref() == Some(&key) {
             id = Some(value);
@@ -186,12 +186,14 @@ fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Resu
             );
         }
     }
+    let column = roles.text.as_deref().unwrap_or_default();
     let text = match text {
         Some(Value::String(text)) => text,
+        None | Some(Value::Null) if roles.text_is_optional => String::new(),
         Some(value) => {
-            return Err(objects.bad(format!("the text, {:?}, is {}, not text", roles.text, name_of(&value)), 0));
+            return Err(objects.bad(format!("the text, {column:?}, is {}, not text", name_of(&value)), 0));
         }
-        None => return Err(objects.bad(format!("the text, {:?}, is missing", roles.text), 0)),
+        None => return Err(objects.bad(format!("the text, {column:?}, is missing"), 0)),
     };
     let id = match (&roles.id, id) {
         (None, _) => context.record_id(objects.record),

@@ -59,6 +59,8 @@ const MOST_RECORD_BYTES: usize = 256 << 20;
 pub(crate) struct Options {
     /// The column that holds the text, in files of records. Default: `text`.
     pub(crate) text_column: Option<String>,
+    /// Whether files of records may do without that column, and records without a text, which is '' then.
+    pub(crate) text_is_optional: bool,
     /// The column that holds the id, in files of records. Default: `doc_id` or `id`, where there is one. An empty name
     /// numbers the records, whatever columns there are.
     pub(crate) id_column: Option<String>,
@@ -72,7 +74,14 @@ pub(crate) struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { text_column: None, id_column: None, format: None, max_record_bytes: 16 << 20, on_error: OnError::Fail }
+        Self {
+            text_column: None,
+            text_is_optional: false,
+            id_column: None,
+            format: None,
+            max_record_bytes: 16 << 20,
+            on_error: OnError::Fail,
+        }
     }
 }
 
@@ -175,8 +184,7 @@ impl Plan {
         let mut roles = Vec::with_capacity(selection.files.len());
         for file in &selection.files {
             let columns = file_columns(file, limit, &options.on_error)?;
-            let found =
-                Roles::find(&file.label, &columns, options.text_column.as_deref(), options.id_column.as_deref())?;
+            let found = Roles::find(&file.label, &columns, options)?;
             union.add(&file.label, &columns, &found)?;
             roles.push(found);
         }

@@ -181,7 +181,17 @@ impl<'a> Source<'a> {
             })
         };
         let roles = &context.roles;
-        let texts = as_text(label, &roles.text, column(&roles.text)?, false)?;
+        let texts = match &roles.text {
+            None => std::iter::repeat_n(Some(""), batch.num_rows()).collect(),
+            Some(name) => {
+                let given = column(name)?;
+                let texts = as_text(label, name, given, false)?;
+                let is_missing = |row: usize| roles.text_is_optional && given.is_null(row);
+                let filled =
+                    || texts.iter().enumerate().map(|(row, text)| if is_missing(row) { Some("") } else { text });
+                if given.null_count() > 0 { filled().collect() } else { texts }
+            }
+        };
         let ids = match &roles.id {
             Some(name) => Some(as_text(label, name, column(name)?, true)?),
             None => None,
@@ -216,7 +226,8 @@ impl<'a> Source<'a> {
     fn problem(&self, row: usize) -> Option<Box<Problem>> {
         let Context { file, roles, limit, .. } = self.context;
         if self.texts.is_null(row) {
-            return Some(Problem::new(&file.label, format!("the text, {:?}, is NULL or not UTF-8", roles.text)));
+            let name = roles.text.as_deref().unwrap_or_default();
+            return Some(Problem::new(&file.label, format!("the text, {name:?}, is NULL or not UTF-8")));
         }
         if self.texts.value(row).len() > *limit {
             return Some(Problem::too_long(&file.label, "the text", *limit));

@@ -31,12 +31,18 @@ queries! {
     UNITS_SENTENCES = "units/sentences.sql";
     UNITS_DOC_TEXTS = "units/doc_texts.sql";
     UNITS_SPANS = "units/spans.sql";
+    UNITS_FIELD = "units/field.sql";
+    UNITS_LENGTHS = "units/lengths.sql";
     SIGNATURES_SHINGLES = "signatures/shingles.sql";
     SIGNATURES_CHARACTERS = "signatures/characters.sql";
     SIGNATURES_I_MATCH = "signatures/i_match.sql";
     SIGNATURES_I_MATCH_RANKED = "signatures/i_match_ranked.sql";
     SIGNATURES_SKIP_BIGRAMS = "signatures/skip_bigrams.sql";
     SIGNATURES_SPOT_SIGS = "signatures/spot_sigs.sql";
+    SIGNATURES_SUBWORDS = "signatures/subwords.sql";
+    SIGNATURES_WEIGHTED_SHINGLES = "signatures/weighted_shingles.sql";
+    SIGNATURES_WEIGHTED_SUBWORDS = "signatures/weighted_subwords.sql";
+    SIGNATURES_WINNOW = "signatures/winnow.sql";
     TEXTS = "texts/1_texts.sql";
     TEXTS_OCCURRENCES = "texts/2_occurrences.sql";
     TEXTS_LINKS = "texts/3_links.sql";
@@ -61,6 +67,58 @@ queries! {
     EDITED_SEEDS = "passages_edited/2_seeds.sql";
     EDITED_RUNS = "passages_edited/3_runs.sql";
     EDITED_PASSAGES = "passages_edited/4_passages.sql";
+    THREADS_NO_SETS = "threads/0_no_sets.sql";
+    THREADS_SETS = "threads/1_sets.sql";
+    THREADS_TEXTS = "threads/2_texts.sql";
+    THREADS_OCCURRENCES = "threads/3_occurrences.sql";
+    THREADS_LINKS = "threads/4_links.sql";
+    THREADS_ESTIMATE = "threads/5_estimate.sql";
+    THREADS_CANDIDATES = "threads/6_candidates.sql";
+    THREADS_SIMILARITIES = "threads/7_similarities.sql";
+    THREADS_PAIRS = "threads/8_pairs.sql";
+    THREADS_COUNTS = "threads/9_counts.sql";
+    THREADS = "threads/9_result.sql";
+    TERM_POSTINGS = "threads_term/1_postings.sql";
+    TERM_CAPPED = "threads_term/2_capped.sql";
+    TERM_CANDIDATES = "threads_term/3_candidates.sql";
+    TERM_LINKS = "threads_term/4_links.sql";
+    TERM_PRUNED = "threads_term/5_pruned.sql";
+    LABELS = "threads_labels/1_labels.sql";
+    LABELS_CANDIDATES = "threads_labels/2_candidates.sql";
+    LABELS_UNKNOWN = "threads_labels/3_unknown.sql";
+    LABELS_EXAMPLES = "threads_labels/4_examples.sql";
+    GROUPS = "threads_groups/1_groups.sql";
+    GROUPS_CANONICAL = "threads_groups/2_canonical.sql";
+    GROUPS_CANDIDATES = "threads_groups/3_candidates.sql";
+    GROUPS_RESULT = "threads_groups/4_result.sql";
+    CERTIFICATE_LINKS = "threads_certificate/1_links.sql";
+    CERTIFICATE_RECALL = "threads_certificate/2_recall.sql";
+    CLUSTERS_BANDS = "clusters/1_bands.sql";
+    CLUSTERS_BUCKETS = "clusters/2_buckets.sql";
+    CLUSTERS_USED = "clusters/3_used.sql";
+    CLUSTERS_LINKS = "clusters/4_links.sql";
+    CLUSTERS_EDITS = "clusters/5_edits.sql";
+    CLUSTERS_COMPONENTS = "clusters/6_components.sql";
+    CLUSTERS_REPRESENTATIVES = "clusters/7_representatives.sql";
+    CLUSTERS_MEMBERS = "clusters/8_members.sql";
+    CLUSTERS_STARS = "clusters/9_stars.sql";
+    CLUSTERS_CLUSTERED = "clusters_tables/1_clustered.sql";
+    CLUSTERS = "clusters_tables/2_clusters.sql";
+    CLUSTERS_TEXT_LINKS = "clusters_tables/3_text_links.sql";
+    CLUSTERS_PAIRS = "clusters_tables/4_pairs.sql";
+    CLUSTERS_SHARED = "clusters_tables/5_shared.sql";
+    CLUSTERS_ARTICLE_PAIRS = "clusters_tables/6_article_pairs.sql";
+    CLUSTERS_HISTOGRAM = "clusters_tables/7_histogram.sql";
+    CLUSTERS_SAMPLE = "clusters_certificate/1_sample.sql";
+    CLUSTERS_SAMPLE_EDITS = "clusters_certificate/2_edits.sql";
+    CLUSTERS_CERTIFICATE = "clusters_certificate/3_certificate.sql";
+    CLUSTERS_RECALL = "clusters_certificate/4_recall.sql";
+    PRINT_HISTOGRAM = "clusters_printed/histogram.sql";
+    PRINT_KINDS = "clusters_printed/kinds.sql";
+    PRINT_CLUSTERS = "clusters_printed/clusters.sql";
+    PRINT_ARTICLE_PAIRS = "clusters_printed/article_pairs.sql";
+    PRINT_CERTIFICATE = "clusters_printed/certificate.sql";
+    CLUSTERS_COUNTS = "clusters_printed/counts.sql";
 }
 
 /// The values of `$parameters`, as SQL literals.
@@ -92,7 +150,7 @@ impl Parameters {
     }
 }
 
-/// A value as SQL.
+/// A value as SQL, or a piece of SQL that depends on names of columns.
 #[derive(Debug, Clone)]
 pub(crate) struct Literal(String);
 
@@ -102,6 +160,21 @@ impl Literal {
         let plain = text.parse::<f64>().is_ok_and(f64::is_finite)
             || ["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str());
         if plain { Self(text.to_string()) } else { text.into() }
+    }
+
+    /// The name of a column.
+    pub(crate) fn column(name: &str) -> Self {
+        Self(format!("\"{}\"", name.replace('"', "\"\"")))
+    }
+
+    /// Values one after another, with something between them.
+    pub(crate) fn joined(values: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        Self(values.into_iter().map(|value| value.0).collect::<Vec<_>>().join(between))
+    }
+
+    /// A function of a value, such as `[` and `]` around it.
+    pub(crate) fn within(self, before: &str, after: &str) -> Self {
+        Self(format!("{before}{}{after}", self.0))
     }
 }
 

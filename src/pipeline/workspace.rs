@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,6 +9,8 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -21,11 +23,12 @@ use tempfile::TempDir;
 
 use super::query::{Parameters, Query};
 use crate::cleanup;
+use crate::similarity_join::SIMILARITY_JOIN;
 
 /// What a statement did.
 pub(crate) enum Outcome {
     /// It made a table of so many rows, or a view, or set something.
-    Done { rows: Option<u64> },
+    Done { rows: Option<u64>, counters: Counters },
     /// It is a query.
     Rows(Box<DataFrame>),
 }
@@ -35,7 +38,11 @@ pub(crate) enum Outcome {
 pub(crate) struct Stage {
     pub(crate) query: Query,
     pub(crate) rows: Option<u64>,
+    counters: Counters,
 }
+
+/// What the similarity joins of a statement counted, by name.
+type Counters = BTreeMap<String, usize>;
 
 /// A session and a folder for the tables that it makes, which goes when the workspace does.
 ///
@@ -69,16 +76,22 @@ impl Workspace {
             self.progress.set_message(query.file);
             let sql = self.parameters.bind(query.sql)?;
             let outcome = self.run(&sql).await.with_context(|| format!("in queries/{}", query.file))?;
-            let rows = match outcome {
-                Outcome::Done { rows } => rows,
+            let (rows, counters) = match outcome {
+                Outcome::Done { rows, counters } => (rows, counters),
                 Outcome::Rows(frame) => {
                     last = Some(*frame);
-                    None
+                    (None, Counters::new())
                 }
             };
-            self.stages.push(Stage { query, rows });
+            self.stages.push(Stage { query, rows, counters });
         }
         Ok(last)
+    }
+
+    /// What the similarity joins that made the table of `query` counted under this name, once it ran.
+    pub(crate) fn counted(&self, query: Query, name: &str) -> u64 {
+        let stage = self.stages.iter().rev().find(|stage| stage.query == query);
+        stage.and_then(|stage| stage.counters.get(name)).map_or(0, |counted| *counted as u64)
     }
 
     /// How many rows the table that `query` makes has, once it ran.
@@ -96,7 +109,7 @@ impl Workspace {
     pub(crate) async fn run(&self, sql: &str) -> Result<Outcome> {
         match self.statements(sql)?.pop_front() {
             Some(statement) => self.run_statement(statement).await,
-            None => Ok(Outcome::Done { rows: None }),
+            None => Ok(Outcome::Done { rows: None, counters: Counters::new() }),
         }
     }
 
@@ -114,23 +127,23 @@ impl Workspace {
                     self.session.deregister_table(table.name.clone())?;
                 }
                 let frame = DataFrame::new(self.session.state(), Arc::unwrap_or_clone(table.input));
-                let rows = self.materialise(table.name.table(), frame).await?;
-                Ok(Outcome::Done { rows: Some(rows) })
+                let (rows, counters) = self.materialise(table.name.table(), frame).await?;
+                Ok(Outcome::Done { rows: Some(rows), counters })
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
-                Ok(Outcome::Done { rows: None })
+                Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
             plan => Ok(Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan)))),
         }
     }
 
     /// Writes a table's rows to the folder and registers what was written.
-    async fn materialise(&self, name: &str, frame: DataFrame) -> Result<u64> {
+    async fn materialise(&self, name: &str, frame: DataFrame) -> Result<(u64, Counters)> {
         let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
-        let tasks: Vec<_> = frame
-            .execute_stream_partitioned()
-            .await?
+        let context = Arc::new(frame.task_ctx());
+        let plan = frame.create_physical_plan().await?;
+        let tasks: Vec<_> = execute_stream_partitioned(Arc::clone(&plan), context)?
             .into_iter()
             .enumerate()
             .map(|(i, stream)| SpawnedTask::spawn(write_part(stream, folder.join(format!("{i}.parquet")))))
@@ -141,8 +154,23 @@ impl Workspace {
         }
         let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
         self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
-        Ok(rows)
+        Ok((rows, counters(plan.as_ref())))
     }
+}
+
+/// What the similarity joins of a plan that ran have counted.
+fn counters(plan: &dyn ExecutionPlan) -> Counters {
+    let mut counters = Counters::new();
+    let mut plans = vec![plan];
+    while let Some(plan) = plans.pop() {
+        if plan.name() == SIMILARITY_JOIN {
+            for metric in plan.metrics().iter().flat_map(MetricsSet::iter) {
+                *counters.entry(metric.value().name().to_string()).or_default() += metric.value().as_usize();
+            }
+        }
+        plans.extend(plan.children().into_iter().map(Arc::as_ref));
+    }
+    counters
 }
 
 async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<u64> {

@@ -27,6 +27,6 @@ mod predicate;
 mod rule;
 
 pub use codec::IbidCodec;
-pub(crate) use operator::bytes_to_join;
+pub(crate) use operator::{SIMILARITY_JOIN, bytes_to_join};
 pub(crate) use planner::IbidQueryPlanner;
 pub(crate) use rule::SimilarityJoinRule;

@@ -21,6 +21,9 @@ use super::input::Input;
 use super::output::Shape;
 use super::run::{Run, RunMetrics};
 
+/// What the operator is called in plans.
+pub(crate) const SIMILARITY_JOIN: &str = "SimilarityJoinExec";
+
 /// A join on a similarity of sets; see the [module](super) for how it works.
 ///
 /// It has one partition, and does its work on as many threads as the session has partitions: they take tasks off one list,
@@ -149,7 +152,7 @@ impl DisplayAs for SimilarityJoinExec {
         if let DisplayFormatType::TreeRender = form {
             return writeln!(f, "on={}", self.condition.text);
         }
-        write!(f, "SimilarityJoinExec: {}, strategy=operator, join_type={}", self.condition.text, self.join_type)?;
+        write!(f, "{SIMILARITY_JOIN}: {}, strategy=operator, join_type={}", self.condition.text, self.join_type)?;
         if self.right.is_none() {
             write!(f, ", self_join=true")?;
         }
@@ -172,7 +175,7 @@ impl DisplayAs for SimilarityJoinExec {
 
 impl ExecutionPlan for SimilarityJoinExec {
     fn name(&self) -> &'static str {
-        "SimilarityJoinExec"
+        SIMILARITY_JOIN
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {

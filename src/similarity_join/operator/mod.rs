@@ -35,6 +35,7 @@ mod work;
 
 pub(super) use condition::Condition;
 pub(super) use estimate::{Sample, estimate_candidates};
+pub(crate) use exec::SIMILARITY_JOIN;
 pub(super) use exec::SimilarityJoinExec;
 pub(super) use input::Input;
 pub(crate) use memory::bytes_to_join;

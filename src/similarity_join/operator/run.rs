@@ -268,11 +268,13 @@ struct Worker {
 }
 
 struct WorkerMetrics {
+    pruned_length: Count,
     candidates: Count,
     pruned_position: Count,
     pruned_bitmap: Count,
     repeated: Count,
     verified: Count,
+    ended_early: Count,
     matched: Count,
     join_time: Time,
 }
@@ -281,22 +283,26 @@ impl WorkerMetrics {
     fn new(metrics: &ExecutionPlanMetricsSet, worker: usize) -> Self {
         let counter = |name| MetricBuilder::new(metrics).counter(name, worker);
         Self {
+            pruned_length: counter("pruned_length"),
             candidates: counter("candidates"),
             pruned_position: counter("pruned_position"),
             pruned_bitmap: counter("pruned_bitmap"),
             repeated: counter("repeated"),
             verified: counter("verified"),
+            ended_early: counter("ended_early"),
             matched: counter("matched_sets"),
             join_time: MetricBuilder::new(metrics).subset_time("join_time", worker),
         }
     }
 
     fn add(&self, counts: Counts) {
+        self.pruned_length.add(counts.pruned_length);
         self.candidates.add(counts.candidates);
         self.pruned_position.add(counts.pruned_position);
         self.pruned_bitmap.add(counts.pruned_bitmap);
         self.repeated.add(counts.repeated);
         self.verified.add(counts.verified);
+        self.ended_early.add(counts.ended_early);
         self.matched.add(counts.matched);
     }
 }

@@ -18,6 +18,8 @@ pub(super) type Pair = (u32, u32);
 /// What became of the pairs that met in a group.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
+    /// Pairs of sets that show the same element, and whose sizes do not allow a match.
+    pub(super) pruned_length: usize,
     /// Pairs of sets that show the same element, and whose sizes allow a match.
     pub(super) candidates: usize,
     /// Of these: too few elements stand after the one they met at.
@@ -28,17 +30,21 @@ pub(super) struct Counts {
     pub(super) repeated: usize,
     /// The rest, which were compared element by element.
     pub(super) verified: usize,
+    /// Of these: so many elements of the one are not in the other that the rest was not looked at.
+    pub(super) ended_early: usize,
     /// Pairs of sets that match, and sets that match themselves.
     pub(super) matched: usize,
 }
 
 impl AddAssign for Counts {
     fn add_assign(&mut self, more: Self) {
+        self.pruned_length += more.pruned_length;
         self.candidates += more.candidates;
         self.pruned_position += more.pruned_position;
         self.pruned_bitmap += more.pruned_bitmap;
         self.repeated += more.repeated;
         self.verified += more.verified;
+        self.ended_early += more.ended_early;
         self.matched += more.matched;
     }
 }
@@ -174,9 +180,15 @@ impl<'a> Search<'a> {
     }
 
     /// Those that a member of a group meets whose sizes allow a match, by size, with what they must share; until `each` says
-    /// that there is no more to be had.
-    fn runs(&self, part: &Part, group: &Group, member: usize, mut each: impl FnMut(Range<usize>, usize) -> bool) {
-        let size = part.sizes[member];
+    /// that there is no more to be had. Gives how many others there are, whose sizes do not allow one.
+    fn runs(
+        &self,
+        part: &Part,
+        group: &Group,
+        member: usize,
+        mut each: impl FnMut(Range<usize>, usize) -> bool,
+    ) -> usize {
+        let (size, mut pruned) = (part.sizes[member], 0);
         let mut start = if self.required.either_way { member + 1 } else { group.right };
         while start < group.end {
             // Partners come by size.
@@ -186,11 +198,13 @@ impl<'a> Search<'a> {
             start = end;
             match self.required.of(self.condition, size as usize, other as usize) {
                 // Larger ones cannot match.
-                None if other > size => break,
+                None if other > size => return pruned + group.end - run.start,
+                None => pruned += run.len(),
                 Some(required) if !each(run, required) => break,
-                _ => {}
+                Some(_) => {}
             }
         }
+        pruned
     }
 
     /// The pairs of a member of a group with those after it, or with those of the right input.
@@ -204,7 +218,7 @@ impl<'a> Search<'a> {
     ) -> Counts {
         let mut counts = Counts::default();
         let (size, rest, bitmap) = (part.sizes[member], part.rests[member], part.bitmaps[member]);
-        self.runs(part, group, member, |run, required| {
+        let pruned_length = self.runs(part, group, member, |run, required| {
             counts.candidates += run.len();
             let other = part.sizes[run.start];
             if required > rest as usize {
@@ -229,6 +243,7 @@ impl<'a> Search<'a> {
             }
             true
         });
+        counts.pruned_length += pruned_length;
         counts
     }
 
@@ -239,7 +254,10 @@ impl<'a> Search<'a> {
         }
         counts.verified += 1;
         let (a_elements, b_elements) = (self.sets.elements(a), self.sets.elements(b));
-        let Some(common) = count_common(a_elements, b_elements, required) else { return };
+        let Some(common) = count_common(a_elements, b_elements, required) else {
+            counts.ended_early += 1;
+            return;
+        };
         let matches = |left: usize, right: usize| {
             self.required.of_direction(self.condition, left, right).is_some_and(|required| common >= required)
         };

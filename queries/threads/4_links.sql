@@ -1,0 +1,16 @@
+-- reads:  texts(text_id, field, set, threads, against_threads)
+-- writes: links(text_a, text_b): the texts of a field that are similar enough to found a pair. The score is a mean of the
+--         similarities of the fields, so where it reaches the threshold, one of them does
+CREATE OR REPLACE TABLE links AS
+SELECT a.text_id AS text_a, b.text_id AS text_b
+FROM texts AS a
+JOIN texts AS b
+    ON jaccard(a.set, b.set) >= $least
+    AND a.field = b.field
+    AND a.text_id < b.text_id
+    -- Of two collections, a text of the one and a text of the other.
+    AND (
+        NOT $against
+        OR (a.threads > a.against_threads AND b.against_threads > 0)
+        OR (a.against_threads > 0 AND b.threads > b.against_threads)
+    )

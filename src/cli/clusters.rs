@@ -1,0 +1,313 @@
+//! `ibid clusters`: similar sentences across a collection (WIKI-LSH; Ayhan, Bradley, Weissman 2013).
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::run::{Compared, Run, Stdout, grouped, ratio};
+use super::signature::Signature;
+use crate::certificate::Recall;
+use crate::export::StagedFolder;
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Parameters, Query};
+
+/// Find clusters of similar sentences, and the documents that share them
+///
+/// Writes a folder of tables: clusters, pairs (of distinct texts, with their kind), article_pairs, histogram, capped, buckets,
+/// and with --certify certificate. Prints the histogram, the largest clusters and the documents that share most.
+#[derive(Debug, Args)]
+pub(super) struct Clusters {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The folder to write
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
+    output: Option<PathBuf>,
+    /// What is compared
+    #[arg(long, value_enum, default_value_t = Unit::Sentence)]
+    unit: Unit,
+    /// How a text becomes a set
+    #[arg(long, value_name = "NAME:PARAMS", default_value = "characters:10", long_help = format!(
+        "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
+    ))]
+    signature: Signature,
+    /// How similar texts are found
+    #[arg(long, value_enum, default_value_t = Way::Lsh)]
+    method: Way,
+    /// The least Jaccard similarity of a pair, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.7, value_parser = ratio)]
+    threshold: f64,
+    /// How many signatures a text has, for the method lsh; texts that share one are compared
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    bands: u16,
+    /// How many minhashes make a signature
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
+    rows: u16,
+    /// The seed of the minhashes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u32,
+    /// How many of the texts that share a signature are compared with each other; the first ones are
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    max_bucket: u32,
+    /// The largest normalised edit distance of a pair, from 0 up to 1
+    #[arg(long, value_name = "E", value_parser = share)]
+    max_edit: Option<f64>,
+    /// Split clusters so that each text has at least this similarity with the representative of its cluster
+    #[arg(long, value_name = "S", value_parser = ratio)]
+    cohesion: Option<f64>,
+    /// Join this many distinct texts exactly with all others, and say what the method lsh did not find
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000", value_parser = clap::value_parser!(u64).range(1..))]
+    certify: Option<u64>,
+    /// The shortest text to compare, in characters
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    min_characters: u32,
+    /// The longest text to compare, in characters
+    #[arg(long, value_name = "N", default_value_t = 5000)]
+    max_characters: u32,
+    /// A text that stands in more places than this makes no pairs of documents: it is counted, and listed as capped
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    max_frequency: u32,
+    /// The most pairs of places to count for pairs of documents; more are refused beforehand
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pairs: u64,
+    /// How many of the largest clusters and of the pairs of documents to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: u16,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    /// The sentences of the documents
+    Sentence,
+    /// Whole documents
+    Document,
+}
+
+/// How similar texts are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// By locality-sensitive hashing: finds most pairs, the more similar the likelier
+    Lsh,
+    /// By a similarity join: finds all pairs
+    Exact,
+}
+
+/// From the links to the pairs of places, which are counted before they are made.
+const PAIRS_COUNTED: [Query; 3] = [query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED];
+const PAIRS_MADE: [Query; 2] = [query::PAIRS_UNIT_PAIRS, query::CLUSTERS_SHARED];
+
+/// The tables of the folder, and the queries of those that are always there.
+const TABLES: [(&str, Query); 4] = [
+    ("clusters", query::CLUSTERS),
+    ("pairs", query::CLUSTERS_PAIRS),
+    ("article_pairs", query::CLUSTERS_ARTICLE_PAIRS),
+    ("histogram", query::CLUSTERS_HISTOGRAM),
+];
+
+/// The files that the folder may have.
+const FILES: [&str; 7] = [
+    "clusters.parquet",
+    "pairs.parquet",
+    "article_pairs.parquet",
+    "histogram.parquet",
+    "capped.parquet",
+    "buckets.parquet",
+    "certificate.parquet",
+];
+
+/// A share from 0 up to 1.
+fn share(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => bail!("write a number from 0 up to 1, such as 0.25"),
+    }
+}
+
+impl Clusters {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let parameters = self.parameters();
+        if self.show_sql {
+            let mut queries = self.clustering();
+            queries.extend(PAIRS_COUNTED.into_iter().chain(PAIRS_MADE));
+            queries.extend(TABLES.map(|(_, query)| query));
+            return self.compared().show_sql(&[(parameters, queries)]);
+        }
+        let output = self.output.as_deref().context("a folder to write is required")?;
+        let mut run = Run::begin(&self.running)?;
+        self.reading.begin_quarantine()?;
+        let staged = StagedFolder::create(output, &FILES)?;
+        run.open_both(&self.compared()).await?;
+        run.workspace.parameters = parameters;
+        run.workspace.run_all(&self.clustering()).await?;
+        run.workspace.run_all(&PAIRS_COUNTED).await?;
+        let remedy = "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise \
+                      --threshold";
+        run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.max_pairs, remedy).await?;
+        run.workspace.run_all(&PAIRS_MADE).await?;
+        for (table, query) in TABLES {
+            let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
+            let path = staged.path().join(format!("{table}.parquet"));
+            run.write(rows, &OutputOptions { output: Some(path), format: None }).await?;
+        }
+        let path = |table: &str| staged.path().join(format!("{table}.parquet"));
+        run.write_table("SELECT * FROM capped ORDER BY pairs_not_made DESC, text", &path("capped")).await?;
+        if self.method == Way::Lsh {
+            run.write_table("SELECT * FROM buckets ORDER BY pairs_not_made DESC, bucket", &path("buckets")).await?;
+        }
+        let certificate = self.certificate(&mut run, &path("certificate")).await?;
+        let said = self.tables(&mut run).await?;
+        staged.commit()?;
+        Stdout.write_all(said.as_bytes())?;
+        self.summarise(run, certificate).await
+    }
+
+    fn compared(&self) -> Compared<'_> {
+        let needed = if self.unit == Unit::Document { Needed::Documents } else { Needed::DocumentsAndSentences };
+        Compared { inputs: &self.inputs, against: None, reading: self.reading.reading(), needed }
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = Parameters::default();
+        self.signature.set(&mut parameters);
+        parameters.set("against", false);
+        parameters.set("within_documents", false);
+        parameters.set("threshold", self.threshold);
+        parameters.set("bands", i64::from(self.bands));
+        parameters.set("rows", i64::from(self.rows));
+        parameters.set("minhashes", i64::from(self.bands) * i64::from(self.rows));
+        parameters.set("seed", i64::from(self.seed));
+        parameters.set("max_bucket", i64::from(self.max_bucket));
+        parameters.set("least_edit_similarity", 1.0 - self.max_edit.unwrap_or(1.0));
+        parameters.set("cohesion", self.cohesion.unwrap_or(0.0));
+        parameters.set("min_characters", i64::from(self.min_characters));
+        parameters.set("max_characters", i64::from(self.max_characters));
+        parameters.set("max_frequency", i64::from(self.max_frequency));
+        parameters
+    }
+
+    /// From the collection to the members of clusters.
+    fn clustering(&self) -> Vec<Query> {
+        let units = if self.unit == Unit::Document { query::UNITS_DOCUMENTS } else { query::UNITS_SENTENCES };
+        let mut stages = vec![query::UNITS_DOCS, query::UNITS_TWINS, units, query::UNITS_LENGTHS];
+        stages.extend([self.signature.query, query::TEXTS, query::TEXTS_OCCURRENCES]);
+        match self.method {
+            Way::Exact => stages.push(query::TEXTS_LINKS),
+            Way::Lsh => stages.extend([
+                query::CLUSTERS_BANDS,
+                query::CLUSTERS_BUCKETS,
+                query::CLUSTERS_USED,
+                query::CLUSTERS_LINKS,
+            ]),
+        }
+        stages.extend(self.max_edit.map(|_| query::CLUSTERS_EDITS));
+        stages.extend([query::CLUSTERS_COMPONENTS, query::CLUSTERS_REPRESENTATIVES, query::CLUSTERS_MEMBERS]);
+        stages.extend(self.cohesion.map(|_| query::CLUSTERS_STARS));
+        stages.extend([query::CLUSTERS_CLUSTERED, query::CLUSTERS_TEXT_LINKS]);
+        stages
+    }
+
+    /// Joins a sample exactly, and writes by similarity what was found of it and what theory expects.
+    async fn certificate(&self, run: &mut Run<'_>, path: &Path) -> Result<Option<Recall>> {
+        let Some(sample) = self.certify else { return Ok(None) };
+        let every = run.workspace.rows_of(query::TEXTS).div_ceil(sample).max(1);
+        let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
+        run.workspace.parameters.set("last_hash", last_hash.as_str());
+        run.workspace.parameters.set("is_lsh", self.method == Way::Lsh);
+        let mut stages = vec![query::CLUSTERS_SAMPLE];
+        stages.extend(self.max_edit.map(|_| query::CLUSTERS_SAMPLE_EDITS));
+        stages.push(query::CLUSTERS_CERTIFICATE);
+        run.workspace.run_all(&stages).await?;
+        run.write_table("SELECT * FROM certificate ORDER BY similarity_from", path).await?;
+        let [pairs, found] = run.numbers(query::CLUSTERS_RECALL).await?;
+        Ok(Some(Recall { pairs, found }))
+    }
+
+    /// What is printed.
+    async fn tables(&self, run: &mut Run<'_>) -> Result<String> {
+        run.workspace.parameters.set("top", i64::from(self.top));
+        let mut said = String::new();
+        let certificate = self.certify.map(|_| ("What an exact join of a sample finds", query::PRINT_CERTIFICATE));
+        for (title, query) in [
+            ("Clusters by size", query::PRINT_HISTOGRAM),
+            ("Pairs by kind", query::PRINT_KINDS),
+            ("The largest clusters", query::PRINT_CLUSTERS),
+            ("The documents that share most sentences", query::PRINT_ARTICLE_PAIRS),
+        ]
+        .into_iter()
+        .chain(certificate)
+        {
+            let rows = run.workspace.run_all(&[query]).await?.context("it is a query")?;
+            let shown = rows.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
+            let shown = if shown.starts_with("++") { "none" } else { &shown };
+            let _ = write!(said, "{title}:\n{shown}\n\n");
+        }
+        Ok(said)
+    }
+
+    async fn summarise(&self, mut run: Run<'_>, certificate: Option<Recall>) -> Result<Ending> {
+        let [clusters, places] = run.numbers(query::CLUSTERS_COUNTS).await?;
+        let units = run.workspace.rows_of(self.signature.query);
+        let of_any_length = run.count(if self.unit == Unit::Document { "documents" } else { "sentences" }).await?[0];
+        let (capped, full) =
+            (run.workspace.rows_of(query::TEXTS_CAPPED), run.workspace.rows_of(query::CLUSTERS_BUCKETS));
+        run.summarise(
+            &[
+                ("documents", run.workspace.rows_of(query::UNITS_DOCS)),
+                ("texts", units),
+                ("distinct", run.workspace.rows_of(query::TEXTS)),
+                ("pairs", run.workspace.rows_of(query::CLUSTERS_TEXT_LINKS)),
+                ("clusters", clusters),
+                ("in clusters", places),
+            ],
+            capped + full,
+        );
+        if of_any_length > units {
+            run.say(&format!(
+                "{} texts have fewer than {} or more than {} characters and were not compared (--min-characters, \
+                 --max-characters)",
+                grouped(of_any_length - units),
+                self.min_characters,
+                self.max_characters
+            ));
+        }
+        if full > 0 {
+            run.say(&format!(
+                "{} signatures are those of more than --max-bucket {} texts, of which the first were compared; \
+                 buckets.parquet lists them",
+                grouped(full),
+                self.max_bucket
+            ));
+        }
+        if capped > 0 {
+            run.say(&format!(
+                "{} texts stand in more than --max-frequency {} places and made no pairs of documents; capped.parquet lists \
+                 them",
+                grouped(capped),
+                self.max_frequency
+            ));
+        }
+        if let Some(recall) = certificate {
+            let (low, high) = recall.interval();
+            run.say(&format!(
+                "found {} of the {} pairs of a sample: recall {:.4}, with 95 % confidence from {low:.4} to {high:.4}",
+                grouped(recall.found),
+                grouped(recall.pairs),
+                recall.share()
+            ));
+        }
+        Ok(run.ending(capped + full))
+    }
+}

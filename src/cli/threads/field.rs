@@ -1,0 +1,201 @@
+//! What `ibid threads` is told about fields: `--field`, `--signature` and `--canonical`.
+
+use std::str::FromStr;
+
+use anyhow::{Error, Result, bail};
+
+use crate::cli::signature::Signature;
+use crate::pipeline::query::Literal;
+
+/// Names of columns of the result, which fields cannot have.
+const TAKEN: [&str; 7] = ["id_a", "id_b", "score", "doc_a", "doc_b", "label", "canonical"];
+
+/// `--field NAME=WEIGHT`
+#[derive(Debug, Clone)]
+pub(super) struct FieldOption {
+    name: String,
+    weight: Option<f64>,
+}
+
+impl FromStr for FieldOption {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (name, weight) = match text.rsplit_once('=') {
+            None => (text, None),
+            Some((name, weight)) => match weight.trim().parse::<f64>() {
+                Ok(weight) if weight >= 0.0 && weight.is_finite() => (name, Some(weight)),
+                _ => bail!(
+                    "the weight of {name} is a number from 0, got '{weight}'; write NAME=WEIGHT, such as title=0.4"
+                ),
+            },
+        };
+        if name.split('+').any(str::is_empty) {
+            bail!("write NAME=WEIGHT, such as title=0.4, or title+body=1 for two columns that are read as one");
+        }
+        Ok(Self { name: name.to_string(), weight })
+    }
+}
+
+/// `--signature SPEC` or `--signature FIELD=SPEC`
+#[derive(Debug, Clone)]
+pub(super) struct SignatureOption {
+    field: Option<String>,
+    signature: Signature,
+}
+
+impl FromStr for SignatureOption {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (field, signature) = text.rsplit_once('=').map_or((None, text), |(field, rest)| (Some(field), rest));
+        Ok(Self { field: field.map(str::to_string), signature: signature.parse()? })
+    }
+}
+
+/// A field: columns that are read as one text, and how that becomes a set.
+#[derive(Debug, Clone)]
+pub(super) struct Field {
+    pub(super) name: String,
+    /// Its share of the score; the weights of all fields sum to 1.
+    pub(super) weight: f64,
+    pub(super) signature: Signature,
+}
+
+impl Field {
+    /// The fields that the options ask for. Without weights they are equal.
+    pub(super) fn all(fields: &[FieldOption], signatures: &[SignatureOption]) -> Result<Vec<Self>> {
+        let sum: f64 = fields.iter().filter_map(|field| field.weight).sum();
+        let given = fields.iter().filter(|field| field.weight.is_some()).count();
+        if given > 0 && given < fields.len() {
+            bail!("give all fields a weight, as in --field title=0.4, or none, which makes them equal");
+        }
+        if given > 0 && sum <= 0.0 {
+            bail!("the weights of all fields are 0; give one of them more");
+        }
+        let mut all: Vec<Self> = Vec::new();
+        for option in fields {
+            let name = &option.name;
+            if TAKEN.contains(&name.as_str()) {
+                bail!(
+                    "a field cannot be called {name}, which is a column of the result; rename the column of the input"
+                );
+            }
+            if all.iter().any(|field| field.name == *name) {
+                bail!("the field {name} is given twice");
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a few fields")]
+            let equal = 1.0 / fields.len() as f64;
+            let of_field = |option: &&SignatureOption| option.field.as_deref() == Some(name);
+            let chosen = signatures.iter().find(of_field);
+            let chosen = chosen.or_else(|| signatures.iter().find(|option| option.field.is_none()));
+            all.push(Self {
+                name: name.clone(),
+                weight: option.weight.map_or(equal, |weight| weight / sum),
+                signature: chosen.map_or_else(|| "shingles:3".parse(), |option| Ok(option.signature.clone()))?,
+            });
+        }
+        for option in signatures.iter().filter_map(|option| option.field.as_ref()) {
+            if !all.iter().any(|field| field.name == *option) {
+                bail!("--signature names the field {option}, which is not among those of --field");
+            }
+        }
+        Ok(all)
+    }
+
+    /// The columns that are read as one text.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.name.split('+')
+    }
+
+    /// The columns as SQL, each as text.
+    pub(super) fn texts(&self) -> Literal {
+        let text = |name: &str| Literal::column(name).within("CAST(", " AS VARCHAR)");
+        Literal::joined(self.columns().map(text), ", ")
+    }
+}
+
+/// Which thread of a group is kept.
+#[derive(Debug, Clone)]
+pub(super) enum Canonical {
+    Votes(String),
+    Oldest(String),
+    Longest,
+}
+
+impl FromStr for Canonical {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let (rule, column) = text.split_once('=').map_or((text, None), |(rule, column)| (rule, Some(column)));
+        let column = |default: &str| column.unwrap_or(default).to_string();
+        Ok(match rule {
+            "votes" => Self::Votes(column("votes")),
+            "oldest" => Self::Oldest(column("created_at")),
+            "longest" if !text.contains('=') => Self::Longest,
+            _ => bail!("write votes, oldest or longest; votes=COLUMN and oldest=COLUMN name the column"),
+        })
+    }
+}
+
+impl Canonical {
+    /// The column that it reads.
+    pub(super) fn column(&self) -> Option<&str> {
+        match self {
+            Self::Votes(column) | Self::Oldest(column) => Some(column),
+            Self::Longest => None,
+        }
+    }
+
+    /// What is least for the thread to keep, as SQL.
+    pub(super) fn rank(&self, fields: &[Field]) -> Literal {
+        match self {
+            Self::Votes(column) => Literal::column(column).within("-TRY_CAST(", " AS DOUBLE)"),
+            Self::Oldest(column) => Literal::column(column),
+            Self::Longest => {
+                Literal::joined(fields.iter().map(Field::texts), ", ").within("-character_length(concat_ws('', ", "))")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fields(fields: &[&str], signatures: &[&str]) -> Result<Vec<Field>> {
+        let fields: Result<Vec<_>> = fields.iter().map(|text| text.parse()).collect();
+        let signatures: Result<Vec<_>> = signatures.iter().map(|text| text.parse()).collect();
+        Field::all(&fields?, &signatures?)
+    }
+
+    #[test]
+    fn weights_are_shares() {
+        let weights = |given: &[&str]| -> Vec<f64> { fields(given, &[]).unwrap().iter().map(|f| f.weight).collect() };
+        assert_eq!(weights(&["title=2", "body=1", "answer=1"]), [0.5, 0.25, 0.25]);
+        assert_eq!(weights(&["title", "body"]), [0.5, 0.5]);
+        assert_eq!(fields(&["title+body=1"], &[]).unwrap()[0].columns().collect::<Vec<_>>(), ["title", "body"]);
+    }
+
+    #[test]
+    fn mistakes_are_explained() {
+        let error = |given: &[&str], signatures: &[&str]| fields(given, signatures).unwrap_err().to_string();
+        assert!(error(&["title=x"], &[]).contains("the weight of title is a number from 0, got 'x'"));
+        assert!(error(&["title=-1"], &[]).contains("a number from 0"));
+        assert!(error(&["=1"], &[]).contains("write NAME=WEIGHT"));
+        assert!(error(&["a+=1"], &[]).contains("write NAME=WEIGHT"));
+        assert!(error(&["title=1", "body"], &[]).contains("give all fields a weight"));
+        assert!(error(&["title=0", "body=0"], &[]).contains("are 0"));
+        assert!(error(&["title=1", "title=1"], &[]).contains("given twice"));
+        assert!(error(&["score=1"], &[]).contains("cannot be called score"));
+        assert!(error(&["title=1"], &["body=shingles:3"]).contains("not among those of --field"));
+    }
+
+    #[test]
+    fn the_thread_to_keep_has_the_least_rank() {
+        let rank = |text: &str| text.parse::<Canonical>().map(|rule| format!("{:?}", rule.rank(&[])));
+        assert!(rank("votes").unwrap().contains("votes"));
+        assert!(rank("oldest=posted").unwrap().contains("posted"));
+        assert!(rank("longest=x").is_err() && rank("newest").is_err());
+    }
+}

@@ -1,0 +1,377 @@
+//! `ibid threads`: near-duplicate threads over several fields (QA-THREADS; Wu, Zhang, Huang 2011).
+
+mod field;
+mod labels;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+
+use self::field::{Canonical, Field, FieldOption, SignatureOption};
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::run::{Compared, Run, check_table, grouped, ratio};
+use super::signature::Signature;
+use crate::certificate::Recall;
+use crate::corpus;
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+
+/// Find near-duplicate threads, by the weighted mean of the similarities of several fields
+///
+/// Records are JSON lines, CSV or Parquet with an id and the fields as columns; or a corpus made of them.
+#[derive(Debug, Args)]
+pub(super) struct Threads {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// A field and its weight; may be repeated. Weights are divided by their sum; without weights the fields are equal.
+    /// title+body is one field of two columns
+    #[arg(long, value_name = "NAME=WEIGHT", required = true)]
+    field: Vec<FieldOption>,
+    /// How a text becomes a set, for all fields, or for one with FIELD=NAME:PARAMS [default: shingles:3]
+    #[arg(long, value_name = "[FIELD=]NAME:PARAMS", long_help = format!(
+        "How a text becomes a set, for all fields, or for one with FIELD=NAME:PARAMS; may be repeated; parameters left out \
+         have the values shown: {} [default: shingles:3]", Signature::help()
+    ))]
+    signature: Vec<SignatureOption>,
+    /// The least score, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.5, value_parser = ratio)]
+    threshold: f64,
+    /// How similar fields are found
+    #[arg(long, value_enum, default_value_t = Strategy::Doc)]
+    strategy: Strategy,
+    /// The longest list of postings that makes pairs, in distinct texts, for --strategy term; longer ones are listed as
+    /// capped
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
+    max_postings: u32,
+    /// Of about how many threads to look at all pairs, to say what --strategy term did not find; 0 does not look
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    certify: u64,
+    /// Take the weights and the threshold that are best for the pairs of --labels, instead of those given
+    #[arg(long, value_enum, requires = "labels", conflicts_with = "threshold")]
+    weights: Option<Weights>,
+    /// Labelled pairs to judge by: a table with id_a, id_b and whether they are duplicates; a file that FROM takes
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// The column of --labels that says whether a pair is a duplicate
+    #[arg(long, value_name = "NAME", default_value = "label")]
+    label: String,
+    /// Judge the fields and weights by the labels, and do not look for pairs
+    #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped"])]
+    evaluate_only: bool,
+    /// How many random weights to climb from
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    starts: u16,
+    /// The seed of the random weights
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Write how well each field and the score tell the labelled pairs apart to this file: what, weight, threshold,
+    /// precision, recall, f1, auc
+    #[arg(long, value_name = "FILE", requires = "labels")]
+    evaluation: Option<PathBuf>,
+    /// Write the groups of threads that the pairs connect to this file: canonical, id, score (of the two)
+    #[arg(long, value_name = "FILE")]
+    groups: Option<PathBuf>,
+    /// The thread of a group to keep: that with most votes, the oldest or the longest; votes=COLUMN and oldest=COLUMN name
+    /// the column [default columns: votes, created_at]
+    #[arg(long, value_name = "RULE", requires = "groups", default_value = "longest")]
+    canonical: Canonical,
+    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
+    /// from here
+    #[arg(long, value_name = "INPUT")]
+    against: Option<String>,
+    /// The most pairs of threads to compare in all fields; more are refused beforehand, since each takes some 200 bytes of
+    /// memory
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pairs: u64,
+    /// Write the table of capped lists of postings to this file: field, element, texts, pairs_not_made, example
+    #[arg(long, value_name = "FILE")]
+    capped: Option<PathBuf>,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// How similar fields are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Strategy {
+    /// By a similarity join: exact
+    Doc,
+    /// By lists of postings, with a cap: approximate
+    Term,
+}
+
+/// Where the weights come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Weights {
+    /// From labelled pairs
+    Fit,
+}
+
+/// Statements with their parameters.
+type Part = (Parameters, Vec<Query>);
+
+impl Threads {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let fields = Field::all(&self.field, &self.signature)?;
+        if self.show_sql {
+            if self.weights.is_some() {
+                bail!("weights are not fitted in SQL; fit them first, and write --show-sql with the weights found");
+            }
+            return self.compared().show_sql(&self.script(&fields));
+        }
+        let mut run = Run::begin(&self.running)?;
+        self.writing.check()?;
+        for file in [&self.evaluation, &self.groups, &self.capped] {
+            check_table(file.as_deref())?;
+        }
+        self.reading.begin_quarantine()?;
+        run.open_both(&self.compared()).await?;
+        self.check_columns(&run, &fields).await?;
+        self.find(&mut run, fields).await
+    }
+
+    async fn find(&self, run: &mut Run<'_>, mut fields: Vec<Field>) -> Result<Ending> {
+        run_parts(run, self.sets(&fields)).await?;
+        let threshold = match &self.labels {
+            Some(labels) => self.judge(run, &mut fields, labels).await?,
+            None => self.threshold,
+        };
+        if self.evaluate_only {
+            return Ok(run.ending(0));
+        }
+        let parameters = self.parameters(&fields, threshold);
+        run_parts(run, vec![(parameters.clone(), self.links())]).await?;
+        let remedy = "raise --threshold, or take --strategy term, which leaves out what stands in too many threads";
+        run.refuse_more_pairs(query::THREADS_ESTIMATE, self.max_pairs, remedy).await?;
+        run_parts(run, self.pairs(&parameters, &fields)).await?;
+        let [with_duplicates] = run.numbers(query::THREADS_COUNTS).await?;
+        let rows = run.workspace.run_all(&[query::THREADS]).await?.context("the last statement is a query")?;
+        let found = run.write(rows, &self.writing).await?;
+        let capped = run.workspace.rows_of(query::TERM_CAPPED);
+        if let Some(path) = &self.capped {
+            self.write_capped(run, path).await?;
+        }
+        let candidates = run.workspace.rows_of(query::THREADS_CANDIDATES);
+        let pruned = self.pruned(run).await?;
+        if let Some(path) = &self.groups {
+            let rows = run_parts(run, self.groups(&parameters, &fields)).await?.context("groups are a query")?;
+            let output = OutputOptions { output: Some(path.clone()), format: None };
+            run.write(rows, &output).await?;
+        }
+        let recall = self.recall(run, &parameters, &fields).await?;
+        let counts = [
+            ("threads", run.workspace.rows_of(query::UNITS_DOCS)),
+            ("distinct texts", run.workspace.rows_of(query::THREADS_TEXTS)),
+            ("candidates", candidates),
+            ("pairs", found),
+            ("threads with a duplicate", with_duplicates),
+        ];
+        run.summarise(&counts, capped);
+        run.say(&pruned);
+        if capped > 0 {
+            run.say(&format!(
+                "{} lists of postings are longer than --max-postings {} and made no pairs; --capped FILE lists them all",
+                grouped(capped),
+                self.max_postings
+            ));
+        }
+        if let Some(recall) = recall {
+            let (low, high) = recall.interval();
+            run.say(&format!(
+                "found {} of the {} pairs of a sample of threads: recall {:.4}, with 95 % confidence from {low:.4} to \
+                 {high:.4}",
+                grouped(recall.found),
+                grouped(recall.pairs),
+                recall.share()
+            ));
+        }
+        Ok(run.ending(capped))
+    }
+
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            inputs: &self.inputs,
+            against: self.against.as_ref(),
+            reading: corpus::Options { text_is_optional: true, ..self.reading.reading() },
+            needed: Needed::Documents,
+        }
+    }
+
+    /// Fails where a column is not there.
+    async fn check_columns(&self, run: &Run<'_>, fields: &[Field]) -> Result<()> {
+        for table in ["documents", "against_documents"] {
+            let there = run.workspace.session.table(table).await?;
+            let there: Vec<_> = there.schema().fields().iter().map(|field| field.name().as_str()).collect();
+            let rule = self.groups.as_ref().and_then(|_| self.canonical.column());
+            for wanted in fields.iter().flat_map(Field::columns).chain(rule) {
+                if !there.contains(&wanted) {
+                    bail!(
+                        "there is no column {wanted:?} in the input; its columns are {}",
+                        there.join(", ").replace("against_", "")
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All statements in order, without those that judge by labels or look at a sample.
+    fn script(&self, fields: &[Field]) -> Vec<Part> {
+        let parameters = self.parameters(fields, self.threshold);
+        let mut script = self.sets(fields);
+        script.push((parameters.clone(), self.links()));
+        script.extend(self.pairs(&parameters, fields));
+        script.push((parameters.clone(), vec![query::THREADS]));
+        script
+    }
+
+    /// What the statements after the sets of the fields need.
+    fn parameters(&self, fields: &[Field], threshold: f64) -> Parameters {
+        let mut parameters = Parameters::default();
+        let names = || fields.iter().map(|field| Literal::column(&field.name));
+        let term = |field: &Field| Literal::column(&field.name).within(&format!("{:?} * ", field.weight), "");
+        let founding = fields.iter().zip(0_i64..).filter(|(field, _)| field.weight > 0.0);
+        parameters.set("against", self.against.is_some());
+        parameters.set("founding", Literal::joined(founding.map(|(_, number)| number.into()), ", "));
+        parameters.set("fields", Literal::joined(fields.iter().map(|f| f.name.as_str().into()), ", ").within("[", "]"));
+        parameters.set("names", Literal::joined(names(), ", "));
+        parameters.set("score", Literal::joined(fields.iter().map(term), " + ").within("(", ")"));
+        parameters.set("threshold", threshold);
+        parameters.set("least", least(threshold, fields.len()));
+        parameters.set("max_postings", i64::from(self.max_postings));
+        parameters.set("rank", self.canonical.rank(fields));
+        parameters
+    }
+
+    /// The sets of all fields.
+    fn sets(&self, fields: &[Field]) -> Vec<Part> {
+        let mut parts = vec![(Parameters::default(), vec![query::UNITS_DOCS, query::THREADS_NO_SETS])];
+        for (field, number) in fields.iter().zip(0_i64..) {
+            let mut parameters = Parameters::default();
+            parameters.set("columns", field.texts());
+            parameters.set("field", number);
+            field.signature.set(&mut parameters);
+            parts.push((parameters, vec![query::UNITS_FIELD, field.signature.query, query::THREADS_SETS]));
+        }
+        parts
+    }
+
+    /// The links between texts.
+    fn links(&self) -> Vec<Query> {
+        let mut links = vec![query::THREADS_TEXTS, query::THREADS_OCCURRENCES];
+        match self.strategy {
+            Strategy::Doc => links.push(query::THREADS_LINKS),
+            Strategy::Term => {
+                links.extend([query::TERM_POSTINGS, query::TERM_CAPPED, query::TERM_CANDIDATES, query::TERM_LINKS])
+            }
+        }
+        links
+    }
+
+    /// From the links to the pairs.
+    fn pairs(&self, parameters: &Parameters, fields: &[Field]) -> Vec<Part> {
+        let mut parts = vec![(parameters.clone(), vec![query::THREADS_CANDIDATES])];
+        parts.extend(similarities(fields));
+        parts.push((parameters.clone(), vec![query::THREADS_PAIRS]));
+        parts
+    }
+
+    /// From the pairs to the groups.
+    fn groups(&self, parameters: &Parameters, fields: &[Field]) -> Vec<Part> {
+        let canonical = vec![query::GROUPS, query::GROUPS_CANONICAL, query::GROUPS_CANDIDATES];
+        let mut parts = vec![(parameters.clone(), canonical)];
+        parts.extend(similarities(fields));
+        parts.push((parameters.clone(), vec![query::GROUPS_RESULT]));
+        parts
+    }
+
+    /// What each bound spared.
+    async fn pruned(&self, run: &mut Run<'_>) -> Result<String> {
+        if self.strategy == Strategy::Term {
+            let [met, of_like_length, compared] = run.numbers(query::TERM_PRUNED).await?;
+            return Ok(format!(
+                "of {} pairs of postings {} had lengths too different (eq. 2); {} pairs of texts were compared",
+                grouped(met),
+                grouped(met.saturating_sub(of_like_length)),
+                grouped(compared)
+            ));
+        }
+        let counted = |name| grouped(run.workspace.counted(query::THREADS_LINKS, name));
+        Ok(format!(
+            "pairs of texts that met: {} had lengths too different (eq. 2), {} too few elements left (eq. 3), {} bitmaps too \
+             different; {} were compared, {} of them not to the end (eq. 3)",
+            counted("pruned_length"),
+            counted("pruned_position"),
+            counted("pruned_bitmap"),
+            counted("verified"),
+            counted("ended_early")
+        ))
+    }
+
+    async fn write_capped(&self, run: &mut Run<'_>, path: &std::path::Path) -> Result<()> {
+        let columns = "field, element, texts, pairs_not_made, example";
+        let sql = match self.strategy {
+            Strategy::Term => format!("SELECT {columns} FROM capped ORDER BY pairs_not_made DESC, field, element"),
+            // Nothing is left out.
+            Strategy::Doc => format!(
+                "SELECT {columns} FROM (VALUES ('', arrow_cast(0, 'UInt64'), 0, 0, '')) AS t({columns}) WHERE false"
+            ),
+        };
+        run.write_table(&sql, path).await?;
+        Ok(())
+    }
+
+    /// Joins a sample exactly, and says how many of its pairs were found.
+    async fn recall(&self, run: &mut Run<'_>, parameters: &Parameters, fields: &[Field]) -> Result<Option<Recall>> {
+        if self.strategy == Strategy::Doc || self.certify == 0 {
+            return Ok(None);
+        }
+        let every = run.workspace.rows_of(query::UNITS_DOCS).div_ceil(self.certify).max(1);
+        let mut parameters = parameters.clone();
+        let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
+        parameters.set("last_hash", last_hash.as_str());
+        let mut parts = vec![(parameters.clone(), vec![query::CERTIFICATE_LINKS, query::THREADS_CANDIDATES])];
+        parts.extend(similarities(fields));
+        run_parts(run, parts).await?;
+        run.workspace.parameters = parameters;
+        let [pairs, found] = run.numbers(query::CERTIFICATE_RECALL).await?;
+        Ok(Some(Recall { pairs, found }))
+    }
+}
+
+/// The similarity that some field of a pair reaches whose score reaches `threshold`: the score is a mean, but its rounding may
+/// lift it a little above the similarities.
+#[expect(clippy::cast_precision_loss, reason = "a few fields")]
+fn least(threshold: f64, fields: usize) -> f64 {
+    threshold * (1.0 - (2 * fields + 4) as f64 * f64::EPSILON)
+}
+
+/// Adds the similarity of each field to the candidates.
+fn similarities(fields: &[Field]) -> Vec<Part> {
+    let part = |(field, number): (&Field, i64)| {
+        let mut parameters = Parameters::default();
+        parameters.set("field", number);
+        parameters.set("name", Literal::column(&field.name));
+        (parameters, vec![query::THREADS_SIMILARITIES])
+    };
+    fields.iter().zip(0..).map(part).collect()
+}
+
+/// Runs statements with their parameters, and gives the rows of the last query among them.
+async fn run_parts(run: &mut Run<'_>, parts: Vec<Part>) -> Result<Option<datafusion::dataframe::DataFrame>> {
+    let mut last = None;
+    for (parameters, queries) in parts {
+        run.workspace.parameters = parameters;
+        last = run.workspace.run_all(&queries).await?;
+    }
+    Ok(last)
+}

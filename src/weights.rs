@@ -1,0 +1,356 @@
+//! The weights of fields and the threshold of their mean, from pairs that people labelled (QA-THREADS, section 5.2).
+//!
+//! The paper climbs from random weights and thresholds to the best F1. Here only the weights are climbed, in hundredths:
+//! for given weights the best threshold is found exactly, by going through the pairs in the order of their scores.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Labelled pairs with the similarity of each field.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Examples {
+    pub(crate) fields: usize,
+    /// A row of `fields` similarities for each pair.
+    pub(crate) similarities: Vec<f64>,
+    pub(crate) labels: Vec<bool>,
+    /// Pairs of one group, such as those of one question, are never apart in a cross-validation.
+    pub(crate) groups: Vec<i64>,
+}
+
+/// How well a score tells duplicates from others.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Figures {
+    pub(crate) threshold: f64,
+    pub(crate) precision: f64,
+    pub(crate) recall: f64,
+    pub(crate) f1: f64,
+    /// How often a duplicate has a higher score than another pair; a tie counts a half.
+    pub(crate) auc: f64,
+}
+
+/// Weights that sum to 1, and a threshold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fitted {
+    pub(crate) weights: Vec<f64>,
+    pub(crate) threshold: f64,
+}
+
+/// A hundred hundredths, dealt to the fields.
+type Hundredths = Vec<u8>;
+
+/// How far a step of the climb goes, in hundredths.
+const STEPS: [u8; 6] = [32, 16, 8, 4, 2, 1];
+
+impl Examples {
+    pub(crate) fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// How many of the pairs are duplicates.
+    pub(crate) fn duplicates(&self) -> usize {
+        self.labels.iter().filter(|label| **label).count()
+    }
+
+    /// The figures of a mean of the fields with these weights: at a threshold, or at the best one.
+    pub(crate) fn judge(&self, weights: &[f64], threshold: Option<f64>) -> Figures {
+        Figures::of(&self.scored(weights), threshold)
+    }
+
+    /// The best weights and threshold by F1, then by AUC, that climbing from `starts` random weights finds.
+    pub(crate) fn fit(&self, starts: usize, seed: u64) -> Fitted {
+        let mut known = HashMap::new();
+        let mut best: Option<(Figures, Hundredths)> = None;
+        for mut weights in first_weights(self.fields, starts, seed) {
+            let mut figures = self.known(&mut known, &weights);
+            while let Some((better, to)) = self.best_step(&mut known, &weights, figures) {
+                (figures, weights) = (better, to);
+            }
+            if best.as_ref().is_none_or(|(best, _)| figures.is_better_than(best)) {
+                best = Some((figures, weights));
+            }
+        }
+        let (figures, weights) = best.unwrap_or_else(|| (self.judge(&[], None), Vec::new()));
+        Fitted { weights: shares(&weights), threshold: figures.threshold }
+    }
+
+    /// The figures on pairs that were not there when weights and threshold were fitted: each of `folds` parts of the groups is
+    /// judged by what the others give. The threshold and the AUC are means over the folds.
+    pub(crate) fn cross_validate(&self, folds: usize, starts: usize, seed: u64) -> Option<Figures> {
+        let mut order: BTreeMap<(u64, i64), Vec<usize>> = BTreeMap::new();
+        for (i, group) in self.groups.iter().enumerate() {
+            let hash = Random(seed ^ group.cast_unsigned()).next();
+            order.entry((hash, *group)).or_default().push(i);
+        }
+        let groups: Vec<Vec<usize>> = order.into_values().collect();
+        let mut counts = Counts::default();
+        let (mut thresholds, mut aucs) = (Vec::new(), Vec::new());
+        for fold in 0..folds {
+            let pick = |held_out: bool| {
+                let of_fold = groups.iter().enumerate().filter(|(i, _)| (i % folds == fold) == held_out);
+                self.part(of_fold.flat_map(|(_, pairs)| pairs.iter().copied()))
+            };
+            let (train, test) = (pick(false), pick(true));
+            if train.is_one_sided() || test.len() == 0 {
+                continue;
+            }
+            let fitted = train.fit(starts, seed);
+            let scored = test.scored(&fitted.weights);
+            counts.add(&Counts::of(&scored, fitted.threshold));
+            thresholds.push(fitted.threshold);
+            if !test.is_one_sided() {
+                aucs.push(auc(&scored));
+            }
+        }
+        (!thresholds.is_empty()).then(|| counts.figures(mean(&thresholds), mean(&aucs)))
+    }
+
+    /// Whether there are no duplicates, or nothing else.
+    pub(crate) fn is_one_sided(&self) -> bool {
+        [0, self.len()].contains(&self.duplicates())
+    }
+
+    fn part(&self, pairs: impl Iterator<Item = usize>) -> Self {
+        let mut part = Self { fields: self.fields, ..Self::default() };
+        for i in pairs {
+            part.similarities.extend_from_slice(&self.similarities[i * self.fields..(i + 1) * self.fields]);
+            part.labels.push(self.labels[i]);
+            part.groups.push(self.groups[i]);
+        }
+        part
+    }
+
+    /// The scores, highest first, with the labels.
+    fn scored(&self, weights: &[f64]) -> Vec<(f64, bool)> {
+        let score = |row: &[f64]| row.iter().zip(weights).map(|(similarity, weight)| similarity * weight).sum::<f64>();
+        let mut scored: Vec<_> = match self.fields {
+            0 => self.labels.iter().map(|label| (0.0, *label)).collect(),
+            fields => self.similarities.chunks(fields).map(score).zip(self.labels.iter().copied()).collect(),
+        };
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored
+    }
+
+    fn known(&self, known: &mut HashMap<Hundredths, Figures>, weights: &Hundredths) -> Figures {
+        *known.entry(weights.clone()).or_insert_with(|| self.judge(&shares(weights), None))
+    }
+
+    /// The best of the weights that are one step away, if they are better.
+    fn best_step(
+        &self,
+        known: &mut HashMap<Hundredths, Figures>,
+        from: &Hundredths,
+        figures: Figures,
+    ) -> Option<(Figures, Hundredths)> {
+        let mut best: Option<(Figures, Hundredths)> = None;
+        for step in STEPS {
+            for loser in (0..from.len()).filter(|i| from[*i] >= step) {
+                for winner in (0..from.len()).filter(|i| *i != loser) {
+                    let mut to = from.clone();
+                    to[loser] -= step;
+                    to[winner] += step;
+                    let reached = self.known(known, &to);
+                    if reached.is_better_than(best.as_ref().map_or(&figures, |(best, _)| best)) {
+                        best = Some((reached, to));
+                    }
+                }
+            }
+        }
+        best
+    }
+}
+
+impl Figures {
+    fn of(scored: &[(f64, bool)], threshold: Option<f64>) -> Self {
+        let threshold = threshold.unwrap_or_else(|| best_threshold(scored));
+        Counts::of(scored, threshold).figures(threshold, auc(scored))
+    }
+
+    fn is_better_than(&self, other: &Self) -> bool {
+        (self.f1, self.auc) > (other.f1, other.auc)
+    }
+}
+
+/// Pairs by what they are and what they were taken for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    found: u32,
+    right: u32,
+    duplicates: u32,
+}
+
+impl Counts {
+    fn of(scored: &[(f64, bool)], threshold: f64) -> Self {
+        let mut counts = Self::default();
+        for (score, label) in scored {
+            let found = *score >= threshold;
+            counts.found += u32::from(found);
+            counts.right += u32::from(found && *label);
+            counts.duplicates += u32::from(*label);
+        }
+        counts
+    }
+
+    fn add(&mut self, more: &Self) {
+        self.found += more.found;
+        self.right += more.right;
+        self.duplicates += more.duplicates;
+    }
+
+    fn figures(&self, threshold: f64, auc: f64) -> Figures {
+        let share = |of: u32| if of == 0 { 0.0 } else { f64::from(self.right) / f64::from(of) };
+        let f1 = f1(self.right, self.found, self.duplicates);
+        Figures { threshold, precision: share(self.found), recall: share(self.duplicates), f1, auc }
+    }
+}
+
+fn f1(right: u32, found: u32, duplicates: u32) -> f64 {
+    let sum = f64::from(found) + f64::from(duplicates);
+    if sum > 0.0 { 2.0 * f64::from(right) / sum } else { 0.0 }
+}
+
+/// The threshold above 0 with the best F1, half way from the last score that it takes to the first that it does not; of
+/// several the highest. `scored` is highest first.
+fn best_threshold(scored: &[(f64, bool)]) -> f64 {
+    let duplicates = Counts::of(scored, f64::INFINITY).duplicates;
+    let (mut found, mut right) = (0, 0);
+    let mut best = (0.0, 1.0);
+    for (i, (score, label)) in scored.iter().enumerate().take_while(|(_, (score, _))| *score > 0.0) {
+        (found, right) = (found + 1, right + u32::from(*label));
+        let next = scored.get(i + 1).map_or(0.0, |(next, _)| *next);
+        if next < *score && f1(right, found, duplicates) > best.0 {
+            let half_way = next + (score - next) / 2.0;
+            best = (f1(right, found, duplicates), if half_way > next { half_way } else { *score });
+        }
+    }
+    best.1
+}
+
+/// How often a duplicate comes before another pair. `scored` is highest first.
+fn auc(scored: &[(f64, bool)]) -> f64 {
+    let (mut duplicates, mut others, mut sum) = (0.0, 0.0, 0.0);
+    for ties in scored.chunk_by(|a, b| a.0 == b.0) {
+        let (mut tied_duplicates, mut tied_others) = (0.0, 0.0);
+        for (_, label) in ties {
+            *if *label { &mut tied_duplicates } else { &mut tied_others } += 1.0;
+        }
+        sum += tied_others * (duplicates + tied_duplicates / 2.0);
+        (duplicates, others) = (duplicates + tied_duplicates, others + tied_others);
+    }
+    if duplicates * others > 0.0 { sum / (duplicates * others) } else { 0.5 }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few folds")]
+fn mean(values: &[f64]) -> f64 {
+    if values.is_empty() { 0.5 } else { values.iter().sum::<f64>() / values.len() as f64 }
+}
+
+fn shares(weights: &Hundredths) -> Vec<f64> {
+    weights.iter().map(|hundredths| f64::from(*hundredths) / 100.0).collect()
+}
+
+/// Where to climb from: equal weights, each field alone, and `starts` random ones.
+fn first_weights(fields: usize, starts: usize, seed: u64) -> Vec<Hundredths> {
+    let deal = |share: &dyn Fn(usize) -> usize| {
+        let mut weights = vec![0; fields];
+        (0..100).for_each(|i| weights[share(i)] += 1);
+        weights
+    };
+    if fields == 0 {
+        return Vec::new();
+    }
+    let mut first = vec![deal(&|i| i % fields)];
+    first.extend((0..fields).map(|field| deal(&|_| field)));
+    let mut random = Random(seed);
+    for _ in 0..starts {
+        // Cuts in random places leave every share of a hundred equally likely.
+        let mut cuts: Vec<u64> = (1..fields).map(|_| random.next() % 101).collect();
+        cuts.sort_unstable();
+        first.push(deal(&|i| cuts.iter().filter(|cut| **cut <= i as u64).count()));
+    }
+    first
+}
+
+/// Random numbers that are the same for a seed on all machines (SplitMix64; Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn examples(rows: &[(&[f64], bool)]) -> Examples {
+        Examples {
+            fields: rows[0].0.len(),
+            similarities: rows.iter().flat_map(|(row, _)| row.iter().copied()).collect(),
+            labels: rows.iter().map(|(_, label)| *label).collect(),
+            groups: (0..).take(rows.len()).collect(),
+        }
+    }
+
+    #[test]
+    fn the_best_threshold_is_that_of_trying_all() {
+        let mut random = Random(1);
+        for _ in 0..200 {
+            let pairs = 1 + random.next() % 12;
+            let mut scored: Vec<_> = (0..pairs)
+                .map(|_| (f64::from(u8::try_from(random.next() % 6).unwrap()) / 5.0, random.next().is_multiple_of(2)))
+                .collect();
+            scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+            let tried = (1..=100).map(|i| Counts::of(&scored, f64::from(i) / 100.0).figures(0.0, 0.0).f1);
+            let best = tried.fold(0.0, f64::max);
+            let found = Figures::of(&scored, None);
+            assert!((found.f1 - best).abs() < 1e-12 && found.threshold > 0.0, "{scored:?} {found:?} {best}");
+        }
+    }
+
+    #[test]
+    fn auc_counts_pairs_in_order_and_ties_half() {
+        let scored = [(0.9, true), (0.5, false), (0.5, true), (0.1, false)];
+        assert_eq!(auc(&scored), 3.5 / 4.0);
+        assert_eq!(auc(&[(0.9, true)]), 0.5);
+    }
+
+    #[test]
+    fn a_field_that_says_nothing_gets_no_weight() {
+        let rows: Vec<([f64; 2], bool)> =
+            (0..50).map(|i| ([f64::from(i % 7) / 7.0, if i % 2 == 0 { 0.6 } else { 0.4 }], i % 2 == 0)).collect();
+        let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
+        let examples = examples(&rows);
+        let fitted = examples.fit(10, 0);
+        let figures = examples.judge(&fitted.weights, Some(fitted.threshold));
+        assert_eq!((figures.f1, figures.auc), (1.0, 1.0), "{fitted:?}");
+        assert!(fitted.weights[1] > 0.6, "{fitted:?}");
+        let held_out = examples.cross_validate(5, 10, 0).unwrap();
+        assert!(held_out.f1 > 0.9, "{held_out:?}");
+    }
+
+    #[test]
+    fn what_no_field_tells_is_not_told_on_pairs_held_out() {
+        let mut random = Random(3);
+        let rows: Vec<([f64; 1], bool)> = (0..400)
+            .map(|_| ([f64::from(u8::try_from(random.next() % 100).unwrap()) / 100.0], random.next().is_multiple_of(2)))
+            .collect();
+        let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
+        let held_out = examples(&rows).cross_validate(5, 0, 0).unwrap();
+        assert!((held_out.auc - 0.5).abs() < 0.1, "{held_out:?}");
+    }
+
+    #[test]
+    fn a_fit_is_the_same_for_a_seed() {
+        let mut random = Random(5);
+        let mut next = || f64::from(u8::try_from(random.next() % 100).unwrap()) / 100.0;
+        let rows: Vec<([f64; 3], bool)> = (0..60).map(|i| ([next(), next(), next()], i % 3 == 0)).collect();
+        let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
+        let examples = examples(&rows);
+        assert_eq!(examples.fit(20, 7), examples.fit(20, 7));
+        assert!((examples.fit(20, 7).weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    }
+}
