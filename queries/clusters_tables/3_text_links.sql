@@ -1,7 +1,8 @@
--- reads:  links(text_a, text_b, similarity), texts(text_id, units), units(unit, doc, text), docs(doc, doc_id)
+-- reads:  links(text_a, text_b, similarity), texts(text_id, units), units(unit, doc, text), docs(doc, doc_id), cited(unit)
 -- writes: text_links(unit_a, unit_b, doc_a, sent_a, places_a, doc_b, sent_b, places_b, similarity, edit_similarity, kind, text_a,
 --         text_b):
---         the pairs of distinct texts, each at its first place, and what kind of pair it is
+--         the pairs of distinct texts, each at its first place, and what kind of pair it is; two
+--         sentences of sections of references are a reference whatever they say
 CREATE TABLE text_links AS
 SELECT
     links.text_a AS unit_a,
@@ -14,7 +15,10 @@ SELECT
     places_b.units AS places_b,
     links.similarity,
     edit_similarity(a.text, b.text) AS edit_similarity,
-    reuse_kind(a.text, b.text) AS kind,
+    CASE
+        WHEN cited_a.unit IS NOT NULL AND cited_b.unit IS NOT NULL THEN 'reference'
+        ELSE reuse_kind(a.text, b.text)
+    END AS kind,
     a.text AS text_a,
     b.text AS text_b
 FROM links
@@ -24,3 +28,5 @@ JOIN (SELECT text_id, units FROM texts) AS places_a ON links.text_a = places_a.t
 JOIN (SELECT text_id, units FROM texts) AS places_b ON links.text_b = places_b.text_id
 JOIN docs AS doc_a ON a.doc = doc_a.doc
 JOIN docs AS doc_b ON b.doc = doc_b.doc
+LEFT JOIN cited AS cited_a ON links.text_a = cited_a.unit
+LEFT JOIN cited AS cited_b ON links.text_b = cited_b.unit

@@ -5,11 +5,12 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use arrow::datatypes::DataType;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Compared, Run, Stdout, grouped, ratio};
+use super::run::{Compared, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::export::StagedFolder;
@@ -136,11 +137,25 @@ fn share(text: &str) -> Result<f64> {
     }
 }
 
+/// Whether a column has the sections that the reader of wikis makes.
+fn is_sections(column: &DataType) -> bool {
+    let DataType::List(item) = column else { return false };
+    let DataType::Struct(fields) = item.data_type() else { return false };
+    ["kind", "char_start", "char_end"].iter().all(|name| fields.find(name).is_some())
+}
+
 impl Clusters {
     pub(super) async fn run(self) -> Result<Ending> {
         let parameters = self.parameters();
         if self.show_sql {
-            let mut queries = self.clustering();
+            let mut run = Run::begin(&self.running)?;
+            // What is no corpus yet is not read for that.
+            let is_read = corpus_folder(&self.inputs)?.is_some();
+            if is_read {
+                run.open_both(&self.compared()).await?;
+            }
+            let mut queries = self.clustering(is_read && self.has_sections(&run).await?);
+            drop(run);
             queries.extend(PAIRS_COUNTED.into_iter().chain(PAIRS_MADE));
             queries.extend(TABLES.map(|(_, query)| query));
             return self.compared().show_sql(&[(parameters, queries)]);
@@ -151,7 +166,8 @@ impl Clusters {
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = parameters;
-        run.workspace.run_all(&self.clustering()).await?;
+        let has_sections = self.has_sections(&run).await?;
+        run.workspace.run_all(&self.clustering(has_sections)).await?;
         run.workspace.run_all(&PAIRS_COUNTED).await?;
         let remedy = "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise \
                       --threshold";
@@ -198,8 +214,15 @@ impl Clusters {
         parameters
     }
 
+    /// Whether it is known of the sentences in which kind of section they stand.
+    async fn has_sections(&self, run: &Run<'_>) -> Result<bool> {
+        let documents = run.workspace.session.table("documents").await?;
+        let sections = documents.schema().field_with_unqualified_name("sections").ok();
+        Ok(self.unit == Unit::Sentence && sections.is_some_and(|field| is_sections(field.data_type())))
+    }
+
     /// From the collection to the members of clusters.
-    fn clustering(&self) -> Vec<Query> {
+    fn clustering(&self, has_sections: bool) -> Vec<Query> {
         let units = if self.unit == Unit::Document { query::UNITS_DOCUMENTS } else { query::UNITS_SENTENCES };
         let mut stages = vec![query::UNITS_DOCS, query::UNITS_TWINS, units, query::UNITS_LENGTHS];
         stages.extend([self.signature.query, query::TEXTS, query::TEXTS_OCCURRENCES]);
@@ -215,6 +238,7 @@ impl Clusters {
         stages.extend(self.max_edit.map(|_| query::CLUSTERS_EDITS));
         stages.extend([query::CLUSTERS_COMPONENTS, query::CLUSTERS_REPRESENTATIVES, query::CLUSTERS_MEMBERS]);
         stages.extend(self.cohesion.map(|_| query::CLUSTERS_STARS));
+        stages.push(if has_sections { query::CLUSTERS_CITED } else { query::CLUSTERS_NONE_CITED });
         stages.extend([query::CLUSTERS_CLUSTERED, query::CLUSTERS_TEXT_LINKS]);
         stages
     }

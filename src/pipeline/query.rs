@@ -102,6 +102,8 @@ queries! {
     CLUSTERS_REPRESENTATIVES = "clusters/7_representatives.sql";
     CLUSTERS_MEMBERS = "clusters/8_members.sql";
     CLUSTERS_STARS = "clusters/9_stars.sql";
+    CLUSTERS_CITED = "clusters_tables/0_cited.sql";
+    CLUSTERS_NONE_CITED = "clusters_tables/0_none_cited.sql";
     CLUSTERS_CLUSTERED = "clusters_tables/1_clustered.sql";
     CLUSTERS = "clusters_tables/2_clusters.sql";
     CLUSTERS_TEXT_LINKS = "clusters_tables/3_text_links.sql";
