@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bzip2::bufread::MultiBzDecoder;
 use flate2::bufread::MultiGzDecoder;
 
+use super::ahead::Ahead;
 use super::paths::InputFile;
 use super::problem::Problem;
 
@@ -93,6 +94,11 @@ pub(crate) enum Line {
     End,
 }
 
+/// Runs a decoder on a thread of its own.
+fn ahead(decoder: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
+    Ok(Box::new(Ahead::start(decoder)?))
+}
+
 /// The decompressed bytes of a file, without a UTF-8 byte order mark.
 pub(crate) struct Stream {
     inner: io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead + Send>>,
@@ -108,15 +114,16 @@ impl Stream {
         let opened = File::open(&file.path).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
-        let mut decoded: Box<dyn BufRead + Send> = match file.compression {
-            Compression::Plain => Box::new(counted),
-            Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(counted))),
-            Compression::Bzip2 => Box::new(BufReader::with_capacity(BUFFER, MultiBzDecoder::new(counted))),
-            Compression::Zstd => match zstd::Decoder::with_buffer(counted) {
-                Ok(decoder) => Box::new(BufReader::with_capacity(BUFFER, decoder)),
-                Err(e) => return Err(Problem::new(&file.label, format!("cannot start the zstd decoder: {e}"))),
-            },
+        let decoding = match file.compression {
+            Compression::Plain => Ok(Box::new(counted) as Box<dyn BufRead + Send>),
+            Compression::Gzip => ahead(MultiGzDecoder::new(counted)),
+            Compression::Bzip2 => ahead(MultiBzDecoder::new(counted)),
+            Compression::Zstd => zstd::Decoder::with_buffer(counted).and_then(ahead),
         };
+        let mut decoded = decoding.map_err(|e| {
+            let name = file.compression.name();
+            Problem::new(&file.label, format!("cannot start the {name} decoder: {e}"))
+        })?;
         let mut head = Vec::new();
         let read = decoded.by_ref().take(4).read_to_end(&mut head);
         let mut offset = 0;

@@ -2,8 +2,8 @@
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
-//! they are compressed ([`compression`]), which columns there are ([`columns`]), what each format holds ([`text`],
-//! [`html`], [`jsonl`], [`csv`], [`parquet`]), how rows become batches ([`batch`]), whether ids are distinct ([`ids`]),
+//! they are compressed ([`compression`], [`ahead`]), which columns there are ([`columns`]), what each format holds
+//! ([`text`], [`html`], [`jsonl`], [`csv`], [`parquet`]), how rows become batches ([`batch`]), whether ids are distinct ([`ids`]),
 //! and what becomes of bad records ([`problem`]).
 //!
 //! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV and Parquet
@@ -18,6 +18,7 @@
 //! document has its path as id. Paths begin below the deepest folder common to all inputs: for one folder, below it.
 //! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
 
+mod ahead;
 mod batch;
 mod columns;
 mod compression;
