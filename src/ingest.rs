@@ -90,9 +90,10 @@ pub(crate) async fn ingest(
         // Reading blocks, so it has a thread of its own.
         let next = SpawnedTask::spawn_blocking(move || (reader.next(), reader)).join().await;
         match next {
-            Ok((Some(Ok(batch)), reader)) => Some((Ok((batch, reader.summary())), Some(reader))),
+            Ok((Some(Ok(batch)), reader)) => Some((Ok((Some(batch), reader.summary())), Some(reader))),
             Ok((Some(Err(error)), _)) => Some((Err(anyhow::Error::new(error)), None)),
-            Ok((None, _)) => None,
+            // What was left out behind the last batch counts, too.
+            Ok((None, reader)) => Some((Ok((None, reader.summary())), None)),
             Err(error) => Some((Err(anyhow::Error::new(error).context("the reader stopped")), None)),
         }
     });
@@ -102,15 +103,16 @@ pub(crate) async fn ingest(
             let runtime = Arc::clone(&runtime);
             async move {
                 let (batch, summary) = read?;
+                let Some(batch) = batch else { return Ok((None, summary)) };
                 if needed == Needed::Documents {
-                    return anyhow::Ok((batch, Vec::new(), summary));
+                    return Ok((Some((batch, Vec::new())), summary));
                 }
                 let documents = batch.clone();
                 let sentences = SpawnedTask::spawn(cut_sentences(config, runtime, documents))
                     .join()
                     .await
                     .context("the sentence splitter stopped")??;
-                Ok((batch, sentences, summary))
+                anyhow::Ok((Some((batch, sentences)), summary))
             }
         })
         .buffered(threads)
@@ -120,7 +122,9 @@ pub(crate) async fn ingest(
     let mut sentences: Option<CorpusFile> = None;
     let mut last = None;
     while let Some(next) = cut.next().await {
-        let (batch, cut, summary) = next?;
+        let (cut, summary) = next?;
+        last = Some(summary);
+        let Some((batch, cut)) = cut else { continue };
         documents.write(&batch)?;
         for batch in cut {
             match &mut sentences {
@@ -132,9 +136,8 @@ pub(crate) async fn ingest(
                 }
             }
         }
-        last = Some(summary);
     }
-    let Some(summary) = last else {
+    let Some(summary) = last.filter(|summary: &Summary| summary.documents > 0) else {
         bail!("there are no documents in the input");
     };
     documents.close()?;

@@ -74,6 +74,21 @@ fn a_command_is_explained_before_it_runs() {
     assert!(place.fails(1, "explain passages corpus --show-sql").contains("write --show-sql without explain"));
 }
 
+/// A batch has 8,192 documents.
+#[test]
+fn bad_records_behind_the_last_batch_are_counted() {
+    let place = Place::new();
+    let lines: String = (0..8192).map(|i| format!("{{\"text\": \"Text {i}.\"}}\n")).collect();
+    place.write("a.jsonl", format!("{lines}nonsense\n"));
+    let ended = place.run("ingest a.jsonl --on-error skip --strict -o corpus");
+    assert_eq!(ended.code, Some(4), "{}", ended.err);
+    assert!(
+        ended.err.contains("documents 8,192, ") && ended.err.contains("skipped a.jsonl, line 8193"),
+        "{}",
+        ended.err
+    );
+}
+
 /// Whatever the order and the size of the documents, and wherever the sentences stand.
 #[test]
 fn a_sample_is_fair() {
