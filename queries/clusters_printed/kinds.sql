@@ -1,3 +1,3 @@
--- reads:  text_links(kind, places_a, places_b)
+-- reads:  text_links(kind)
 -- writes: how many pairs of distinct texts there are of each kind
 SELECT kind, count(*) AS pairs FROM text_links GROUP BY kind ORDER BY pairs DESC, kind

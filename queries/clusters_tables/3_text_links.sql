@@ -2,7 +2,8 @@
 -- writes: text_links(unit_a, unit_b, doc_a, sent_a, places_a, doc_b, sent_b, places_b, similarity, edit_similarity, kind, text_a,
 --         text_b):
 --         the pairs of distinct texts, each at its first place, and what kind of pair it is; two
---         sentences of sections of references are a reference whatever they say
+--         sentences of sections of references are a reference whatever they say.
+--         Texts of more than 5,000 characters are no sentences: their edit similarity and kind are NULL
 CREATE TABLE text_links AS
 SELECT
     links.text_a AS unit_a,
@@ -14,10 +15,11 @@ SELECT
     CAST(links.text_b % 4294967296 AS INT) AS sent_b,
     places_b.units AS places_b,
     links.similarity,
-    edit_similarity(a.text, b.text) AS edit_similarity,
+    CASE WHEN greatest(character_length(a.text), character_length(b.text)) <= 5000 THEN edit_similarity(a.text, b.text) END
+        AS edit_similarity,
     CASE
         WHEN cited_a.unit IS NOT NULL AND cited_b.unit IS NOT NULL THEN 'reference'
-        ELSE reuse_kind(a.text, b.text)
+        WHEN greatest(character_length(a.text), character_length(b.text)) <= 5000 THEN reuse_kind(a.text, b.text)
     END AS kind,
     a.text AS text_a,
     b.text AS text_b

@@ -67,9 +67,9 @@ pub(super) struct Clusters {
     /// The shortest text to compare, in characters
     #[arg(long, value_name = "N", default_value_t = 20)]
     min_characters: u32,
-    /// The longest text to compare, in characters
-    #[arg(long, value_name = "N", default_value_t = 5000)]
-    max_characters: u32,
+    /// The longest text to compare, in characters [default: 5000 for sentences, any length for documents]
+    #[arg(long, value_name = "N")]
+    max_characters: Option<u32>,
     /// A text that stands in more places than this makes no pairs of documents: it is counted, and listed as capped
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     max_frequency: u32,
@@ -195,6 +195,11 @@ impl Clusters {
         Compared { inputs: &self.inputs, against: None, reading: self.reading.reading(), needed }
     }
 
+    fn max_characters(&self) -> i64 {
+        let default = if self.unit == Unit::Document { i64::from(i32::MAX) } else { 5000 };
+        self.max_characters.map_or(default, i64::from)
+    }
+
     fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
         self.signature.set(&mut parameters);
@@ -209,7 +214,7 @@ impl Clusters {
         parameters.set("least_edit_similarity", 1.0 - self.max_edit.unwrap_or(1.0));
         parameters.set("cohesion", self.cohesion.unwrap_or(0.0));
         parameters.set("min_characters", i64::from(self.min_characters));
-        parameters.set("max_characters", i64::from(self.max_characters));
+        parameters.set("max_characters", self.max_characters());
         parameters.set("max_frequency", i64::from(self.max_frequency));
         parameters
     }
@@ -304,7 +309,7 @@ impl Clusters {
                  --max-characters)",
                 grouped(of_any_length - units),
                 self.min_characters,
-                self.max_characters
+                self.max_characters()
             ));
         }
         if full > 0 {
