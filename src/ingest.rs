@@ -137,9 +137,13 @@ pub(crate) async fn ingest(
             }
         }
     }
-    let Some(summary) = last.filter(|summary: &Summary| summary.documents > 0) else {
+    let Some(summary) = last else { bail!("there are no documents in the input") };
+    if summary.documents == 0 {
+        if summary.left_out.pages() > 0 {
+            bail!("all pages were left out on request: {}", summary.left_out);
+        }
         bail!("there are no documents in the input");
-    };
+    }
     documents.close()?;
     let sentences = sentences.map_or(Ok(0), CorpusFile::close)?;
     Ok(Ingested { summary, sentences })

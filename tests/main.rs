@@ -13,3 +13,4 @@ mod similarity_join;
 mod slt;
 mod threads;
 mod whole_or_absent;
+mod wiki;

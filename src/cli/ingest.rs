@@ -13,8 +13,8 @@ use crate::ingest::{FILES, Needed};
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
-    /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv (each also .gz, .zst, .bz2) and .parquet; - is
-    /// standard input
+    /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki (each also .gz, .zst,
+    /// .bz2) and .parquet; - is standard input
     #[arg(required = true)]
     inputs: Vec<String>,
     /// The corpus folder to write
@@ -36,7 +36,7 @@ impl Ingest {
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
-        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences).await?;
+        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences, true).await?;
         staged.commit()?;
         drop(run);
         let summary = ingested.summary;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
-use crate::corpus::{self, Format as InputFormat};
+use crate::corpus::{self, Format as InputFormat, PageFilter};
 use crate::export::{Format, StagedFile};
 
 /// How input is read.
@@ -15,10 +15,11 @@ pub(super) struct InputOptions {
     /// The column that holds the text, in JSON lines, CSV and Parquet [default: text]
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
-    /// The column that holds the id [default: doc_id or id if there is one; '' numbers the records]
+    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps; '' numbers the
+    /// records]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
-    /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet
+    /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet, mediawiki
     #[arg(long, value_name = "FORMAT", value_parser = input_format)]
     input_format: Option<InputFormat>,
     /// What to do with a bad record
@@ -27,9 +28,18 @@ pub(super) struct InputOptions {
     /// Where to put bad records, as JSON lines, with --on-error quarantine
     #[arg(long, value_name = "FILE", required_if_eq("on_error", "quarantine"))]
     quarantine: Option<PathBuf>,
-    /// The longest record: a line of JSON, a row of CSV, a text file
+    /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
     max_record_bytes: usize,
+    /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    namespace: Vec<i64>,
+    /// Of MediaWiki dumps leave out redirects
+    #[arg(long)]
+    skip_redirects: bool,
+    /// Of MediaWiki dumps leave out pages of disambiguation
+    #[arg(long)]
+    skip_disambiguation: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,6 +65,15 @@ impl InputOptions {
                 (OnError::Fail, _) => corpus::OnError::Fail,
                 _ => corpus::OnError::Skip,
             },
+            pages: self.pages(),
+        }
+    }
+
+    fn pages(&self) -> PageFilter {
+        PageFilter {
+            namespaces: self.namespace.clone(),
+            skip_redirects: self.skip_redirects,
+            skip_disambiguation: self.skip_disambiguation,
         }
     }
 
@@ -66,10 +85,21 @@ impl InputOptions {
     }
 }
 
+/// Fails where pages are to be left out and none are read.
+pub(super) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
+    if reads_dumps || pages.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "--namespace, --skip-redirects and --skip-disambiguation are for reading MediaWiki dumps (.xml), and the input is \
+         none; leave them out, or say --input-format mediawiki"
+    )
+}
+
 fn input_format(name: &str) -> Result<InputFormat> {
     match InputFormat::from_name(name) {
         Some(format) => Ok(format),
-        None => bail!("known formats are text, html, markdown, jsonl, csv, tsv and parquet"),
+        None => bail!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki"),
     }
 }
 

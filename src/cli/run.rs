@@ -21,7 +21,7 @@ use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::corpus::{self, Summary};
 use crate::export::{Format, StagedFile, write_rows};
 use crate::ingest::{self, Needed};
@@ -121,12 +121,17 @@ impl<'a> Run<'a> {
     /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
     /// else read into the workspace first. Gives the folder.
     async fn open(&mut self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<PathBuf> {
+        // Beside another collection it is enough that one of the two is a dump.
+        let alone = compared.against.is_none();
         let folder = match corpus_folder(inputs)? {
-            Some(folder) => folder,
+            Some(folder) => {
+                check_pages(&compared.reading.pages, !alone)?;
+                folder
+            }
             None => {
                 let folder = self.workspace.folder().join(format!("{prefix}corpus"));
                 std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-                let ingested = self.ingest(inputs, &compared.reading, &folder, compared.needed).await?;
+                let ingested = self.ingest(inputs, &compared.reading, &folder, compared.needed, alone).await?;
                 self.read.push(ingested.summary);
                 folder
             }
@@ -150,15 +155,18 @@ impl<'a> Run<'a> {
         Ok(folders)
     }
 
+    /// Reads into a folder. `alone` says that nothing else is read.
     pub(super) async fn ingest(
         &self,
         inputs: &[String],
         reading: &corpus::Options,
         folder: &Path,
         needed: Needed,
+        alone: bool,
     ) -> Result<ingest::Ingested> {
         self.progress.set_message("reading");
         let documents = corpus::open(inputs, reading)?;
+        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
         ingest::ingest(&self.workspace.session, documents, folder, needed).await
     }
 
@@ -305,6 +313,9 @@ pub(super) fn list_left_out(summary: &Summary) {
     }
     if summary.skipped_count > LISTED as u64 {
         say(&format!("… {} skipped in all; --on-error quarantine keeps them", grouped(summary.skipped_count)));
+    }
+    if summary.left_out.pages() > 0 {
+        say(&format!("left out on request: {}", summary.left_out));
     }
     if let [first, ..] = summary.ignored.as_slice() {
         say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));

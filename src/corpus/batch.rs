@@ -8,6 +8,8 @@ use arrow::array::{
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
 
+use super::mediawiki::sections::{self, Section, SectionsBuilder};
+
 /// A batch is closed at this many rows…
 pub(crate) const BATCH_ROWS: usize = 8192;
 
@@ -21,6 +23,7 @@ pub(crate) enum Cell {
     Int(i64),
     Float(f64),
     Text(String),
+    Sections(Vec<Section>),
 }
 
 /// One document.
@@ -41,6 +44,7 @@ enum Builder {
     Int(Int64Builder),
     Float(Float64Builder),
     Text(StringBuilder),
+    Sections(Box<SectionsBuilder>),
     /// A type that only Parquet has, which gives whole batches: NULL for rows from elsewhere.
     Null,
 }
@@ -52,6 +56,7 @@ impl Builder {
             DataType::Int64 => Self::Int(Int64Builder::new()),
             DataType::Float64 => Self::Float(Float64Builder::new()),
             DataType::Utf8 => Self::Text(StringBuilder::new()),
+            other if *other == sections::data_type() => Self::Sections(Box::default()),
             _ => Self::Null,
         }
     }
@@ -62,6 +67,7 @@ impl Builder {
             Self::Int(b) => b.append_nulls(n),
             Self::Float(b) => b.append_nulls(n),
             Self::Text(b) => b.append_nulls(n),
+            Self::Sections(b) => b.append_nulls(n),
             Self::Null => {}
         }
     }
@@ -79,19 +85,21 @@ impl Builder {
             (Self::Text(b), Cell::Bool(v)) => b.append_value(if v { "true" } else { "false" }),
             (Self::Text(b), Cell::Int(v)) => b.append_value(v.to_string()),
             (Self::Text(b), Cell::Float(v)) => b.append_value(format!("{v:?}")),
+            (Self::Sections(b), Cell::Sections(v)) => b.append(&v)?,
             (_, cell) => return Err(ArrowError::CastError(format!("{cell:?} does not fit its column"))),
         }
         Ok(())
     }
 
-    fn finish(&mut self, data_type: &DataType, rows: usize) -> ArrayRef {
-        match self {
+    fn finish(&mut self, data_type: &DataType, rows: usize) -> Result<ArrayRef, ArrowError> {
+        Ok(match self {
             Self::Bool(b) => Arc::new(b.finish()),
             Self::Int(b) => Arc::new(b.finish()),
             Self::Float(b) => Arc::new(b.finish()),
             Self::Text(b) => Arc::new(b.finish()),
+            Self::Sections(b) => b.finish()?,
             Self::Null => new_null_array(data_type, rows),
-        }
+        })
     }
 }
 
@@ -127,9 +135,11 @@ impl BatchBuilder {
         self.ids.append_value(row.id);
         self.texts.append_value(row.text);
         for (index, cell) in row.others {
-            if let Cell::Text(text) = &cell {
-                self.bytes += text.len();
-            }
+            self.bytes += match &cell {
+                Cell::Text(text) => text.len(),
+                Cell::Sections(sections) => sections.iter().map(|section| section.title.len()).sum(),
+                _ => 0,
+            };
             let (builder, filled) = &mut self.others[index - 2];
             builder.append_nulls(self.rows - *filled);
             builder.append(cell)?;
@@ -145,7 +155,7 @@ impl BatchBuilder {
         for ((builder, filled), field) in self.others.iter_mut().zip(self.schema.fields().iter().skip(2)) {
             builder.append_nulls(self.rows - *filled);
             *filled = 0;
-            arrays.push(builder.finish(field.data_type(), self.rows));
+            arrays.push(builder.finish(field.data_type(), self.rows)?);
         }
         (self.rows, self.bytes) = (0, 0);
         RecordBatch::try_new(Arc::clone(&self.schema), arrays)

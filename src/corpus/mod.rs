@@ -2,18 +2,20 @@
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
-//! they are compressed ([`compression`], [`ahead`]), which columns there are ([`columns`]), what each format holds
-//! ([`text`], [`html`], [`jsonl`], [`csv`], [`parquet`]), how rows become batches ([`batch`]), whether ids are distinct ([`ids`]),
-//! and what becomes of bad records ([`problem`]).
+//! they are compressed ([`compression`], [`ahead`]), which columns there are ([`columns`]), what each format holds ([`text`],
+//! [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`]), how rows become batches ([`batch`]), whether ids are
+//! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
-//! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV and Parquet
-//!   for their header and footer. What can be read only once, such as standard input, is copied to a temporary file.
+//! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
+//!   dumps for their header, footer or head. What can be read only once, such as standard input, is copied to a temporary
+//!   file.
 //! * Memory is bounded by the batch and by the longest record, never by a file: no record is longer than
 //!   `max_record_bytes`, and compressed files are read as streams. Only the check of ids grows, by some bytes an id.
-//! * Text is kept as given, except that HTML loses its markup and a UTF-8 byte order mark is dropped. Markdown is taken
-//!   as it is. All offsets of later tables refer to this `text`.
+//! * Text is kept as given, except that HTML and the pages of wikis lose their markup and a UTF-8 byte order mark is
+//!   dropped. Markdown is taken as it is. All offsets of later tables refer to this `text`.
 //!
-//! **Ids.** A file of records has its ids in the column `id_column`, or in `doc_id` or `id` if there is one. Otherwise a
+//! **Ids.** A file of records has its ids in the column `id_column`, or in `doc_id` or `id` if there is one; a dump of
+//! MediaWiki has them in `title`. Otherwise a
 //! record's id is its number, from 1, counting bad records; with several files, `path#number`. A file that is one
 //! document has its path as id. Paths begin below the deepest folder common to all inputs: for one folder, below it.
 //! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
@@ -26,6 +28,7 @@ mod csv;
 mod html;
 mod ids;
 mod jsonl;
+mod mediawiki;
 mod parquet;
 mod paths;
 mod problem;
@@ -37,6 +40,7 @@ mod testing;
 mod tests;
 
 use std::collections::HashMap;
+use std::fmt::{self, Display};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -47,6 +51,7 @@ use arrow::datatypes::SchemaRef;
 use self::batch::{BatchBuilder, Row};
 use self::columns::{FileColumns, Roles, Union, too_many};
 use self::ids::Ids;
+pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::paths::Format;
 use self::paths::{InputFile, Selection};
 use self::problem::Problems;
@@ -71,6 +76,8 @@ pub(crate) struct Options {
     pub(crate) max_record_bytes: usize,
     /// What to do with bad records. A repeated id is never tolerated.
     pub(crate) on_error: OnError,
+    /// Which pages of wikis to read.
+    pub(crate) pages: PageFilter,
 }
 
 impl Default for Options {
@@ -82,6 +89,7 @@ impl Default for Options {
             format: None,
             max_record_bytes: 16 << 20,
             on_error: OnError::Fail,
+            pages: PageFilter::default(),
         }
     }
 }
@@ -99,13 +107,48 @@ pub(crate) struct Summary {
     pub(crate) skipped: Vec<Skipped>,
     /// How many bad records were left out.
     pub(crate) skipped_count: u64,
+    /// How many pages of wikis were left out on request.
+    pub(crate) left_out: LeftOutCounts,
     /// The files that were passed over, because their extension says no format that is known.
     pub(crate) ignored: Vec<PathBuf>,
 }
 
-/// What a reader gives: rows to be put into batches, or a batch that is ready.
+/// How many pages of wikis were left out on request, each for the first of its reasons.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LeftOutCounts {
+    pub(crate) namespace: u64,
+    pub(crate) redirect: u64,
+    pub(crate) disambiguation: u64,
+}
+
+impl LeftOutCounts {
+    pub(crate) fn pages(&self) -> u64 {
+        self.namespace + self.redirect + self.disambiguation
+    }
+
+    fn add(&mut self, reason: LeftOut) {
+        *match reason {
+            LeftOut::Namespace => &mut self.namespace,
+            LeftOut::Redirect => &mut self.redirect,
+            LeftOut::Disambiguation => &mut self.disambiguation,
+        } += 1;
+    }
+}
+
+impl Display for LeftOutCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { namespace, redirect, disambiguation } = self;
+        write!(
+            f,
+            "{namespace} pages of other namespaces, {redirect} redirects, {disambiguation} pages of disambiguation"
+        )
+    }
+}
+
+/// What a reader gives: rows to be put into batches, a batch that is ready, or a page that is not wanted.
 enum Item {
     Row(Row),
+    LeftOut(LeftOut),
     Batch {
         batch: RecordBatch,
         /// The number of each row's record in the file.
@@ -123,6 +166,7 @@ struct Context {
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
+    pages: Arc<PageFilter>,
     /// Whether this is the only file.
     alone: bool,
 }
@@ -165,6 +209,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
         items: None,
         ready: None,
         documents: 0,
+        left_out: LeftOutCounts::default(),
         ended: false,
     })
 }
@@ -176,6 +221,7 @@ struct Plan {
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
+    pages: Arc<PageFilter>,
 }
 
 impl Plan {
@@ -185,12 +231,18 @@ impl Plan {
         let mut roles = Vec::with_capacity(selection.files.len());
         for file in &selection.files {
             let columns = file_columns(file, limit, &options.on_error)?;
-            let found = Roles::find(&file.label, &columns, options)?;
+            let mut of_file = options.clone();
+            if file.format == Format::MediaWiki {
+                mediawiki::check_text_column(&file.label, options.text_column.as_deref())?;
+                of_file.id_column.get_or_insert_with(|| mediawiki::ID_COLUMN.to_owned());
+            }
+            let found = Roles::find(&file.label, &columns, &of_file)?;
             union.add(&file.label, &columns, &found)?;
             roles.push(found);
         }
         let (schema, columns) = union.finish();
-        Ok(Self { selection, roles, columns: Arc::new(columns), schema, limit })
+        let pages = Arc::new(options.pages.clone());
+        Ok(Self { selection, roles, columns: Arc::new(columns), schema, limit, pages })
     }
 
     /// Whether all ids are paths and numbers of records, and so distinct without a check.
@@ -210,6 +262,7 @@ impl Plan {
             columns: Arc::clone(&self.columns),
             schema: Arc::clone(&self.schema),
             limit: self.limit,
+            pages: Arc::clone(&self.pages),
             alone: self.files().len() == 1,
         };
         let items: Result<Items, Box<Problem>> = match context.file.format {
@@ -219,6 +272,7 @@ impl Plan {
             Format::Jsonl => jsonl::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Csv | Format::Tsv => csv::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Parquet => parquet::batches(context).map(|batches| Box::new(batches) as Items),
+            Format::MediaWiki => mediawiki::rows(context).map(|rows| Box::new(rows) as Items),
         };
         items.unwrap_or_else(|problem| Box::new(std::iter::once(Err(problem))))
     }
@@ -229,7 +283,7 @@ impl Plan {
             for item in self.read(index).flatten() {
                 let places: Vec<_> = match &item {
                     Item::Row(row) if row.id == id => vec![(row.record, row.line)],
-                    Item::Row(_) => vec![],
+                    Item::Row(_) | Item::LeftOut(_) => vec![],
                     Item::Batch { batch, records } => {
                         let ids = batch.column(0).as_string::<i32>().iter();
                         ids.zip(records).filter(|(found, _)| *found == Some(id)).map(|(_, n)| (*n, None)).collect()
@@ -260,6 +314,10 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
             Ok(columns) => columns,
             Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
         },
+        Format::MediaWiki => match mediawiki::columns(file, limit) {
+            Ok(columns) => Some(columns),
+            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
+        },
     };
     columns.ok_or_else(|| too_many(&file.label))
 }
@@ -277,6 +335,7 @@ pub(crate) struct Documents {
     /// A batch that waits for the rows before it.
     ready: Option<RecordBatch>,
     documents: u64,
+    left_out: LeftOutCounts,
     ended: bool,
 }
 
@@ -284,6 +343,11 @@ impl Documents {
     /// The schema of all batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.plan.schema)
+    }
+
+    /// Whether there are dumps of MediaWiki among the files.
+    pub(crate) fn reads_dumps(&self) -> bool {
+        self.plan.files().iter().any(|file| file.format == Format::MediaWiki)
     }
 
     /// What has been read so far.
@@ -294,6 +358,7 @@ impl Documents {
             documents: self.documents,
             skipped: self.problems.skipped.clone(),
             skipped_count: self.problems.count,
+            left_out: self.left_out,
             ignored: self.plan.selection.ignored.clone(),
         }
     }
@@ -314,6 +379,7 @@ impl Documents {
             match items.next() {
                 None => self.items = None,
                 Some(Err(problem)) => self.problems.take(problem)?,
+                Some(Ok(Item::LeftOut(reason))) => self.left_out.add(reason),
                 Some(Ok(Item::Row(row))) => {
                     self.check_id(&row.id, row.record, row.line)?;
                     self.builder.push(row)?;

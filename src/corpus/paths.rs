@@ -29,9 +29,11 @@ pub(crate) enum Format {
     Tsv,
     /// `.parquet`
     Parquet,
+    /// A dump of MediaWiki, a document a page (`.xml`).
+    MediaWiki,
 }
 
-const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv (each also .gz, .zst or .bz2) and .parquet";
+const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml (each also .gz, .zst or .bz2) and .parquet";
 
 impl Format {
     /// The format that a lower-case file extension, or the option `--format`, says.
@@ -44,6 +46,7 @@ impl Format {
             "csv" => Some(Self::Csv),
             "tsv" => Some(Self::Tsv),
             "parquet" => Some(Self::Parquet),
+            "xml" | "mediawiki" => Some(Self::MediaWiki),
             _ => None,
         }
     }
@@ -292,17 +295,21 @@ fn spool(
 }
 
 fn sniff(file: &InputFile) -> Format {
+    const DUMP: &[u8] = b"<mediawiki";
     let Ok(mut stream) = Stream::open(file) else { return Format::Text };
     loop {
         let Ok(bytes) = stream.fill() else { return Format::Text };
-        match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
+        let blank = bytes.iter().take_while(|b| b.is_ascii_whitespace()).count();
+        match bytes.get(blank) {
             Some(b'{') => return Format::Jsonl,
-            Some(_) => return Format::Text,
-            None if bytes.is_empty() => return Format::Text,
-            None => {
-                let n = bytes.len();
-                stream.consume(n);
+            Some(b'<') => {
+                stream.consume(blank);
+                let is_dump = stream.read_all(DUMP.len() - 1).is_ok_and(|start| start == DUMP);
+                return if is_dump { Format::MediaWiki } else { Format::Text };
             }
+            Some(_) => return Format::Text,
+            None if blank == 0 => return Format::Text,
+            None => stream.consume(blank),
         }
     }
 }
@@ -403,6 +410,7 @@ mod tests {
             ("A.TXT.GZ", (Some(Format::Text), Compression::Gzip)),
             ("a.b.ndjson.zst", (Some(Format::Jsonl), Compression::Zstd)),
             ("a.tsv.bz2", (Some(Format::Tsv), Compression::Bzip2)),
+            ("a-wiki.xml.bz2", (Some(Format::MediaWiki), Compression::Bzip2)),
             ("a.parquet", (Some(Format::Parquet), Compression::Plain)),
             ("a.parquet.gz", (None, Compression::Gzip)),
             ("a.gz", (None, Compression::Gzip)),
@@ -428,6 +436,8 @@ mod tests {
             (&b" \n{\"text\": 1}"[..], Format::Jsonl),
             (b"PAR1....", Format::Parquet),
             (b"text {", Format::Text),
+            (b"\n<mediawiki xml:lang=\"en\">", Format::MediaWiki),
+            (b"<media", Format::Text),
             (b"\n\n", Format::Text),
         ] {
             let selection = expand(&["-".to_owned()], None, &mut &data[..]).unwrap();

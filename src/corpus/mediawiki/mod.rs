@@ -1,0 +1,216 @@
+//! Dumps of MediaWiki, such as those of Wikipedia: `.xml`, a document a page, with the text of its last revision.
+//!
+//! [`pages`] reads the XML, one page at a time; [`structure`] finds what in the markup of a page belongs together,
+//! [`render`] makes lines of it, with [`templates`], and [`layout`] paragraphs and [`sections`]; [`names`] has the names
+//! that mean something. None of it recurses, and all of it takes linear time. What becomes of each kind of markup is in
+//! `docs/wikipedia.md`.
+
+mod layout;
+mod names;
+mod pages;
+mod render;
+pub(super) mod sections;
+mod structure;
+mod templates;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use self::names::{Site, is_disambiguation_title};
+use self::pages::{Page, Pages};
+use self::render::Renderer;
+use self::sections::{Kind as SectionKind, Section};
+use self::structure::{Mark, Scanner};
+use super::batch::{Cell, Row};
+use super::columns::{FileColumns, Kind};
+use super::paths::InputFile;
+use super::problem::{Error, Problem};
+use super::{Context, Item};
+
+/// The column that ids come from, unless another is named.
+pub(super) const ID_COLUMN: &str = "title";
+
+/// Which pages are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PageFilter {
+    /// The numbers of the namespaces; none for all.
+    pub(crate) namespaces: Vec<i64>,
+    pub(crate) skip_redirects: bool,
+    pub(crate) skip_disambiguation: bool,
+}
+
+/// Why a page was left out on request: the first of these that holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LeftOut {
+    Namespace,
+    Redirect,
+    Disambiguation,
+}
+
+impl PageFilter {
+    /// Whether all pages are wanted.
+    pub(crate) fn is_empty(&self) -> bool {
+        self == &Self::default()
+    }
+
+    /// Why a page is not wanted, as far as that is known without its text.
+    fn leaves_out(&self, page: &Page) -> Option<LeftOut> {
+        if !self.namespaces.is_empty() && !page.namespace.is_some_and(|n| self.namespaces.contains(&n)) {
+            Some(LeftOut::Namespace)
+        } else if self.skip_redirects && page.redirect.is_some() {
+            Some(LeftOut::Redirect)
+        } else if self.skip_disambiguation && is_disambiguation_title(&page.title) {
+            Some(LeftOut::Disambiguation)
+        } else {
+            None
+        }
+    }
+}
+
+/// Fails where the text is to come from somewhere else than the text of the pages.
+pub(super) fn check_text_column(file: &str, text_column: Option<&str>) -> Result<(), Error> {
+    match text_column {
+        None | Some("text") => Ok(()),
+        Some(column) => Err(Error::Input(format!(
+            "{file}: the text of a MediaWiki dump is that of its pages, not {column:?}; leave --text-column out, or read \
+             the dump apart"
+        ))),
+    }
+}
+
+/// The columns of a dump. Fails on a file that is none.
+pub(super) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box<Problem>> {
+    Pages::open(file, limit, &Arc::default())?.check()?;
+    let mut columns = FileColumns::default();
+    for (name, kind) in [
+        (ID_COLUMN, Kind::Text),
+        ("text", Kind::Text),
+        ("page_id", Kind::WideInt),
+        ("namespace", Kind::WideInt),
+        ("revision_id", Kind::WideInt),
+        ("timestamp", Kind::Text),
+        ("redirect", Kind::Text),
+        ("sections", Kind::Other(sections::data_type())),
+    ] {
+        // There are eight.
+        let _ = columns.add(name, kind);
+    }
+    Ok(columns)
+}
+
+/// The documents of a file.
+pub(super) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
+    let mut pages = Pages::open(&context.file, context.limit, &context.pages)?;
+    let mut converter = Converter::default();
+    Ok(std::iter::from_fn(move || item(&context, &mut pages, &mut converter).transpose()))
+}
+
+fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Result<Option<Item>, Box<Problem>> {
+    let Some((page, site)) = pages.next()? else { return Ok(None) };
+    if let Some(reason) = page.left_out {
+        return Ok(Some(Item::LeftOut(reason)));
+    }
+    let Converted { text, sections, is_disambiguation } = converter.convert(page, site);
+    if is_disambiguation && context.pages.skip_disambiguation {
+        return Ok(Some(Item::LeftOut(LeftOut::Disambiguation)));
+    }
+    let problem = |problem: Box<Problem>| problem.in_record(page.record).at_line(page.line).at_byte(page.byte);
+    let file = &context.file.label;
+    if text.len() > context.limit {
+        return Err(problem(Problem::too_long(file, "the text of the page, without its markup,", context.limit)));
+    }
+    let text_of = |text: &Option<String>| text.clone().map(Cell::Text);
+    let cells = [
+        (ID_COLUMN, Some(Cell::Text(page.title.clone()))),
+        ("page_id", page.id.map(Cell::Int)),
+        ("namespace", page.namespace.map(Cell::Int)),
+        ("revision_id", page.revision.map(Cell::Int)),
+        ("timestamp", text_of(&page.timestamp)),
+        ("redirect", text_of(&page.redirect)),
+        ("sections", Some(Cell::Sections(sections))),
+    ];
+    let mut id = None;
+    let mut others = Vec::with_capacity(cells.len());
+    for (name, cell) in cells {
+        let Some(cell) = cell else { continue };
+        match context.columns.get(name) {
+            _ if context.roles.id.as_deref() == Some(name) => id = Some(cell),
+            Some(&index) => others.push((index, cell)),
+            None => {}
+        }
+    }
+    let id = match (&context.roles.id, id) {
+        (None, _) => context.record_id(page.record),
+        (Some(_), Some(Cell::Text(id))) => id,
+        (Some(_), Some(Cell::Int(id))) => id.to_string(),
+        (Some(column), _) => {
+            let reason = format!("the id, {column:?}, is missing; an id is text or a whole number");
+            return Err(problem(Problem::new(file, reason)));
+        }
+    };
+    Ok(Some(Item::Row(Row { record: page.record, line: Some(page.line), id, text, others })))
+}
+
+/// A page without its markup.
+struct Converted {
+    text: String,
+    sections: Vec<Section>,
+    /// Whether a template says so.
+    is_disambiguation: bool,
+}
+
+/// Makes text of pages; its buffers serve one page after the other.
+#[derive(Default)]
+struct Converter {
+    marks: Vec<Mark>,
+    renderer: Renderer,
+}
+
+impl Converter {
+    fn convert(&mut self, page: &Page, site: &Site) -> Converted {
+        // Style sheets, programs and data are no markup.
+        if page.model.as_deref().is_some_and(|model| model != "wikitext" && model != "proofread-page") {
+            let text = page.text.clone();
+            let sections = sections::whole(&text, SectionKind::Lead);
+            return Converted { text, sections, is_disambiguation: false };
+        }
+        let source = if page.redirect.is_some() { without_redirect(&page.text) } else { &page.text };
+        self.convert_markup(source, site)
+    }
+
+    fn convert_markup(&mut self, source: &str, site: &Site) -> Converted {
+        Scanner::scan(source, site.variants, &mut self.marks, &mut self.renderer.work);
+        self.renderer.render(source, &self.marks, site);
+        let Renderer { rendered, work, .. } = &mut self.renderer;
+        let (text, sections) = layout::lay_out(rendered, work);
+        Converted { text, sections, is_disambiguation: rendered.is_disambiguation }
+    }
+}
+
+/// The source behind `#REDIRECT [[…]]`, in whatever language that is.
+fn without_redirect(source: &str) -> &str {
+    let trimmed = source.trim_start();
+    let line = trimmed.split('\n').next().unwrap_or_default();
+    match line.find("]]") {
+        Some(end) if line.starts_with('#') => &trimmed[end + 2..],
+        _ => source,
+    }
+}
+
+/// Counts what the conversion of a page does, so that tests can see that it is linear.
+#[derive(Debug, Default)]
+struct Work {
+    #[cfg(test)]
+    done: usize,
+}
+
+impl Work {
+    fn add(&mut self, _steps: usize) {
+        #[cfg(test)]
+        {
+            self.done += _steps;
+        }
+    }
+}
