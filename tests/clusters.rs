@@ -81,7 +81,7 @@ fn clusters_are_what_all_pairs_connect() {
 fn hashing_finds_what_the_certificate_says() {
     let place = place(120, 4);
     place.ok(&format!("clusters made {SETS} --method exact --threshold 0.5 -o exact"));
-    let ended = place.run(&format!("clusters made {SETS} --threshold 0.5 --bands 5 --rows 4 --certify 1000000 -o lsh"));
+    let ended = place.run(&format!("clusters made {SETS} --threshold 0.5 --bands 5 --rows 4 --certify=1000000 -o lsh"));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let pairs = |folder: &str| -> BTreeSet<String> {
         table(&place, folder, "pairs")
@@ -94,7 +94,7 @@ fn hashing_finds_what_the_certificate_says() {
     let certificate = table(&place, "lsh", "certificate");
     let sum = |column: &str| certificate.iter().map(|row| row[column].as_i64().unwrap()).sum::<i64>();
     assert_eq!((sum("pairs"), sum("found")), (exact.len() as i64, found.len() as i64));
-    let said = format!("found {} of the {} pairs of a sample", found.len(), exact.len());
+    let said = format!("of a sample of texts {} of {} pairs were found: recall 0.", 2 * found.len(), 2 * exact.len());
     assert!(ended.err.contains(&said), "{said}: {}", ended.err);
     // Theory is near, bin by bin and in sum.
     let expected: f64 =
@@ -184,7 +184,7 @@ fn the_folder_is_the_same_for_any_number_of_threads_and_stays_if_a_run_fails() {
     let place = place(150, 6);
     let tables = ["clusters", "pairs", "article_pairs", "histogram", "capped", "buckets", "certificate"];
     let bytes = || tables.map(|table| place.read(format!("out/{table}.parquet")));
-    let command = format!("clusters made {SETS} --threshold 0.5 --cohesion 0.6 --max-bucket 7 --certify 50 -o out");
+    let command = format!("clusters made {SETS} --threshold 0.5 --cohesion 0.6 --max-bucket 7 --certify=50 -o out");
     place.ok(&format!("{command} --threads 1"));
     let one = bytes();
     for threads in [2, 7] {

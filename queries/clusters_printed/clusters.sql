@@ -12,6 +12,6 @@ WITH largest AS (
     ORDER BY places DESC, cluster_id
     LIMIT $top
 )
-SELECT largest.places, largest.documents, largest.texts, substr(regexp_replace(units.text, '\\s+', ' ', 'g'), 1, 80) AS text
+SELECT largest.places, largest.documents, largest.texts, substr(regexp_replace(units.text, '[[:cntrl:][:space:]]+', ' ', 'g'), 1, 80) AS text
 FROM largest JOIN units ON largest.representative = units.unit
 ORDER BY largest.places DESC, largest.cluster_id

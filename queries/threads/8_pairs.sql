@@ -1,7 +1,10 @@
 -- reads:  candidates(doc_a, doc_b, a similarity for each field), docs(doc, doc_id)
--- writes: pairs(doc_a, doc_b, id_a, id_b, score, a similarity for each field): the near-duplicate threads; the score is the
---         weighted mean of the similarities. A thread of both collections is no duplicate of itself
+-- writes: pairs(doc_a, doc_b, score, a similarity for each field, id_a, id_b): the near-duplicate threads; the score is the
+--         weighted mean of the similarities. Rounding may take it a little above 1, or below a threshold that it reaches:
+--         $threshold is so much below the one that was asked for. A thread of both collections is no duplicate of itself
 CREATE TABLE pairs AS
-SELECT candidates.doc_a, candidates.doc_b, a.doc_id AS id_a, b.doc_id AS id_b, $score AS score, $names
-FROM candidates JOIN docs AS a ON candidates.doc_a = a.doc JOIN docs AS b ON candidates.doc_b = b.doc
-WHERE $score >= $threshold AND a.doc_id <> b.doc_id
+SELECT scored.*, a.doc_id AS id_a, b.doc_id AS id_b
+FROM (SELECT doc_a, doc_b, least($score, 1) AS score, $names FROM candidates WHERE $score >= $threshold) AS scored
+JOIN docs AS a ON scored.doc_a = a.doc
+JOIN docs AS b ON scored.doc_b = b.doc
+WHERE a.doc_id <> b.doc_id

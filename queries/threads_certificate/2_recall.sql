@@ -1,12 +1,29 @@
 -- reads:  candidates(doc_a, doc_b, a similarity for each field), docs(doc, doc_id), pairs(doc_a, doc_b)
--- writes: one row: how many pairs the sampled threads have, and how many of them were found
+-- writes: one row, over the sampled threads: the sums of the pairs of each and of those found, and of their squares and products
 WITH exact AS (
-    SELECT candidates.doc_a, candidates.doc_b
-    FROM candidates JOIN docs AS a ON candidates.doc_a = a.doc JOIN docs AS b ON candidates.doc_b = b.doc
-    WHERE
-        $score >= $threshold
-        AND a.doc_id <> b.doc_id
-        AND (md5(a.doc_id) <= $last_hash OR md5(b.doc_id) <= $last_hash)
+    SELECT scored.doc_a, scored.doc_b, a.doc_id AS id_a, b.doc_id AS id_b
+    FROM (SELECT doc_a, doc_b FROM candidates WHERE $score >= $threshold) AS scored
+    JOIN docs AS a ON scored.doc_a = a.doc
+    JOIN docs AS b ON scored.doc_b = b.doc
+    WHERE a.doc_id <> b.doc_id
+),
+marked AS (
+    SELECT exact.*, pairs.doc_a IS NOT NULL AS is_found
+    FROM exact LEFT JOIN pairs ON exact.doc_a = pairs.doc_a AND exact.doc_b = pairs.doc_b
+),
+sampled AS (
+    SELECT count(*) AS pairs, sum(CAST(is_found AS BIGINT)) AS found
+    FROM (
+        SELECT doc_a AS doc, is_found FROM marked WHERE md5(id_a) <= $last_hash
+        UNION ALL
+        SELECT doc_b AS doc, is_found FROM marked WHERE md5(id_b) <= $last_hash
+    )
+    GROUP BY doc
 )
-SELECT count(*) AS pairs, count(pairs.doc_a) AS found
-FROM exact LEFT JOIN pairs ON exact.doc_a = pairs.doc_a AND exact.doc_b = pairs.doc_b
+SELECT
+    CAST(coalesce(sum(pairs), 0) AS BIGINT) AS pairs,
+    CAST(coalesce(sum(found), 0) AS BIGINT) AS found,
+    CAST(coalesce(sum(pairs * pairs), 0) AS BIGINT) AS pairs_squared,
+    CAST(coalesce(sum(pairs * found), 0) AS BIGINT) AS pairs_found,
+    CAST(coalesce(sum(found * found), 0) AS BIGINT) AS found_squared
+FROM sampled

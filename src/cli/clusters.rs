@@ -61,8 +61,8 @@ pub(super) struct Clusters {
     /// Split clusters so that each text has at least this similarity with the representative of its cluster
     #[arg(long, value_name = "S", value_parser = ratio)]
     cohesion: Option<f64>,
-    /// Join this many distinct texts exactly with all others, and say what the method lsh did not find
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "10000", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Join about this many distinct texts exactly with all others, and say what the method lsh did not find
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "10000", value_parser = clap::value_parser!(u64).range(1..))]
     certify: Option<u64>,
     /// The shortest text to compare, in characters
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -129,6 +129,9 @@ const FILES: [&str; 7] = [
     "certificate.parquet",
 ];
 
+/// How many minhashes a text can have.
+const MOST_MINHASHES: u32 = 4096;
+
 /// A share from 0 up to 1.
 fn share(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
@@ -147,6 +150,12 @@ fn is_sections(column: &DataType) -> bool {
 impl Clusters {
     pub(super) async fn run(self) -> Result<Ending> {
         let parameters = self.parameters();
+        if u32::from(self.bands) * u32::from(self.rows) > MOST_MINHASHES {
+            bail!("--bands times --rows are more than {MOST_MINHASHES} minhashes; lower one of them");
+        }
+        if i64::from(self.min_characters) > self.max_characters() {
+            bail!("--min-characters is more than --max-characters, so that there would be nothing to compare");
+        }
         if self.show_sql {
             let mut run = Run::begin(&self.running)?;
             // What is no corpus yet is not read for that.
@@ -244,7 +253,7 @@ impl Clusters {
         stages.extend([query::CLUSTERS_COMPONENTS, query::CLUSTERS_REPRESENTATIVES, query::CLUSTERS_MEMBERS]);
         stages.extend(self.cohesion.map(|_| query::CLUSTERS_STARS));
         stages.push(if has_sections { query::CLUSTERS_CITED } else { query::CLUSTERS_NONE_CITED });
-        stages.extend([query::CLUSTERS_CLUSTERED, query::CLUSTERS_TEXT_LINKS]);
+        stages.extend([query::CLUSTERS_CLUSTERED, query::CLUSTERS_LINKED, query::CLUSTERS_TEXT_LINKS]);
         stages
     }
 
@@ -260,8 +269,8 @@ impl Clusters {
         stages.push(query::CLUSTERS_CERTIFICATE);
         run.workspace.run_all(&stages).await?;
         run.write_table("SELECT * FROM certificate ORDER BY similarity_from", path).await?;
-        let [pairs, found] = run.numbers(query::CLUSTERS_RECALL).await?;
-        Ok(Some(Recall { pairs, found }))
+        let sums = run.numbers(query::CLUSTERS_RECALL).await?;
+        Ok(Some(Recall::of_sums(sums, every == 1)))
     }
 
     /// What is printed.
@@ -329,12 +338,11 @@ impl Clusters {
             ));
         }
         if let Some(recall) = certificate {
-            let (low, high) = recall.interval();
             run.say(&format!(
-                "found {} of the {} pairs of a sample: recall {:.4}, with 95 % confidence from {low:.4} to {high:.4}",
+                "of a sample of texts {} of {} pairs were found: {}",
                 grouped(recall.found),
                 grouped(recall.pairs),
-                recall.share()
+                recall.describe()
             ));
         }
         Ok(run.ending(capped + full))

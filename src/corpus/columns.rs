@@ -134,7 +134,7 @@ impl Roles {
             return Ok(Self { text, text_is_optional, id: None });
         }
         let text = text.filter(|name| columns.has(name));
-        if text.is_none() && !text_is_optional {
+        if text.is_none() && !(text_is_optional && options.text_column.is_none()) {
             return Err(missing(file, columns, name, "--text-column"));
         }
         let id = match options.id_column.as_deref() {

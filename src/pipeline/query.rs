@@ -106,11 +106,12 @@ queries! {
     CLUSTERS_NONE_CITED = "clusters_tables/0_none_cited.sql";
     CLUSTERS_CLUSTERED = "clusters_tables/1_clustered.sql";
     CLUSTERS = "clusters_tables/2_clusters.sql";
-    CLUSTERS_TEXT_LINKS = "clusters_tables/3_text_links.sql";
-    CLUSTERS_PAIRS = "clusters_tables/4_pairs.sql";
-    CLUSTERS_SHARED = "clusters_tables/5_shared.sql";
-    CLUSTERS_ARTICLE_PAIRS = "clusters_tables/6_article_pairs.sql";
-    CLUSTERS_HISTOGRAM = "clusters_tables/7_histogram.sql";
+    CLUSTERS_LINKED = "clusters_tables/3_linked.sql";
+    CLUSTERS_TEXT_LINKS = "clusters_tables/4_text_links.sql";
+    CLUSTERS_PAIRS = "clusters_tables/5_pairs.sql";
+    CLUSTERS_SHARED = "clusters_tables/6_shared.sql";
+    CLUSTERS_ARTICLE_PAIRS = "clusters_tables/7_article_pairs.sql";
+    CLUSTERS_HISTOGRAM = "clusters_tables/8_histogram.sql";
     CLUSTERS_SAMPLE = "clusters_certificate/1_sample.sql";
     CLUSTERS_SAMPLE_EDITS = "clusters_certificate/2_edits.sql";
     CLUSTERS_CERTIFICATE = "clusters_certificate/3_certificate.sql";

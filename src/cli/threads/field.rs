@@ -70,8 +70,8 @@ impl Field {
         if given > 0 && given < fields.len() {
             bail!("give all fields a weight, as in --field title=0.4, or none, which makes them equal");
         }
-        if given > 0 && sum <= 0.0 {
-            bail!("the weights of all fields are 0; give one of them more");
+        if given > 0 && !(sum > 0.0 && sum.is_finite()) {
+            bail!("the weights of all fields are {sum} together; they must be more than 0, and not that large");
         }
         let mut all: Vec<Self> = Vec::new();
         for option in fields {
@@ -185,7 +185,8 @@ mod tests {
         assert!(error(&["=1"], &[]).contains("write NAME=WEIGHT"));
         assert!(error(&["a+=1"], &[]).contains("write NAME=WEIGHT"));
         assert!(error(&["title=1", "body"], &[]).contains("give all fields a weight"));
-        assert!(error(&["title=0", "body=0"], &[]).contains("are 0"));
+        assert!(error(&["title=0", "body=0"], &[]).contains("are 0 together"));
+        assert!(error(&["title=1e308", "body=1e308"], &[]).contains("are inf together"));
         assert!(error(&["title=1", "title=1"], &[]).contains("given twice"));
         assert!(error(&["score=1"], &[]).contains("cannot be called score"));
         assert!(error(&["title=1"], &["body=shingles:3"]).contains("not among those of --field"));

@@ -35,11 +35,11 @@ impl Threads {
             table.push(&field.name, Some(field.weight), examples.judge(&alone, None));
         }
         let given: Vec<_> = fields.iter().map(|field| field.weight).collect();
-        let mut threshold = self.threshold;
+        let mut threshold = self.given_threshold();
         if self.weights.is_some() {
             let fitted = examples.fit(usize::from(self.starts), self.seed);
             fields.iter_mut().zip(&fitted.weights).for_each(|(field, weight)| field.weight = *weight);
-            threshold = fitted.threshold;
+            threshold = self.threshold.unwrap_or(fitted.threshold);
             fitted.weights.iter().enumerate().for_each(|(i, weight)| table.weights[i] = Some(*weight));
             table.push("score", None, examples.judge(&fitted.weights, Some(threshold)));
             if let Some(held_out) = examples.cross_validate(FOLDS, usize::from(self.starts), self.seed) {
@@ -68,7 +68,7 @@ impl Threads {
     }
 
     async fn examples(&self, run: &mut Run<'_>, fields: &[Field], labels: &Path) -> Result<Examples> {
-        let mut parameters = self.parameters(fields, self.threshold);
+        let mut parameters = self.parameters(fields, self.given_threshold());
         let path = labels.to_str().context("the file of --labels has a name that is not Unicode")?;
         parameters.set("labels", path);
         parameters.set("label", Literal::column(&self.label));

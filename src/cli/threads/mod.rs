@@ -36,9 +36,9 @@ pub(super) struct Threads {
          have the values shown: {} [default: shingles:3]", Signature::help()
     ))]
     signature: Vec<SignatureOption>,
-    /// The least score, above 0 and up to 1
-    #[arg(long, value_name = "T", default_value_t = 0.5, value_parser = ratio)]
-    threshold: f64,
+    /// The least score, above 0 and up to 1 [default: 0.5, or what --weights fit finds]
+    #[arg(long, value_name = "T", value_parser = ratio)]
+    threshold: Option<f64>,
     /// How similar fields are found
     #[arg(long, value_enum, default_value_t = Strategy::Doc)]
     strategy: Strategy,
@@ -49,8 +49,8 @@ pub(super) struct Threads {
     /// Of about how many threads to look at all pairs, to say what --strategy term did not find; 0 does not look
     #[arg(long, value_name = "N", default_value_t = 1000)]
     certify: u64,
-    /// Take the weights and the threshold that are best for the pairs of --labels, instead of those given
-    #[arg(long, value_enum, requires = "labels", conflicts_with = "threshold")]
+    /// Take the weights that are best for the pairs of --labels, and the best threshold if none is given
+    #[arg(long, value_enum, requires = "labels")]
     weights: Option<Weights>,
     /// Labelled pairs to judge by: a table with id_a, id_b and whether they are duplicates; a file that FROM takes
     #[arg(long, value_name = "FILE")]
@@ -59,7 +59,7 @@ pub(super) struct Threads {
     #[arg(long, value_name = "NAME", default_value = "label")]
     label: String,
     /// Judge the fields and weights by the labels, and do not look for pairs
-    #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped"])]
+    #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped", "output"])]
     evaluate_only: bool,
     /// How many random weights to climb from
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -143,14 +143,14 @@ impl Threads {
         run_parts(run, self.sets(&fields)).await?;
         let threshold = match &self.labels {
             Some(labels) => self.judge(run, &mut fields, labels).await?,
-            None => self.threshold,
+            None => self.given_threshold(),
         };
         if self.evaluate_only {
             return Ok(run.ending(0));
         }
         let parameters = self.parameters(&fields, threshold);
         run_parts(run, vec![(parameters.clone(), self.links())]).await?;
-        let remedy = "raise --threshold, or take --strategy term, which leaves out what stands in too many threads";
+        let remedy = "give a higher --threshold, or less weight to a field that many threads share";
         run.refuse_more_pairs(query::THREADS_ESTIMATE, self.max_pairs, remedy).await?;
         run_parts(run, self.pairs(&parameters, &fields)).await?;
         let [with_duplicates] = run.numbers(query::THREADS_COUNTS).await?;
@@ -185,16 +185,18 @@ impl Threads {
             ));
         }
         if let Some(recall) = recall {
-            let (low, high) = recall.interval();
             run.say(&format!(
-                "found {} of the {} pairs of a sample of threads: recall {:.4}, with 95 % confidence from {low:.4} to \
-                 {high:.4}",
+                "of a sample of threads {} of {} pairs were found: {}",
                 grouped(recall.found),
                 grouped(recall.pairs),
-                recall.share()
+                recall.describe()
             ));
         }
         Ok(run.ending(capped))
+    }
+
+    fn given_threshold(&self) -> f64 {
+        self.threshold.unwrap_or(0.5)
     }
 
     fn compared(&self) -> Compared<'_> {
@@ -214,10 +216,7 @@ impl Threads {
             let rule = self.groups.as_ref().and_then(|_| self.canonical.column());
             for wanted in fields.iter().flat_map(Field::columns).chain(rule) {
                 if !there.contains(&wanted) {
-                    bail!(
-                        "there is no column {wanted:?} in the input; its columns are {}",
-                        there.join(", ").replace("against_", "")
-                    );
+                    bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));
                 }
             }
         }
@@ -226,7 +225,7 @@ impl Threads {
 
     /// All statements in order, without those that judge by labels or look at a sample.
     fn script(&self, fields: &[Field]) -> Vec<Part> {
-        let parameters = self.parameters(fields, self.threshold);
+        let parameters = self.parameters(fields, self.given_threshold());
         let mut script = self.sets(fields);
         script.push((parameters.clone(), self.links()));
         script.extend(self.pairs(&parameters, fields));
@@ -239,14 +238,14 @@ impl Threads {
         let mut parameters = Parameters::default();
         let names = || fields.iter().map(|field| Literal::column(&field.name));
         let term = |field: &Field| Literal::column(&field.name).within(&format!("{:?} * ", field.weight), "");
-        let founding = fields.iter().zip(0_i64..).filter(|(field, _)| field.weight > 0.0);
+        let (founding, least) = founding(fields, threshold);
         parameters.set("against", self.against.is_some());
-        parameters.set("founding", Literal::joined(founding.map(|(_, number)| number.into()), ", "));
+        parameters.set("founding", Literal::joined(founding.into_iter().map(Literal::from), ", "));
         parameters.set("fields", Literal::joined(fields.iter().map(|f| f.name.as_str().into()), ", ").within("[", "]"));
         parameters.set("names", Literal::joined(names(), ", "));
         parameters.set("score", Literal::joined(fields.iter().map(term), " + ").within("(", ")"));
-        parameters.set("threshold", threshold);
-        parameters.set("least", least(threshold, fields.len()));
+        parameters.set("threshold", below(threshold, fields.len()));
+        parameters.set("least", below(least, fields.len()));
         parameters.set("max_postings", i64::from(self.max_postings));
         parameters.set("rank", self.canonical.rank(fields));
         parameters
@@ -339,20 +338,54 @@ impl Threads {
         let mut parameters = parameters.clone();
         let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
         parameters.set("last_hash", last_hash.as_str());
-        let mut parts = vec![(parameters.clone(), vec![query::CERTIFICATE_LINKS, query::THREADS_CANDIDATES])];
+        run_parts(run, vec![(parameters.clone(), vec![query::CERTIFICATE_LINKS])]).await?;
+        let [pairs] = run.numbers(query::THREADS_ESTIMATE).await?;
+        if pairs > self.max_pairs {
+            run.say(&format!(
+                "the recall was not measured: the sample has {} pairs to compare, more than --max-pairs {}; lower --certify",
+                grouped(pairs),
+                self.max_pairs
+            ));
+            return Ok(None);
+        }
+        let mut parts = vec![(parameters.clone(), vec![query::THREADS_CANDIDATES])];
         parts.extend(similarities(fields));
         run_parts(run, parts).await?;
         run.workspace.parameters = parameters;
-        let [pairs, found] = run.numbers(query::CERTIFICATE_RECALL).await?;
-        Ok(Some(Recall { pairs, found }))
+        let sums = run.numbers(query::CERTIFICATE_RECALL).await?;
+        Ok(Some(Recall::of_sums(sums, every == 1)))
     }
 }
 
-/// The similarity that some field of a pair reaches whose score reaches `threshold`: the score is a mean, but its rounding may
-/// lift it a little above the similarities.
+/// The fields by which pairs are found, and the similarity that one of them has in every pair whose score reaches `threshold`.
+///
+/// A mean reaches the threshold only if one of its parts does. Even if the fields of some small weights `w` were equal, the mean
+/// of the others would have to reach `(threshold - w) / (1 - w)`: where that is hardly less, they are left out, since a short
+/// field of little weight is often the same in many threads.
+fn founding(fields: &[Field], threshold: f64) -> (Vec<i64>, f64) {
+    let mut by_weight: Vec<(&Field, i64)> = fields.iter().zip(0..).collect();
+    by_weight.sort_by(|a, b| a.0.weight.total_cmp(&b.0.weight));
+    let (mut left_out, mut least, mut first) = (0.0, threshold, 0);
+    for (field, _) in &by_weight[..by_weight.len() - 1] {
+        left_out += field.weight;
+        let of_others = (threshold - left_out) / (1.0 - left_out);
+        if of_others < HARDLY_LESS * threshold {
+            break;
+        }
+        (least, first) = (of_others, first + 1);
+    }
+    let mut founding: Vec<i64> = by_weight[first..].iter().map(|(_, number)| *number).collect();
+    founding.sort_unstable();
+    (founding, least)
+}
+
+/// How far the threshold of the fields that found pairs may fall for the others to be left out.
+const HARDLY_LESS: f64 = 0.8;
+
+/// As much below `threshold` as rounding may take a mean of equal similarities.
 #[expect(clippy::cast_precision_loss, reason = "a few fields")]
-fn least(threshold: f64, fields: usize) -> f64 {
-    threshold * (1.0 - (2 * fields + 4) as f64 * f64::EPSILON)
+fn below(threshold: f64, fields: usize) -> f64 {
+    threshold * (1.0 - (4 * fields + 8) as f64 * f64::EPSILON)
 }
 
 /// Adds the similarity of each field to the candidates.
