@@ -209,3 +209,28 @@ fn the_script_that_is_shown_runs() {
         assert_eq!(shown.lines().count(), rows.iter().sum::<usize>(), "{options}");
     }
 }
+
+#[test]
+fn sentences_of_references_are_references() {
+    let page = |n: u8| {
+        format!(
+            "<page><title>Page {n}</title><ns>0</ns><id>{n}</id><revision><id>{n}</id><timestamp>2024-01-01T00:00:00Z</timestamp>\
+             <text>The old tower stands on hill {n} of the town.\n\n== References ==\n* The long book of the towers and hills, as it \
+             was told, part {n}\n</text></revision></page>"
+        )
+    };
+    let dump = format!(
+        "<mediawiki xmlns=\"http://www.mediawiki.org/xml/export-0.11/\" version=\"0.11\">{}{}</mediawiki>",
+        page(1),
+        page(2)
+    );
+    let place = Place::with([("wiki.xml", &dump)]);
+    let kinds = |input: &str| -> Vec<Value> {
+        place.ok(&format!("clusters {input} --signature characters:3 --threshold 0.5 --method exact -o out"));
+        table(&place, "out", "pairs").iter().map(|row| row["kind"].clone()).collect()
+    };
+    assert_eq!(kinds("wiki.xml"), ["factual_drift", "reference"]);
+    place.ok("ingest wiki.xml -o wiki");
+    assert_eq!(kinds("wiki"), ["factual_drift", "reference"]);
+    assert!(place.ok("clusters wiki --show-sql").contains("references"));
+}
