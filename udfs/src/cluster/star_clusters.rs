@@ -26,7 +26,7 @@ use crate::arguments::one_list;
                    with every member once; a representative is its own, with similarity 1. A member without a neighbour is \
                    a cluster of one. Pairs go both ways; of a pair that comes again the highest similarity counts; one with \
                    a NULL is left out. No pairs: the empty list. The result is the same whatever the order of the rows.\n\n\
-                   Holds 24 bytes for each pair at `cohesion` or above, and as much again while it answers.",
+                   Holds 24 bytes for each pair at `cohesion` or above and 48 for each below, and as much again while it answers.",
     syntax_example = "star_clusters(a, b, similarity, cohesion)",
     sql_example = r#"```sql
 > SELECT c['member'] AS member, c['representative'] AS representative, c['similarity'] AS similarity
