@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Compared, Run, Stdout, corpus_folder, grouped, ratio};
+use super::pairs::Unit;
+use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, last_hash, one_in, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::export::StagedFolder;
@@ -86,15 +87,6 @@ pub(super) struct Clusters {
     reading: InputOptions,
     #[command(flatten)]
     running: RunOptions,
-}
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Unit {
-    /// The sentences of the documents
-    Sentence,
-    /// Whole documents
-    Document,
 }
 
 /// How similar texts are found.
@@ -178,9 +170,7 @@ impl Clusters {
         let has_sections = self.has_sections(&run).await?;
         run.workspace.run_all(&self.clustering(has_sections)).await?;
         run.workspace.run_all(&PAIRS_COUNTED).await?;
-        let remedy = "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise \
-                      --threshold";
-        run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.max_pairs, remedy).await?;
+        run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.max_pairs, FEWER_PLACES).await?;
         run.workspace.run_all(&PAIRS_MADE).await?;
         for (table, query) in TABLES {
             let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
@@ -260,17 +250,15 @@ impl Clusters {
     /// Joins a sample exactly, and writes by similarity what was found of it and what theory expects.
     async fn certificate(&self, run: &mut Run<'_>, path: &Path) -> Result<Option<Recall>> {
         let Some(sample) = self.certify else { return Ok(None) };
-        let every = run.workspace.rows_of(query::TEXTS).div_ceil(sample).max(1);
-        let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
-        run.workspace.parameters.set("last_hash", last_hash.as_str());
+        let every = one_in(run.workspace.rows_of(query::TEXTS), sample);
+        run.workspace.parameters.set("last_hash", last_hash(every).as_str());
         run.workspace.parameters.set("is_lsh", self.method == Way::Lsh);
         let mut stages = vec![query::CLUSTERS_SAMPLE];
         stages.extend(self.max_edit.map(|_| query::CLUSTERS_SAMPLE_EDITS));
-        stages.push(query::CLUSTERS_CERTIFICATE);
+        stages.extend([query::CLUSTERS_CERTIFICATE, query::CLUSTERS_SAMPLED]);
         run.workspace.run_all(&stages).await?;
         run.write_table("SELECT * FROM certificate ORDER BY similarity_from", path).await?;
-        let sums = run.numbers(query::CLUSTERS_RECALL).await?;
-        Ok(Some(Recall::of_sums(sums, every == 1)))
+        Ok(Some(run.recall(every).await?))
     }
 
     /// What is printed.
@@ -287,10 +275,7 @@ impl Clusters {
         .into_iter()
         .chain(certificate)
         {
-            let rows = run.workspace.run_all(&[query]).await?.context("it is a query")?;
-            let shown = rows.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
-            let shown = if shown.starts_with("++") { "none" } else { &shown };
-            let _ = write!(said, "{title}:\n{shown}\n\n");
+            let _ = write!(said, "{title}:\n{}\n\n", run.shown(query).await?);
         }
         Ok(said)
     }
@@ -338,12 +323,7 @@ impl Clusters {
             ));
         }
         if let Some(recall) = certificate {
-            run.say(&format!(
-                "of a sample of texts {} of {} pairs were found: {}",
-                grouped(recall.found),
-                grouped(recall.pairs),
-                recall.describe()
-            ));
+            run.say_recall("texts", recall);
         }
         Ok(run.ending(capped + full))
     }

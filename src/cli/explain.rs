@@ -2,13 +2,13 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped, last_hash, one_in};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 
@@ -43,13 +43,12 @@ impl Explain {
         }
         let (mut run, folders) = method.begin().await?;
         let (unit, view) = method.unit;
-        let every = run.count(unit).await?.map(|units| units.div_ceil(self.sample).max(1));
+        let every = run.count(unit).await?.map(|units| one_in(units, self.sample));
         let parameters = &mut run.workspace.parameters;
         *parameters = method.parameters.clone();
         for (prefix, every) in ["", "against_"].into_iter().zip(every) {
             parameters.set(&format!("{prefix}every"), i64::try_from(every)?);
-            let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
-            parameters.set(&format!("{prefix}last_hash"), last_hash.as_str());
+            parameters.set(&format!("{prefix}last_hash"), last_hash(every).as_str());
         }
         for (name, texts) in method.in_texts {
             parameters.set(name, (texts / i64::try_from(every[0])?).max(2));
@@ -90,10 +89,7 @@ impl Explain {
             ("The most frequent texts", query::EXPLAIN_FREQUENT_TEXTS),
             ("The most frequent words of the distinct texts", query::EXPLAIN_FREQUENT_WORDS),
         ] {
-            let rows = run.workspace.run_all(&[table]).await?.context("it is a query")?;
-            let shown = rows.to_string().await.with_context(|| format!("in queries/{}", table.file))?;
-            let shown = if shown.starts_with("++") { "none" } else { &shown };
-            let _ = write!(said, "\n{title}:\n{shown}\n");
+            let _ = write!(said, "\n{title}:\n{}\n", run.shown(table).await?);
         }
         run.end_reading();
         Stdout.write_all(said.as_bytes())?;

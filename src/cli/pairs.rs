@@ -35,7 +35,7 @@ pub(super) struct Pairs {
 
 /// What is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Unit {
+pub(super) enum Unit {
     /// Whole documents; a row of a file of sentences is one, too
     Document,
     /// The sentences of the documents

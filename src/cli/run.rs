@@ -22,6 +22,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
+use crate::certificate::Recall;
 use crate::corpus::{self, Summary};
 use crate::export::{Format, StagedFile, write_rows};
 use crate::ingest::{self, Needed};
@@ -34,6 +35,10 @@ const LISTED: usize = 10;
 
 /// How much memory a pair of places takes, in bytes.
 pub(super) const BYTES_OF_PAIR: u64 = 200;
+
+/// What to do about too many pairs of places.
+pub(super) const FEWER_PLACES: &str =
+    "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise --threshold";
 
 /// Talks to the user, on standard error.
 pub(super) fn say(text: &str) {
@@ -173,9 +178,7 @@ impl<'a> Run<'a> {
     /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
     async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
         self.workspace.run_all(&method.texts()).await?;
-        let remedy = "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise \
-                      --threshold";
-        self.refuse_more_pairs(query::TEXTS_ESTIMATE, method.options.max_pairs, remedy).await?;
+        self.refuse_more_pairs(query::TEXTS_ESTIMATE, method.options.max_pairs, FEWER_PLACES).await?;
         self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
     }
 
@@ -201,6 +204,29 @@ impl<'a> Run<'a> {
             u64::try_from(number).unwrap_or(u64::MAX)
         };
         Ok(std::array::from_fn(number))
+    }
+
+    /// The rows of a query as a table for people.
+    pub(super) async fn shown(&mut self, query: Query) -> Result<String> {
+        let rows = self.workspace.run_all(&[query]).await?.context("it is a query")?;
+        let shown = rows.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
+        // Without rows there are no columns, either.
+        Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
+    }
+
+    /// What was found of the pairs of the table `sampled`, which holds one in `every`.
+    pub(super) async fn recall(&mut self, every: u64) -> Result<Recall> {
+        Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, every == 1))
+    }
+
+    /// Says what was found of the pairs of a sample `of` something.
+    pub(super) fn say_recall(&self, of: &str, recall: Recall) {
+        self.say(&format!(
+            "of a sample of {of} {} of {} pairs were found: {}",
+            grouped(recall.found),
+            grouped(recall.pairs),
+            recall.describe()
+        ));
     }
 
     /// Writes the result and says how many rows it has.
@@ -511,6 +537,16 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
 /// top.
 pub(super) fn for_operators(memory: usize) -> usize {
     memory / 5 * 3
+}
+
+/// One in how many rows is a sample of about `sample` of them.
+pub(super) fn one_in(rows: u64, sample: u64) -> u64 {
+    rows.div_ceil(sample).max(1)
+}
+
+/// The last MD5 hash of those that one in `every` rows has, as SQL writes them.
+pub(super) fn last_hash(every: u64) -> String {
+    format!("{:032x}", u128::MAX / u128::from(every))
 }
 
 /// A number with its thousands apart.

@@ -92,7 +92,8 @@ queries! {
     GROUPS_CANDIDATES = "threads_groups/3_candidates.sql";
     GROUPS_RESULT = "threads_groups/4_result.sql";
     CERTIFICATE_LINKS = "threads_certificate/1_links.sql";
-    CERTIFICATE_RECALL = "threads_certificate/2_recall.sql";
+    CERTIFICATE_SAMPLED = "threads_certificate/2_sampled.sql";
+    CERTIFICATE_RECALL = "certificate/recall.sql";
     CLUSTERS_BANDS = "clusters/1_bands.sql";
     CLUSTERS_BUCKETS = "clusters/2_buckets.sql";
     CLUSTERS_USED = "clusters/3_used.sql";
@@ -115,7 +116,7 @@ queries! {
     CLUSTERS_SAMPLE = "clusters_certificate/1_sample.sql";
     CLUSTERS_SAMPLE_EDITS = "clusters_certificate/2_edits.sql";
     CLUSTERS_CERTIFICATE = "clusters_certificate/3_certificate.sql";
-    CLUSTERS_RECALL = "clusters_certificate/4_recall.sql";
+    CLUSTERS_SAMPLED = "clusters_certificate/4_sampled.sql";
     PRINT_HISTOGRAM = "clusters_printed/histogram.sql";
     PRINT_KINDS = "clusters_printed/kinds.sql";
     PRINT_CLUSTERS = "clusters_printed/clusters.sql";

@@ -149,6 +149,13 @@ pub(crate) fn constant_integer(
     }
 }
 
+/// A constant count, from 1 to `most`.
+pub(crate) fn constant_count(function: &str, name: &str, value: &ColumnarValue, most: u16) -> Result<usize> {
+    let n = constant_integer(function, name, value, 1..=i64::from(most))?;
+    // It fits: `most` does.
+    Ok(usize::try_from(n).unwrap_or(1))
+}
+
 /// A constant number within `range`.
 pub(crate) fn constant_number(
     function: &str,

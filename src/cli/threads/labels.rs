@@ -29,24 +29,23 @@ impl Threads {
                 grouped(examples.duplicates() as u64)
             );
         }
+        let mut threshold = self.given_threshold();
+        let mut held_out = None;
+        if self.weights.is_some() {
+            let fitted = examples.fit(usize::from(self.starts), self.seed);
+            fields.iter_mut().zip(&fitted.weights).for_each(|(field, weight)| field.weight = *weight);
+            threshold = self.threshold.unwrap_or(fitted.threshold);
+            held_out = examples.cross_validate(FOLDS, usize::from(self.starts), self.seed);
+        }
         let mut table = Table::default();
         for (i, field) in fields.iter().enumerate() {
             let alone: Vec<_> = (0..fields.len()).map(|j| if i == j { 1.0 } else { 0.0 }).collect();
             table.push(&field.name, Some(field.weight), examples.judge(&alone, None));
         }
-        let given: Vec<_> = fields.iter().map(|field| field.weight).collect();
-        let mut threshold = self.given_threshold();
-        if self.weights.is_some() {
-            let fitted = examples.fit(usize::from(self.starts), self.seed);
-            fields.iter_mut().zip(&fitted.weights).for_each(|(field, weight)| field.weight = *weight);
-            threshold = self.threshold.unwrap_or(fitted.threshold);
-            fitted.weights.iter().enumerate().for_each(|(i, weight)| table.weights[i] = Some(*weight));
-            table.push("score", None, examples.judge(&fitted.weights, Some(threshold)));
-            if let Some(held_out) = examples.cross_validate(FOLDS, usize::from(self.starts), self.seed) {
-                table.push("score, held out", None, held_out);
-            }
-        } else {
-            table.push("score", None, examples.judge(&given, Some(threshold)));
+        let weights: Vec<_> = fields.iter().map(|field| field.weight).collect();
+        table.push("score", None, examples.judge(&weights, Some(threshold)));
+        if let Some(held_out) = held_out {
+            table.push("score, held out", None, held_out);
         }
         let table = table.batch()?;
         if let Some(path) = &self.evaluation {

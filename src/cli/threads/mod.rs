@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use self::field::{Canonical, Field, FieldOption, SignatureOption};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Compared, Run, check_table, grouped, ratio};
+use super::run::{Compared, Run, check_table, grouped, last_hash, one_in, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::corpus;
@@ -185,12 +185,7 @@ impl Threads {
             ));
         }
         if let Some(recall) = recall {
-            run.say(&format!(
-                "of a sample of threads {} of {} pairs were found: {}",
-                grouped(recall.found),
-                grouped(recall.pairs),
-                recall.describe()
-            ));
+            run.say_recall("threads", recall);
         }
         Ok(run.ending(capped))
     }
@@ -334,10 +329,9 @@ impl Threads {
         if self.strategy == Strategy::Doc || self.certify == 0 {
             return Ok(None);
         }
-        let every = run.workspace.rows_of(query::UNITS_DOCS).div_ceil(self.certify).max(1);
+        let every = one_in(run.workspace.rows_of(query::UNITS_DOCS), self.certify);
         let mut parameters = parameters.clone();
-        let last_hash = format!("{:032x}", u128::MAX / u128::from(every));
-        parameters.set("last_hash", last_hash.as_str());
+        parameters.set("last_hash", last_hash(every).as_str());
         run_parts(run, vec![(parameters.clone(), vec![query::CERTIFICATE_LINKS])]).await?;
         let [pairs] = run.numbers(query::THREADS_ESTIMATE).await?;
         if pairs > self.max_pairs {
@@ -350,10 +344,9 @@ impl Threads {
         }
         let mut parts = vec![(parameters.clone(), vec![query::THREADS_CANDIDATES])];
         parts.extend(similarities(fields));
+        parts.push((parameters, vec![query::CERTIFICATE_SAMPLED]));
         run_parts(run, parts).await?;
-        run.workspace.parameters = parameters;
-        let sums = run.numbers(query::CERTIFICATE_RECALL).await?;
-        Ok(Some(Recall::of_sums(sums, every == 1)))
+        Ok(Some(run.recall(every).await?))
     }
 }
 

@@ -9,10 +9,10 @@
 
 use std::borrow::Cow;
 
-use super::Work;
 use super::names::kind_of_section;
 use super::render::{BREAK, GUARD, HOLE, LIST, Rendered};
 use super::sections::{Kind, Section, place};
+use super::{Work, control_and};
 
 /// Makes the text of a page, and its sections.
 pub(super) fn lay_out(rendered: &Rendered, work: &mut Work) -> (String, Vec<Section>) {
@@ -230,20 +230,7 @@ fn with_offsets(text: &str, sections: Vec<Begun>) -> Vec<Section> {
 }
 
 /// The bytes that a line cannot simply be copied at. Those above 0x7F begin spaces or brackets of other scripts.
-const SPECIAL: [bool; 256] = {
-    let mut special = [false; 256];
-    let mut i = 0;
-    while i < 0x20 {
-        special[i] = true;
-        i += 1;
-    }
-    i = 0;
-    while i < 11 {
-        special[b" '(),;:\xC2\xE2\xE3\xEF"[i] as usize] = true;
-        i += 1;
-    }
-    special
-};
+const SPECIAL: [bool; 256] = control_and(b" '(),;:\xC2\xE2\xE3\xEF");
 
 /// A bracket, or the beginning of a block, with nothing but commas behind it so far.
 struct Opened {

@@ -69,6 +69,22 @@ impl PageFilter {
     }
 }
 
+/// By byte, whether it is a control character or one of `others`.
+const fn control_and(others: &[u8]) -> [bool; 256] {
+    let mut special = [false; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        special[i] = true;
+        i += 1;
+    }
+    i = 0;
+    while i < others.len() {
+        special[others[i] as usize] = true;
+        i += 1;
+    }
+    special
+}
+
 /// Fails where the text is to come from somewhere else than the text of the pages.
 pub(super) fn check_text_column(file: &str, text_column: Option<&str>) -> Result<(), Error> {
     match text_column {

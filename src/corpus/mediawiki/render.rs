@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use quick_xml::escape::resolve_html5_entity;
 
-use super::Work;
 use super::names::{Site, canonical_into, marks_disambiguation};
 use super::structure::{Mark, NONE, Part, Role};
 use super::templates::{Action, Template, action};
+use super::{Work, control_and};
 
 /// Before a character that is text, not markup.
 pub(super) const GUARD: char = '\u{0}';
@@ -77,18 +77,7 @@ struct Frame {
 }
 
 /// The bytes of text that are not taken as they are.
-const SPECIAL: [bool; 256] = {
-    let mut special = [false; 256];
-    let mut i = 0;
-    while i < 0x20 {
-        special[i] = true;
-        i += 1;
-    }
-    special[b'&' as usize] = true;
-    special[b'|' as usize] = true;
-    special[b'_' as usize] = true;
-    special
-};
+const SPECIAL: [bool; 256] = control_and(b"&|_");
 
 /// Switches, between two underscores on either side.
 const SWITCHES: [&str; 20] = [

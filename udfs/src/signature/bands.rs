@@ -8,7 +8,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::arguments::{Minhashes, coerce_minhashes, constant_integer, set_type};
+use crate::arguments::{Minhashes, coerce_minhashes, constant_count, set_type};
 
 /// `bands(minhashes, n, rows)`: `n` hashes of `rows` minhashes each.
 #[user_doc(
@@ -77,8 +77,8 @@ impl ScalarUDFImpl for Bands {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let number_rows = args.number_rows;
         let [minhashes, n, rows] = take_function_args(self.name(), args.args)?;
-        let n = usize::try_from(constant_integer(self.name(), "n", &n, 1..=4096)?).unwrap_or(1);
-        let rows = usize::try_from(constant_integer(self.name(), "rows", &rows, 1..=4096)?).unwrap_or(1);
+        let n = constant_count(self.name(), "n", &n, 4096)?;
+        let rows = constant_count(self.name(), "rows", &rows, 4096)?;
         let minhashes = minhashes.into_array(number_rows)?;
         let minhashes = Minhashes::try_new(&minhashes)?;
         let mut sets = ListBuilder::new(UInt64Builder::new());

@@ -8,7 +8,7 @@ use datafusion_common::{Result, exec_err, plan_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use crate::arguments::{Sets, coerce_one_set, constant_integer, minhash_item, minhash_type};
+use crate::arguments::{Sets, coerce_one_set, constant_count, constant_integer, minhash_item, minhash_type};
 
 /// `minhash(set, k [, seed])`: the smallest element of a set in `k` random orders.
 #[user_doc(
@@ -82,7 +82,7 @@ impl ScalarUDFImpl for Minhash {
             [set, k, seed] => (set, k, Some(seed)),
             other => return exec_err!("minhash expects (set, k [, seed]), got {} arguments", other.len()),
         };
-        let k = usize::try_from(constant_integer(self.name(), "k", k, 1..=4096)?).unwrap_or(1);
+        let k = constant_count(self.name(), "k", k, 4096)?;
         let seed = seed.map_or(Ok(0), |seed| constant_integer(self.name(), "seed", seed, 0..=i64::MAX))?;
         let family = Family::new(k, seed.unsigned_abs());
         let set = set.to_array(rows)?;

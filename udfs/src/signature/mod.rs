@@ -24,10 +24,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ListBuilder, UInt64Builder};
+use datafusion_common::Result;
 use datafusion_expr::{AggregateUDF, ColumnarValue, ScalarUDF};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::arguments::{TokenRow, Tokens};
+use crate::arguments::{Sets, TokenRow, Tokens};
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
@@ -74,6 +75,25 @@ fn sets_of_tokens<'a>(
         sets.append(given);
     }
     ColumnarValue::Array(Arc::new(sets.finish()))
+}
+
+/// A set for each set, NULL for NULL: `make` puts the elements for a row, ascending and distinct, into the list that it is given,
+/// which is empty.
+fn sets_of_sets(set: ColumnarValue, rows: usize, mut make: impl FnMut(&[u64], &mut Vec<u64>)) -> Result<ColumnarValue> {
+    let set = set.into_array(rows)?;
+    let given = Sets::try_new(&set)?;
+    let mut sets = ListBuilder::new(UInt64Builder::new());
+    let (mut scratch, mut made) = (Vec::new(), Vec::new());
+    for i in 0..rows {
+        let row = given.row(i, &mut scratch);
+        if let Some(row) = row {
+            made.clear();
+            make(row, &mut made);
+            sets.values().append_slice(&made);
+        }
+        sets.append(row.is_some());
+    }
+    Ok(ColumnarValue::Array(Arc::new(sets.finish())))
 }
 
 /// The hash of one token.

@@ -1,6 +1,3 @@
-use std::sync::Arc;
-
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
@@ -8,7 +5,8 @@ use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, Sc
 use datafusion_macros::user_doc;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
-use crate::arguments::{Sets, coerce_set, constant_integer, keep_constants, set_type};
+use super::sets_of_sets;
+use crate::arguments::{coerce_set, constant_integer, keep_constants, set_type};
 
 /// `rare_elements(set, frequencies, max_frequency)`: a set without its frequent elements.
 #[user_doc(
@@ -69,18 +67,9 @@ impl ScalarUDFImpl for RareElements {
         let [set, frequencies, most] = take_function_args(self.name(), args.args)?;
         let most = constant_integer(self.name(), "max_frequency", &most, 1..=i64::MAX)?;
         let frequencies = Frequencies::try_new(self.name(), &frequencies)?;
-        let set = set.into_array(rows)?;
-        let sets = Sets::try_new(&set)?;
-        let mut rare = ListBuilder::new(UInt64Builder::new());
-        let mut scratch = Vec::new();
-        for i in 0..rows {
-            let row = sets.row(i, &mut scratch);
-            let given = row.is_some();
-            let kept = row.into_iter().flatten().filter(|&&element| frequencies.of_hash(element) <= most);
-            kept.for_each(|&element| rare.values().append_value(element));
-            rare.append(given);
-        }
-        Ok(ColumnarValue::Array(Arc::new(rare.finish())))
+        sets_of_sets(set, rows, |set, rare| {
+            rare.extend(set.iter().filter(|&&element| frequencies.of_hash(element) <= most));
+        })
     }
 
     fn documentation(&self) -> Option<&Documentation> {

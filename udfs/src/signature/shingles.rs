@@ -5,7 +5,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::{JoinedTokens, sets_of_tokens};
-use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 
 /// `shingles(tokens, n)`: the set of hashes of all runs of `n` adjacent tokens.
 #[user_doc(
@@ -62,8 +62,7 @@ impl ScalarUDFImpl for Shingles {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, n] = take_function_args(self.name(), args.args)?;
-        let n = constant_integer(self.name(), "n", &n, 1..=1000)?;
-        let n = usize::try_from(n).unwrap_or(1);
+        let n = constant_count(self.name(), "n", &n, 1000)?;
         let tokens = tokens.into_array(rows)?;
         let mut joined = JoinedTokens::default();
         Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, rows, |row, set| {

@@ -5,7 +5,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::{JoinedTokens, sets_of_tokens};
-use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 
 /// `skip_bigrams(tokens, distance)`: the set of hashes of all pairs of tokens that stand near each other.
 #[user_doc(
@@ -64,8 +64,7 @@ impl ScalarUDFImpl for SkipBigrams {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, distance] = take_function_args(self.name(), args.args)?;
-        let distance = constant_integer(self.name(), "distance", &distance, 1..=1000)?;
-        let distance = usize::try_from(distance).unwrap_or(1);
+        let distance = constant_count(self.name(), "distance", &distance, 1000)?;
         let tokens = tokens.into_array(rows)?;
         let mut joined = JoinedTokens::default();
         let mut list = Vec::new();

@@ -7,7 +7,7 @@ use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, Sc
 use datafusion_macros::user_doc;
 
 use super::{JoinedTokens, sets_of_tokens};
-use crate::arguments::{Tokens, coerce_tokens, constant, constant_integer, keep_constants, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant, constant_count, keep_constants, set_type};
 
 /// `spot_sigs(tokens, antecedents, distance, chain)`: the set of hashes of the word chains that follow common words.
 #[user_doc(
@@ -76,9 +76,7 @@ impl ScalarUDFImpl for SpotSigs {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, antecedents, distance, chain] = take_function_args(self.name(), args.args)?;
-        let count = |name, value| -> Result<usize> {
-            Ok(usize::try_from(constant_integer(self.name(), name, value, 1..=1000)?).unwrap_or(1))
-        };
+        let count = |name, value| constant_count(self.name(), name, value, 1000);
         let (distance, chain) = (count("distance", &distance)?, count("chain", &chain)?);
         let antecedents = constant(self.name(), "antecedents", &antecedents)?.to_array()?;
         let antecedents = Tokens::try_new(&antecedents)?;

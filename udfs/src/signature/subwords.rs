@@ -6,7 +6,7 @@ use datafusion_macros::user_doc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::sets_of_tokens;
-use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 
 /// `subwords(tokens, n)`: the set of hashes of the parts of words.
 #[user_doc(
@@ -61,8 +61,7 @@ impl ScalarUDFImpl for Subwords {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, n] = take_function_args(self.name(), args.args)?;
-        let n = constant_integer(self.name(), "n", &n, 1..=1000)?;
-        let n = usize::try_from(n).unwrap_or(1);
+        let n = constant_count(self.name(), "n", &n, 1000)?;
         let tokens = tokens.into_array(rows)?;
         let mut spaced = Spaced::default();
         Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, rows, |row, set| {

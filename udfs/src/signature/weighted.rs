@@ -1,6 +1,3 @@
-use std::sync::Arc;
-
-use arrow::array::{ListBuilder, UInt64Builder};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
@@ -9,7 +6,8 @@ use datafusion_macros::user_doc;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::frequencies::{Frequencies, coerce_frequencies};
-use crate::arguments::{Sets, coerce_set, constant_integer, keep_constants, set_type};
+use super::sets_of_sets;
+use crate::arguments::{coerce_set, constant_integer, keep_constants, set_type};
 
 /// `weighted(set, frequencies, levels)`: a set in which rare elements count for more.
 #[user_doc(
@@ -77,23 +75,13 @@ impl ScalarUDFImpl for Weighted {
         let levels = constant_integer(self.name(), "levels", &levels, 1..=64)?;
         let levels = u8::try_from(levels).map_or(1.0, f64::from);
         let frequencies = Frequencies::try_new(self.name(), &frequencies)?;
-        let set = set.into_array(rows)?;
-        let sets = Sets::try_new(&set)?;
-        let mut weighted = ListBuilder::new(UInt64Builder::new());
-        let (mut scratch, mut copies) = (Vec::new(), Vec::new());
-        for i in 0..rows {
-            let row = sets.row(i, &mut scratch);
-            let given = row.is_some();
-            copies.clear();
-            for &element in row.into_iter().flatten() {
-                weigh(element, weight(frequencies.normalised_idf_of_hash(element), levels), &mut copies);
+        sets_of_sets(set, rows, |set, copies| {
+            for &element in set {
+                weigh(element, weight(frequencies.normalised_idf_of_hash(element), levels), copies);
             }
             copies.sort_unstable();
             copies.dedup();
-            weighted.values().append_slice(&copies);
-            weighted.append(given);
-        }
-        Ok(ColumnarValue::Array(Arc::new(weighted.finish())))
+        })
     }
 
     fn documentation(&self) -> Option<&Documentation> {

@@ -7,7 +7,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::{JoinedTokens, sets_of_tokens};
-use crate::arguments::{Tokens, coerce_tokens, constant_integer, set_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_count, set_type};
 
 /// `winnow(tokens, k, w)`: the smallest hash of every `w` neighbouring shingles.
 #[user_doc(
@@ -71,8 +71,8 @@ impl ScalarUDFImpl for Winnow {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, k, w] = take_function_args(self.name(), args.args)?;
-        let k = usize::try_from(constant_integer(self.name(), "k", &k, 1..=1000)?).unwrap_or(1);
-        let w = usize::try_from(constant_integer(self.name(), "w", &w, 1..=1000)?).unwrap_or(1);
+        let k = constant_count(self.name(), "k", &k, 1000)?;
+        let w = constant_count(self.name(), "w", &w, 1000)?;
         let tokens = tokens.into_array(rows)?;
         let mut joined = JoinedTokens::default();
         let mut smallest = VecDeque::new();
