@@ -72,7 +72,7 @@ fn clusters_are_what_all_pairs_connect() {
         assert!(expected.len() > 30, "{}", expected.len());
         let rows = table(&place, "exact", "clusters");
         assert_eq!(clusters(&rows), expected, "{seed}");
-        let sizes: i64 = table(&place, "exact", "histogram").iter().map(|row| row["sentences"].as_i64().unwrap()).sum();
+        let sizes: i64 = table(&place, "exact", "histogram").iter().map(|row| row["places"].as_i64().unwrap()).sum();
         assert_eq!(usize::try_from(sizes).unwrap(), rows.len());
     }
 }
@@ -201,12 +201,15 @@ fn the_folder_is_the_same_for_any_number_of_threads_and_stays_if_a_run_fails() {
 #[test]
 fn the_script_that_is_shown_runs() {
     let place = place(60, 7);
-    for options in ["", " --method exact --cohesion 0.7 --max-edit 0.3"] {
+    let always = ["clusters", "pairs", "article_pairs", "histogram", "capped"];
+    for (options, more) in
+        [(" --certify=30", &["buckets", "certificate"][..]), (" --method exact --cohesion 0.7 --max-edit 0.3", &[])]
+    {
         place.write("script.sql", place.ok(&format!("clusters made {SETS}{options} --show-sql")));
         place.ok(&format!("clusters made {SETS}{options} -o out"));
-        let rows = ["clusters", "pairs", "article_pairs", "histogram"].map(|name| table(&place, "out", name).len());
+        let rows = always.iter().chain(more).map(|name| table(&place, "out", name).len());
         let shown = place.ok("sql -f script.sql --format ndjson");
-        assert_eq!(shown.lines().count(), rows.iter().sum::<usize>(), "{options}");
+        assert_eq!(shown.lines().count(), rows.sum::<usize>(), "{options}");
     }
 }
 

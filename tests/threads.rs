@@ -227,6 +227,8 @@ fn mistakes_are_explained_before_anything_is_read_in_full() {
         ),
         ("--field title=1 --groups g.parquet --canonical votes=likes", "no column \"likes\""),
         ("--field title --weights fit --labels none.parquet", "none.parquet"),
+        ("--field title --certify 10", "--certify is for --strategy term"),
+        ("--field title --groups g.csv -o ./g.csv", "g.csv is named for two results"),
         ("--field title --weights fit --labels none.parquet --show-sql", "weights are not fitted in SQL"),
         (
             "--field title --max-pairs 1 --threshold 0.01 --signature shingles:1",
@@ -239,6 +241,7 @@ fn mistakes_are_explained_before_anything_is_read_in_full() {
     place.fails(2, "threads posts.jsonl");
     place.fails(2, "threads posts.jsonl --field title --weights fit");
     place.fails(2, "threads posts.jsonl --field title --evaluate-only");
+    place.fails(2, "threads posts.jsonl --field title --seed 3");
 }
 
 #[test]

@@ -1,6 +1,6 @@
--- reads:  shared(a, b, pairs, sentences_a, sentences_b), docs(doc, doc_id)
--- writes: the $top pairs of documents with most pairs of sentences
-SELECT doc_a.doc_id AS doc_a, doc_b.doc_id AS doc_b, shared.pairs, shared.sentences_a, shared.sentences_b
+-- reads:  shared(a, b, pairs, texts_a, texts_b), docs(doc, doc_id)
+-- writes: the $top pairs of documents with most pairs of texts
+SELECT doc_a.doc_id AS doc_a, doc_b.doc_id AS doc_b, shared.pairs, shared.texts_a, shared.texts_b
 FROM (SELECT * FROM shared ORDER BY pairs DESC, a, b LIMIT $top) AS shared
 JOIN docs AS doc_a ON shared.a = doc_a.doc
 JOIN docs AS doc_b ON shared.b = doc_b.doc

@@ -1,12 +1,12 @@
--- reads:  unit_pairs(doc_a, unit_a, doc_b, unit_b, similarity), docs(doc, doc_id)
--- writes: shared(a, b, pairs, sentences_a, sentences_b): the documents that share sentences: how many
---         pairs of sentences, of how many of each
+-- reads:  unit_pairs(doc_a, unit_a, doc_b, unit_b, similarity)
+-- writes: shared(a, b, pairs, texts_a, texts_b): the documents that share texts: how many pairs of texts, of how many places in
+--         each
 CREATE TABLE shared AS
-SELECT
-    unit_pairs.doc_a AS a,
-    unit_pairs.doc_b AS b,
-    count(*) AS pairs,
-    count(DISTINCT unit_pairs.unit_a) AS sentences_a,
-    count(DISTINCT unit_pairs.unit_b) AS sentences_b
-FROM unit_pairs
-GROUP BY unit_pairs.doc_a, unit_pairs.doc_b
+WITH counted AS (
+    SELECT doc_a, doc_b, unit_a, unit_b, count(*) AS pairs
+    FROM unit_pairs
+    GROUP BY GROUPING SETS ((doc_a, doc_b, unit_a), (doc_a, doc_b, unit_b))
+)
+SELECT doc_a AS a, doc_b AS b, sum(pairs) FILTER (WHERE unit_b IS NULL) AS pairs, count(unit_a) AS texts_a, count(unit_b) AS texts_b
+FROM counted
+GROUP BY doc_a, doc_b

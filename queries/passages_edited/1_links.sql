@@ -11,13 +11,11 @@ WITH rare AS (
     FROM texts
 )
 SELECT a.text_id AS text_a, b.text_id AS text_b, jaccard(a.set, b.set) AS similarity
-FROM rare AS a
-JOIN rare AS b
+-- Of two collections, a text of the one and a text of the other, once where both collections have both.
+FROM (SELECT * FROM rare WHERE NOT $against OR units > against_units) AS a
+JOIN (SELECT * FROM rare WHERE NOT $against OR against_units > 0) AS b
     ON overlap(a.set, b.set) >= $min_overlap
-    AND a.text_id < b.text_id
-    -- Of two collections, a text of the one and a text of the other.
     AND (
-        NOT $against
-        OR (a.units > a.against_units AND b.against_units > 0)
-        OR (a.against_units > 0 AND b.units > b.against_units)
+        a.text_id < b.text_id
+        OR ($against AND a.text_id > b.text_id AND (a.against_units = 0 OR b.units = b.against_units))
     )

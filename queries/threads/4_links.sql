@@ -3,14 +3,12 @@
 --         similarities of the fields, so where it reaches the threshold, one of them does
 CREATE OR REPLACE TABLE links AS
 SELECT a.text_id AS text_a, b.text_id AS text_b
-FROM texts AS a
-JOIN texts AS b
+-- Of two collections, a text of the one and a text of the other, once where both collections have both.
+FROM (SELECT * FROM texts WHERE NOT $against OR threads > against_threads) AS a
+JOIN (SELECT * FROM texts WHERE NOT $against OR against_threads > 0) AS b
     ON jaccard(a.set, b.set) >= $least
     AND a.field = b.field
-    AND a.text_id < b.text_id
-    -- Of two collections, a text of the one and a text of the other.
     AND (
-        NOT $against
-        OR (a.threads > a.against_threads AND b.against_threads > 0)
-        OR (a.against_threads > 0 AND b.threads > b.against_threads)
+        a.text_id < b.text_id
+        OR ($against AND a.text_id > b.text_id AND (a.against_threads = 0 OR b.threads = b.against_threads))
     )

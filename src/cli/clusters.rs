@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use arrow::datatypes::DataType;
@@ -11,12 +11,12 @@ use clap::{Args, ValueEnum};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::pairs::Unit;
-use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, last_hash, one_in, ratio};
+use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::export::StagedFolder;
 use crate::ingest::Needed;
-use crate::pipeline::query::{self, Parameters, Query};
+use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// Find clusters of similar sentences, and the documents that share them
 ///
@@ -102,13 +102,16 @@ enum Way {
 const PAIRS_COUNTED: [Query; 3] = [query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED];
 const PAIRS_MADE: [Query; 2] = [query::PAIRS_UNIT_PAIRS, query::CLUSTERS_SHARED];
 
-/// The tables of the folder, and the queries of those that are always there.
-const TABLES: [(&str, Query); 4] = [
+/// The tables of the folder that are always there, and those of the method lsh and of a certificate.
+const TABLES: [(&str, Query); 5] = [
     ("clusters", query::CLUSTERS),
     ("pairs", query::CLUSTERS_PAIRS),
     ("article_pairs", query::CLUSTERS_ARTICLE_PAIRS),
     ("histogram", query::CLUSTERS_HISTOGRAM),
+    ("capped", query::CLUSTERS_CAPPED),
 ];
+const BUCKETS: (&str, Query) = ("buckets", query::CLUSTERS_FULL_BUCKETS);
+const CERTIFICATE: (&str, Query) = ("certificate", query::CLUSTERS_RECALL);
 
 /// The files that the folder may have.
 const FILES: [&str; 7] = [
@@ -158,8 +161,15 @@ impl Clusters {
             let mut queries = self.clustering(is_read && self.has_sections(&run).await?);
             drop(run);
             queries.extend(PAIRS_COUNTED.into_iter().chain(PAIRS_MADE));
-            queries.extend(TABLES.map(|(_, query)| query));
-            return self.compared().show_sql(&[(parameters, queries)]);
+            queries.extend(self.tables().map(|(_, query)| query));
+            let mut parts = vec![(parameters.clone(), queries)];
+            let mut parameters = parameters;
+            parameters.set("links", Literal::column("sample_links"));
+            if self.certify.is_some() {
+                let certifying = self.certifying().into_iter().chain([CERTIFICATE.1]);
+                parts.push((parameters, certifying.collect()));
+            }
+            return self.compared().show_sql(&parts);
         }
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
@@ -172,21 +182,19 @@ impl Clusters {
         run.workspace.run_all(&PAIRS_COUNTED).await?;
         run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.max_pairs, FEWER_PLACES).await?;
         run.workspace.run_all(&PAIRS_MADE).await?;
-        for (table, query) in TABLES {
-            let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
-            let path = staged.path().join(format!("{table}.parquet"));
-            run.write(rows, &OutputOptions { output: Some(path), format: None }).await?;
+        for table in self.tables() {
+            write(&mut run, &staged, table).await?;
         }
-        let path = |table: &str| staged.path().join(format!("{table}.parquet"));
-        run.write_table("SELECT * FROM capped ORDER BY pairs_not_made DESC, text", &path("capped")).await?;
-        if self.method == Way::Lsh {
-            run.write_table("SELECT * FROM buckets ORDER BY pairs_not_made DESC, bucket", &path("buckets")).await?;
-        }
-        let certificate = self.certificate(&mut run, &path("certificate")).await?;
-        let said = self.tables(&mut run).await?;
+        let recall = self.certificate(&mut run, &staged).await?;
+        let said = self.printout(&mut run).await?;
         staged.commit()?;
         Stdout.write_all(said.as_bytes())?;
-        self.summarise(run, certificate).await
+        self.summarise(run, recall).await
+    }
+
+    /// The tables of the folder, but for the certificate.
+    fn tables(&self) -> impl Iterator<Item = (&'static str, Query)> {
+        TABLES.into_iter().chain((self.method == Way::Lsh).then_some(BUCKETS))
     }
 
     fn compared(&self) -> Compared<'_> {
@@ -202,6 +210,10 @@ impl Clusters {
     fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
         self.signature.set(&mut parameters);
+        parameters.set("links", Literal::column("links"));
+        parameters.set("sample", i64::try_from(self.certify.unwrap_or(0)).unwrap_or(i64::MAX));
+        parameters.set("is_lsh", self.method == Way::Lsh);
+        parameters.set("top", i64::from(self.top));
         parameters.set("against", false);
         parameters.set("within_documents", false);
         parameters.set("threshold", self.threshold);
@@ -248,36 +260,46 @@ impl Clusters {
     }
 
     /// Joins a sample exactly, and writes by similarity what was found of it and what theory expects.
-    async fn certificate(&self, run: &mut Run<'_>, path: &Path) -> Result<Option<Recall>> {
+    async fn certificate(&self, run: &mut Run<'_>, staged: &StagedFolder) -> Result<Option<Recall>> {
         let Some(sample) = self.certify else { return Ok(None) };
-        let every = one_in(run.workspace.rows_of(query::TEXTS), sample);
-        run.workspace.parameters.set("last_hash", last_hash(every).as_str());
-        run.workspace.parameters.set("is_lsh", self.method == Way::Lsh);
-        let mut stages = vec![query::CLUSTERS_SAMPLE];
-        stages.extend(self.max_edit.map(|_| query::CLUSTERS_SAMPLE_EDITS));
+        run.workspace.parameters.set("links", Literal::column("sample_links"));
+        run.workspace.run_all(&self.certifying()).await?;
+        write(run, staged, CERTIFICATE).await?;
+        Ok(Some(run.recall(sample >= run.workspace.rows_of(query::TEXTS)).await?))
+    }
+
+    /// From the links to what is known of them by a sample.
+    fn certifying(&self) -> Vec<Query> {
+        let mut stages = vec![query::CLUSTERS_SAMPLE, query::CLUSTERS_SAMPLE_LINKS];
+        stages.extend(self.max_edit.map(|_| query::CLUSTERS_EDITS));
         stages.extend([query::CLUSTERS_CERTIFICATE, query::CLUSTERS_SAMPLED]);
-        run.workspace.run_all(&stages).await?;
-        run.write_table("SELECT * FROM certificate ORDER BY similarity_from", path).await?;
-        Ok(Some(run.recall(every).await?))
+        stages
     }
 
     /// What is printed.
-    async fn tables(&self, run: &mut Run<'_>) -> Result<String> {
-        run.workspace.parameters.set("top", i64::from(self.top));
+    async fn printout(&self, run: &mut Run<'_>) -> Result<String> {
         let mut said = String::new();
-        let certificate = self.certify.map(|_| ("What an exact join of a sample finds", query::PRINT_CERTIFICATE));
-        for (title, query) in [
-            ("Clusters by size", query::PRINT_HISTOGRAM),
-            ("Pairs by kind", query::PRINT_KINDS),
-            ("The largest clusters", query::PRINT_CLUSTERS),
-            ("The documents that share most sentences", query::PRINT_ARTICLE_PAIRS),
-        ]
-        .into_iter()
-        .chain(certificate)
-        {
+        for (title, query) in self.printed() {
             let _ = write!(said, "{title}:\n{}\n\n", run.shown(query).await?);
         }
         Ok(said)
+    }
+
+    /// What is printed, and under which titles.
+    fn printed(&self) -> impl Iterator<Item = (&'static str, Query)> {
+        let texts = match self.unit {
+            Unit::Sentence => "The documents that share most sentences",
+            Unit::Document => "The documents that are similar",
+        };
+        let certificate = self.certify.map(|_| ("What an exact join of a sample finds", query::PRINT_CERTIFICATE));
+        [
+            ("Clusters by size", query::PRINT_HISTOGRAM),
+            ("Pairs by kind", query::PRINT_KINDS),
+            ("The largest clusters", query::PRINT_CLUSTERS),
+            (texts, query::PRINT_ARTICLE_PAIRS),
+        ]
+        .into_iter()
+        .chain(certificate)
     }
 
     async fn summarise(&self, mut run: Run<'_>, certificate: Option<Recall>) -> Result<Ending> {
@@ -327,4 +349,12 @@ impl Clusters {
         }
         Ok(run.ending(capped + full))
     }
+}
+
+/// Writes a table of the folder.
+async fn write(run: &mut Run<'_>, staged: &StagedFolder, (name, query): (&str, Query)) -> Result<()> {
+    let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
+    let path = staged.path().join(format!("{name}.parquet"));
+    run.write(rows, &OutputOptions { output: Some(path), format: None }).await?;
+    Ok(())
 }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped, last_hash, one_in};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 
@@ -185,4 +185,14 @@ fn mebibytes(bytes: u64) -> String {
         1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
     }
+}
+
+/// One in how many rows is a sample of about `sample` of them.
+fn one_in(rows: u64, sample: u64) -> u64 {
+    rows.div_ceil(sample).max(1)
+}
+
+/// The last MD5 hash of those that one in `every` rows has, as SQL writes them.
+fn last_hash(every: u64) -> String {
+    format!("{:032x}", u128::MAX / u128::from(every))
 }

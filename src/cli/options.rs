@@ -125,10 +125,24 @@ impl OutputOptions {
         }
     }
 
-    /// Fails where the result cannot be written, so that nobody learns that at the end of a long run.
-    pub(super) fn check(&self) -> Result<()> {
+    /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
+    /// run, or where one would take the place of another.
+    pub(super) fn check(&self, tables: &[&Option<PathBuf>]) -> Result<()> {
         self.form()?;
-        self.output.as_deref().map_or(Ok(()), StagedFile::check)
+        let tables: Vec<_> = tables.iter().filter_map(|table| table.as_ref()).collect();
+        for table in &tables {
+            Format::of_file(table)?;
+        }
+        let mut files = Vec::new();
+        for file in tables.into_iter().chain(&self.output) {
+            StagedFile::check(file)?;
+            let full = std::path::absolute(file)?;
+            if files.contains(&full) {
+                bail!("{} is named for two results; give each a file of its own", file.display());
+            }
+            files.push(full);
+        }
+        Ok(())
     }
 }
 

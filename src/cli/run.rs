@@ -24,7 +24,7 @@ use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
 use crate::corpus::{self, Summary};
-use crate::export::{Format, StagedFile, write_rows};
+use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Needed};
 use crate::pipeline::Workspace;
 use crate::pipeline::query::{self, Parameters, Query};
@@ -214,9 +214,9 @@ impl<'a> Run<'a> {
         Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
     }
 
-    /// What was found of the pairs of the table `sampled`, which holds one in `every`.
-    pub(super) async fn recall(&mut self, every: u64) -> Result<Recall> {
-        Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, every == 1))
+    /// What was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
+    pub(super) async fn recall(&mut self, is_all: bool) -> Result<Recall> {
+        Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, is_all))
     }
 
     /// Says what was found of the pairs of a sample `of` something.
@@ -445,8 +445,7 @@ impl Method<'_> {
     /// Makes sure that all that is asked for can be written, and opens the collections. Gives their folders, too.
     pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<PathBuf>)> {
         let mut run = Run::begin(self.running)?;
-        self.writing.check()?;
-        check_table(self.options.capped.as_deref())?;
+        self.writing.check(&[&self.options.capped])?;
         self.reading.begin_quarantine()?;
         let folders = run.open_both(&self.compared()).await?;
         Ok((run, folders))
@@ -503,11 +502,6 @@ impl MethodOptions {
     }
 }
 
-/// Fails where a further table cannot be written to its file, if there is one.
-pub(super) fn check_table(path: Option<&Path>) -> Result<()> {
-    path.map_or(Ok(()), |path| Format::of_file(path).and_then(|_| StagedFile::check(path)))
-}
-
 /// The corpus folder that `inputs` name, if they name one.
 pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<PathBuf>> {
     match inputs {
@@ -537,16 +531,6 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
 /// top.
 pub(super) fn for_operators(memory: usize) -> usize {
     memory / 5 * 3
-}
-
-/// One in how many rows is a sample of about `sample` of them.
-pub(super) fn one_in(rows: u64, sample: u64) -> u64 {
-    rows.div_ceil(sample).max(1)
-}
-
-/// The last MD5 hash of those that one in `every` rows has, as SQL writes them.
-pub(super) fn last_hash(every: u64) -> String {
-    format!("{:032x}", u128::MAX / u128::from(every))
 }
 
 /// A number with its thousands apart.

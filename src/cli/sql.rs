@@ -42,7 +42,7 @@ fn parameter(text: &str) -> Result<(String, String)> {
 
 impl Sql {
     pub(super) async fn run(self) -> Result<Ending> {
-        self.writing.check()?;
+        self.writing.check(&[])?;
         let mut run = Run::begin(&self.running)?;
         for (name, value) in &self.param {
             run.workspace.parameters.set(name, Literal::of_text(value));

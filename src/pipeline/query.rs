@@ -91,8 +91,9 @@ queries! {
     GROUPS_CANONICAL = "threads_groups/2_canonical.sql";
     GROUPS_CANDIDATES = "threads_groups/3_candidates.sql";
     GROUPS_RESULT = "threads_groups/4_result.sql";
-    CERTIFICATE_LINKS = "threads_certificate/1_links.sql";
-    CERTIFICATE_SAMPLED = "threads_certificate/2_sampled.sql";
+    CERTIFICATE_SAMPLE = "threads_certificate/1_sample.sql";
+    CERTIFICATE_LINKS = "threads_certificate/2_links.sql";
+    CERTIFICATE_SAMPLED = "threads_certificate/3_sampled.sql";
     CERTIFICATE_RECALL = "certificate/recall.sql";
     CLUSTERS_BANDS = "clusters/1_bands.sql";
     CLUSTERS_BUCKETS = "clusters/2_buckets.sql";
@@ -113,10 +114,13 @@ queries! {
     CLUSTERS_SHARED = "clusters_tables/6_shared.sql";
     CLUSTERS_ARTICLE_PAIRS = "clusters_tables/7_article_pairs.sql";
     CLUSTERS_HISTOGRAM = "clusters_tables/8_histogram.sql";
+    CLUSTERS_CAPPED = "clusters_tables/9_capped.sql";
+    CLUSTERS_FULL_BUCKETS = "clusters_tables/9_buckets.sql";
     CLUSTERS_SAMPLE = "clusters_certificate/1_sample.sql";
-    CLUSTERS_SAMPLE_EDITS = "clusters_certificate/2_edits.sql";
+    CLUSTERS_SAMPLE_LINKS = "clusters_certificate/2_links.sql";
     CLUSTERS_CERTIFICATE = "clusters_certificate/3_certificate.sql";
     CLUSTERS_SAMPLED = "clusters_certificate/4_sampled.sql";
+    CLUSTERS_RECALL = "clusters_certificate/5_result.sql";
     PRINT_HISTOGRAM = "clusters_printed/histogram.sql";
     PRINT_KINDS = "clusters_printed/kinds.sql";
     PRINT_CLUSTERS = "clusters_printed/clusters.sql";

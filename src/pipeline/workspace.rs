@@ -2,12 +2,15 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
+use arrow::array::{AsArray, RecordBatch};
+use arrow::datatypes::DataType;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
@@ -53,6 +56,8 @@ pub(crate) struct Workspace {
     folder: TempDir,
     pub(crate) parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
+    /// The most bytes that a list of a table made here has.
+    longest_list: AtomicUsize,
     progress: ProgressBar,
 }
 
@@ -62,7 +67,8 @@ impl Workspace {
         let folder = cleanup::noted(|| tempfile::Builder::new().prefix("ibid-").tempdir(), TempDir::path)
             .context("cannot make a temporary folder")?;
         let session = open(folder.path())?;
-        Ok(Self { session, folder, parameters: Parameters::default(), stages: Vec::new(), progress })
+        let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
+        Ok(Self { session, folder, parameters, stages, longest_list, progress })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -92,6 +98,11 @@ impl Workspace {
     pub(crate) fn counted(&self, query: Query, name: &str) -> u64 {
         let stage = self.stages.iter().rev().find(|stage| stage.query == query);
         stage.and_then(|stage| stage.counters.get(name)).map_or(0, |counted| *counted as u64)
+    }
+
+    /// Whether a similarity join that counts made the table of `query`.
+    pub(crate) fn has_counted(&self, query: Query) -> bool {
+        self.stages.iter().rev().find(|stage| stage.query == query).is_some_and(|stage| !stage.counters.is_empty())
     }
 
     /// How many rows the table that `query` makes has, once it ran.
@@ -141,8 +152,9 @@ impl Workspace {
     /// Writes a table's rows to the folder and registers what was written.
     async fn materialise(&self, name: &str, frame: DataFrame) -> Result<(u64, Counters)> {
         let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
-        let context = Arc::new(frame.task_ctx());
+        let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
+        let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
         let tasks: Vec<_> = execute_stream_partitioned(Arc::clone(&plan), context)?
             .into_iter()
             .enumerate()
@@ -150,12 +162,34 @@ impl Workspace {
             .collect();
         let mut rows = 0;
         for task in tasks {
-            rows += task.join().await.context("a writer stopped")??;
+            let part = task.join().await.context("a writer stopped")??;
+            rows += part.rows;
+            self.longest_list.fetch_max(part.longest_list, Ordering::Relaxed);
         }
         let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
         self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
         Ok((rows, counters(plan.as_ref())))
     }
+
+    /// The context with so few rows in a batch that a join may copy the longest list into each of them.
+    fn in_small_batches(&self, context: TaskContext) -> TaskContext {
+        let longest = self.longest_list.load(Ordering::Relaxed).max(1);
+        let config = context.session_config().clone();
+        let rows = config.batch_size().min(BYTES_OF_BATCH / longest).max(1);
+        context.with_session_config(config.with_batch_size(rows))
+    }
+}
+
+/// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
+const BYTES_OF_BATCH: usize = 32 << 20;
+
+/// Whether a join of the plan takes in lists: it copies them into each row that it puts out or looks at.
+fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
+    let has_lists = |input: &&Arc<dyn ExecutionPlan>| {
+        input.schema().fields().iter().any(|field| matches!(field.data_type(), DataType::List(_)))
+    };
+    (plan.name().ends_with("JoinExec") && plan.children().iter().any(has_lists))
+        || plan.children().into_iter().any(|child| joins_lists(child.as_ref()))
 }
 
 /// What the similarity joins of a plan that ran have counted.
@@ -173,7 +207,14 @@ fn counters(plan: &dyn ExecutionPlan) -> Counters {
     counters
 }
 
-async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<u64> {
+/// What was written of a table by one task.
+#[derive(Default)]
+struct Part {
+    rows: u64,
+    longest_list: usize,
+}
+
+async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<Part> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
@@ -182,11 +223,50 @@ async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Res
     let failed = || format!("cannot write {}", path.display());
     let file = File::create(&path).with_context(failed)?;
     let mut writer = ArrowWriter::try_new(file, stream.schema(), Some(properties)).with_context(failed)?;
-    let mut rows = 0;
+    let mut part = Part::default();
     while let Some(batch) = stream.try_next().await? {
-        rows += batch.num_rows() as u64;
+        part.rows += batch.num_rows() as u64;
+        part.longest_list = part.longest_list.max(longest_list(&batch));
         writer.write(&batch).with_context(failed)?;
     }
     writer.close().with_context(failed)?;
-    Ok(rows)
+    Ok(part)
+}
+
+/// How many bytes the longest list of numbers in a batch has.
+fn longest_list(batch: &RecordBatch) -> usize {
+    let lists = batch.columns().iter().filter_map(|column| column.as_list_opt::<i32>());
+    let bytes = lists.map(|list| {
+        let longest = list.offsets().lengths().max().unwrap_or(0);
+        longest * list.value_type().primitive_width().unwrap_or(0)
+    });
+    bytes.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::prelude::SessionConfig;
+
+    use super::*;
+    use crate::session::session;
+
+    #[tokio::test]
+    async fn a_join_copies_long_lists_into_few_rows_at_a_time() {
+        let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let rows_of_batch =
+            || workspace.in_small_batches(TaskContext::from(&workspace.session)).session_config().batch_size();
+        workspace.run("CREATE TABLE short AS SELECT value AS id, [1, 2, 3] AS set FROM range(9)").await.unwrap();
+        assert_eq!(rows_of_batch(), 8192);
+        workspace.run("CREATE TABLE long AS SELECT id, range(500000) AS set FROM short").await.unwrap();
+        // Of four million bytes each.
+        assert_eq!(rows_of_batch(), 8);
+        let plan = |sql: &'static str| async {
+            workspace.session.sql(sql).await.unwrap().create_physical_plan().await.unwrap()
+        };
+        let joined =
+            plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
+        assert!(joins_lists(joined.as_ref()));
+        assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
+    }
 }

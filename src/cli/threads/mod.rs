@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use self::field::{Canonical, Field, FieldOption, SignatureOption};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Compared, Run, check_table, grouped, last_hash, one_in, ratio};
+use super::run::{Compared, Run, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::corpus;
@@ -43,12 +43,12 @@ pub(super) struct Threads {
     #[arg(long, value_enum, default_value_t = Strategy::Doc)]
     strategy: Strategy,
     /// The longest list of postings that makes pairs, in distinct texts, for --strategy term; longer ones are listed as
-    /// capped
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
-    max_postings: u32,
-    /// Of about how many threads to look at all pairs, to say what --strategy term did not find; 0 does not look
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    certify: u64,
+    /// capped [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    max_postings: Option<u32>,
+    /// Of how many threads to look at all pairs, to say what --strategy term did not find; 0 does not look [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    certify: Option<i64>,
     /// Take the weights that are best for the pairs of --labels, and the best threshold if none is given
     #[arg(long, value_enum, requires = "labels")]
     weights: Option<Weights>,
@@ -62,10 +62,10 @@ pub(super) struct Threads {
     #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped", "output"])]
     evaluate_only: bool,
     /// How many random weights to climb from
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "weights")]
     starts: u16,
     /// The seed of the random weights
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "weights")]
     seed: u64,
     /// Write how well each field and the score tell the labelled pairs apart to this file: what, weight, threshold,
     /// precision, recall, f1, auc
@@ -86,7 +86,7 @@ pub(super) struct Threads {
     /// memory
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// Write the table of capped lists of postings to this file: field, element, texts, pairs_not_made, example
+    /// Write the lists of postings that --strategy term capped to this file: field, element, texts, pairs_not_made, example
     #[arg(long, value_name = "FILE")]
     capped: Option<PathBuf>,
     /// Print the SQL that would run, and do not run it
@@ -122,6 +122,7 @@ type Part = (Parameters, Vec<Query>);
 impl Threads {
     pub(super) async fn run(self) -> Result<Ending> {
         let fields = Field::all(&self.field, &self.signature)?;
+        self.check_strategy()?;
         if self.show_sql {
             if self.weights.is_some() {
                 bail!("weights are not fitted in SQL; fit them first, and write --show-sql with the weights found");
@@ -129,10 +130,7 @@ impl Threads {
             return self.compared().show_sql(&self.script(&fields));
         }
         let mut run = Run::begin(&self.running)?;
-        self.writing.check()?;
-        for file in [&self.evaluation, &self.groups, &self.capped] {
-            check_table(file.as_deref())?;
-        }
+        self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
         self.reading.begin_quarantine()?;
         run.open_both(&self.compared()).await?;
         self.check_columns(&run, &fields).await?;
@@ -158,7 +156,9 @@ impl Threads {
         let found = run.write(rows, &self.writing).await?;
         let capped = run.workspace.rows_of(query::TERM_CAPPED);
         if let Some(path) = &self.capped {
-            self.write_capped(run, path).await?;
+            let columns = "field, element, texts, pairs_not_made, example";
+            let sql = format!("SELECT {columns} FROM capped ORDER BY pairs_not_made DESC, field, element");
+            run.write_table(&sql, path).await?;
         }
         let candidates = run.workspace.rows_of(query::THREADS_CANDIDATES);
         let pruned = self.pruned(run).await?;
@@ -181,7 +181,7 @@ impl Threads {
             run.say(&format!(
                 "{} lists of postings are longer than --max-postings {} and made no pairs; --capped FILE lists them all",
                 grouped(capped),
-                self.max_postings
+                self.max_postings()
             ));
         }
         if let Some(recall) = recall {
@@ -192,6 +192,30 @@ impl Threads {
 
     fn given_threshold(&self) -> f64 {
         self.threshold.unwrap_or(0.5)
+    }
+
+    fn max_postings(&self) -> u32 {
+        self.max_postings.unwrap_or(1000)
+    }
+
+    /// How many threads to look at all pairs of.
+    fn sample(&self) -> i64 {
+        self.certify.unwrap_or(1000)
+    }
+
+    /// Fails where an option would have no effect.
+    fn check_strategy(&self) -> Result<()> {
+        let without_effect = [
+            ("--max-postings", self.max_postings.is_some()),
+            ("--certify", self.certify.is_some()),
+            ("--capped", self.capped.is_some()),
+        ];
+        match without_effect.iter().find(|(_, is_given)| *is_given && self.strategy == Strategy::Doc) {
+            Some((option, _)) => {
+                bail!("{option} is for --strategy term; the strategy doc, which is the default, leaves nothing out")
+            }
+            None => Ok(()),
+        }
     }
 
     fn compared(&self) -> Compared<'_> {
@@ -218,13 +242,21 @@ impl Threads {
         Ok(())
     }
 
-    /// All statements in order, without those that judge by labels or look at a sample.
+    /// All statements in order, without those that judge by labels.
     fn script(&self, fields: &[Field]) -> Vec<Part> {
         let parameters = self.parameters(fields, self.given_threshold());
         let mut script = self.sets(fields);
         script.push((parameters.clone(), self.links()));
         script.extend(self.pairs(&parameters, fields));
         script.push((parameters.clone(), vec![query::THREADS]));
+        if self.groups.is_some() {
+            script.extend(self.groups(&parameters, fields));
+        }
+        if self.certify.is_some() && self.is_certified() {
+            script.push((parameters.clone(), self.links_of_sample()));
+            script.extend(self.pairs_of_sample(&parameters, fields));
+            script.push((parameters, vec![query::CERTIFICATE_RECALL]));
+        }
         script
     }
 
@@ -241,7 +273,8 @@ impl Threads {
         parameters.set("score", Literal::joined(fields.iter().map(term), " + ").within("(", ")"));
         parameters.set("threshold", below(threshold, fields.len()));
         parameters.set("least", below(least, fields.len()));
-        parameters.set("max_postings", i64::from(self.max_postings));
+        parameters.set("max_postings", i64::from(self.max_postings()));
+        parameters.set("sample", self.sample());
         parameters.set("rank", self.canonical.rank(fields));
         parameters
     }
@@ -299,6 +332,9 @@ impl Threads {
                 grouped(compared)
             ));
         }
+        if !run.workspace.has_counted(query::THREADS_LINKS) {
+            return Ok("there are so few texts that all pairs of a field were compared".to_string());
+        }
         let counted = |name| grouped(run.workspace.counted(query::THREADS_LINKS, name));
         Ok(format!(
             "pairs of texts that met: {} had lengths too different (eq. 2), {} too few elements left (eq. 3), {} bitmaps too \
@@ -311,28 +347,17 @@ impl Threads {
         ))
     }
 
-    async fn write_capped(&self, run: &mut Run<'_>, path: &std::path::Path) -> Result<()> {
-        let columns = "field, element, texts, pairs_not_made, example";
-        let sql = match self.strategy {
-            Strategy::Term => format!("SELECT {columns} FROM capped ORDER BY pairs_not_made DESC, field, element"),
-            // Nothing is left out.
-            Strategy::Doc => format!(
-                "SELECT {columns} FROM (VALUES ('', arrow_cast(0, 'UInt64'), 0, 0, '')) AS t({columns}) WHERE false"
-            ),
-        };
-        run.write_table(&sql, path).await?;
-        Ok(())
+    /// Whether the pairs of a sample are counted.
+    fn is_certified(&self) -> bool {
+        self.strategy == Strategy::Term && self.sample() > 0
     }
 
     /// Joins a sample exactly, and says how many of its pairs were found.
     async fn recall(&self, run: &mut Run<'_>, parameters: &Parameters, fields: &[Field]) -> Result<Option<Recall>> {
-        if self.strategy == Strategy::Doc || self.certify == 0 {
+        if !self.is_certified() {
             return Ok(None);
         }
-        let every = one_in(run.workspace.rows_of(query::UNITS_DOCS), self.certify);
-        let mut parameters = parameters.clone();
-        parameters.set("last_hash", last_hash(every).as_str());
-        run_parts(run, vec![(parameters.clone(), vec![query::CERTIFICATE_LINKS])]).await?;
+        run_parts(run, vec![(parameters.clone(), self.links_of_sample())]).await?;
         let [pairs] = run.numbers(query::THREADS_ESTIMATE).await?;
         if pairs > self.max_pairs {
             run.say(&format!(
@@ -342,11 +367,20 @@ impl Threads {
             ));
             return Ok(None);
         }
+        run_parts(run, self.pairs_of_sample(parameters, fields)).await?;
+        let is_all = run.workspace.rows_of(query::CERTIFICATE_SAMPLE) == run.workspace.rows_of(query::UNITS_DOCS);
+        Ok(Some(run.recall(is_all).await?))
+    }
+
+    fn links_of_sample(&self) -> Vec<Query> {
+        vec![query::CERTIFICATE_SAMPLE, query::CERTIFICATE_LINKS]
+    }
+
+    fn pairs_of_sample(&self, parameters: &Parameters, fields: &[Field]) -> Vec<Part> {
         let mut parts = vec![(parameters.clone(), vec![query::THREADS_CANDIDATES])];
         parts.extend(similarities(fields));
-        parts.push((parameters, vec![query::CERTIFICATE_SAMPLED]));
-        run_parts(run, parts).await?;
-        Ok(Some(run.recall(every).await?))
+        parts.push((parameters.clone(), vec![query::CERTIFICATE_SAMPLED]));
+        parts
     }
 }
 
