@@ -13,8 +13,13 @@ struct Known {
     parameters: &'static [(&'static str, f64)],
 }
 
-const KNOWN: [Known; 9] = [
+const KNOWN: [Known; 10] = [
     Known { name: "shingles", query: query::SIGNATURES_SHINGLES, parameters: &[("n", 3.0)] },
+    Known {
+        name: "sampled_shingles",
+        query: query::SIGNATURES_SAMPLED_SHINGLES,
+        parameters: &[("n", 4.0), ("step", 3.0)],
+    },
     Known { name: "characters", query: query::SIGNATURES_CHARACTERS, parameters: &[("n", 5.0)] },
     Known { name: "subwords", query: query::SIGNATURES_SUBWORDS, parameters: &[("n", 4.0)] },
     Known { name: "i_match", query: query::SIGNATURES_I_MATCH, parameters: &[("low", 0.1), ("high", 1.0)] },
@@ -107,6 +112,7 @@ mod tests {
         assert_eq!(bound("shingles", "$n"), "3");
         assert_eq!(bound("i_match:0.2", "$low $high"), "0.2 1");
         assert_eq!(bound("spot_sigs:60,1", "$k $distance $chain"), "60 1 3");
+        assert_eq!(bound("sampled_shingles:5", "$n $step"), "5 3");
     }
 
     #[test]

@@ -33,6 +33,7 @@ queries! {
     UNITS_SPANS = "units/spans.sql";
     UNITS_FIELD = "units/field.sql";
     UNITS_LENGTHS = "units/lengths.sql";
+    SIGNATURES_SAMPLED_SHINGLES = "signatures/sampled_shingles.sql";
     SIGNATURES_SHINGLES = "signatures/shingles.sql";
     SIGNATURES_CHARACTERS = "signatures/characters.sql";
     SIGNATURES_I_MATCH = "signatures/i_match.sql";

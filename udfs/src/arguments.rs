@@ -179,6 +179,25 @@ pub(crate) fn constant_above_zero(function: &str, name: &str, value: &ColumnarVa
     }
 }
 
+/// A constant that is true or false.
+pub(crate) fn constant_flag(function: &str, name: &str, value: &ColumnarValue) -> Result<bool> {
+    match constant(function, name, value)?.cast_to(&DataType::Boolean)? {
+        ScalarValue::Boolean(Some(flag)) => Ok(flag),
+        other => exec_err!("{function}: {name} must be true or false, got {other}"),
+    }
+}
+
+/// The primary subtag of a constant language tag (BCP 47), in lower case: `tr` of `tr-TR`.
+pub(crate) fn constant_language(function: &str, value: &ColumnarValue) -> Result<String> {
+    let given = constant(function, "language", value)?;
+    let tag = given.try_as_str().flatten().unwrap_or_default();
+    let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    if !(2..=3).contains(&primary.len()) || !primary.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return exec_err!("{function}: language must be a code such as 'en' or 'tr', got '{given}'");
+    }
+    Ok(primary)
+}
+
 /// The text argument of a batch.
 pub(crate) fn text_array(value: &ArrayRef) -> Result<&StringViewArray> {
     as_string_view_array(value)
@@ -224,6 +243,16 @@ impl<'a> Tokens<'a> {
         Ok(Self { lists, items: as_string_view_array(lists.values())? })
     }
 
+    /// The tokens of all rows, of which each row has its part.
+    pub(crate) fn items(&self) -> &'a StringViewArray {
+        self.items
+    }
+
+    /// The rows that are NULL.
+    pub(crate) fn nulls(&self) -> Option<&'a NullBuffer> {
+        self.lists.nulls()
+    }
+
     /// The tokens of row `i` in order, without NULLs; `None` where the list is NULL.
     pub(crate) fn row(&self, i: usize) -> Option<TokenRow<'a>> {
         if self.lists.is_null(i) {
@@ -239,6 +268,14 @@ impl<'a> Tokens<'a> {
 pub(crate) struct TokenRow<'a> {
     items: &'a StringViewArray,
     places: Range<usize>,
+}
+
+impl<'a> TokenRow<'a> {
+    /// The tokens with their places in [`Tokens::items`].
+    pub(crate) fn with_places(self) -> impl Iterator<Item = (usize, &'a str)> {
+        let items = self.items;
+        self.places.filter(|&k| items.is_valid(k)).map(|k| (k, items.value(k)))
+    }
 }
 
 impl<'a> Iterator for TokenRow<'a> {

@@ -1,4 +1,4 @@
-//! Document frequencies as a value: what `document_frequencies` returns and the I-Match functions read.
+//! Document frequencies as a value: what `document_frequencies` returns and the functions read that look at rarity.
 
 use std::collections::HashMap;
 use std::mem::{size_of, size_of_val};
@@ -62,11 +62,17 @@ impl Frequencies {
             return exec_err!("{function} expects document frequencies as a constant");
         };
         let list = |i: usize| value.column(i).as_list::<i32>().value(0);
-        Ok(Self {
-            documents: value.column(0).as_primitive::<Int64Type>().value(0),
-            tokens: list(1).as_primitive::<UInt64Type>().clone(),
-            frequencies: list(2).as_primitive::<Int64Type>().clone(),
-        })
+        let tokens = list(1).as_primitive::<UInt64Type>().clone();
+        let frequencies = list(2).as_primitive::<Int64Type>().clone();
+        if tokens.len() != frequencies.len() {
+            return exec_err!(
+                "{function}: {} tokens have {} document frequencies; make them with document_frequencies or \
+                 set_frequencies",
+                tokens.len(),
+                frequencies.len()
+            );
+        }
+        Ok(Self { documents: value.column(0).as_primitive::<Int64Type>().value(0), tokens, frequencies })
     }
 
     /// The normalised inverse document frequency log(N/df)/log(N): 0 for a token of every document, 1 for one of a
@@ -83,14 +89,50 @@ impl Frequencies {
         }
     }
 
+    /// The inverse document frequency log(N/df), where df is not above N: 0 for a token of every document, log(N) for one
+    /// of a single document or of none. Where there is but one document it is 1.
+    #[expect(clippy::cast_precision_loss, reason = "a collection has fewer than 2^53 documents")]
+    pub(super) fn idf(&self, df: i64) -> f64 {
+        if self.documents <= 1 { 1.0 } else { (self.documents as f64 / df.min(self.documents) as f64).ln() }
+    }
+
     #[expect(clippy::cast_precision_loss, reason = "a collection has fewer than 2^53 documents")]
     pub(super) fn normalised_idf_of_hash(&self, token: u64) -> f64 {
-        let df = self.of_hash(token);
-        if self.documents <= 1 {
-            return 1.0;
-        }
-        let n = self.documents as f64;
-        (n / df as f64).ln() / n.ln()
+        if self.documents <= 1 { 1.0 } else { self.idf(self.of_hash(token)) / (self.documents as f64).ln() }
+    }
+}
+
+#[cfg(test)]
+impl Frequencies {
+    /// Those of the words of `documents`.
+    pub(super) fn of_words(documents: &[Vec<&str>]) -> Self {
+        let hashes = documents.iter().flat_map(|words| {
+            let mut hashes: Vec<u64> = words.iter().map(|word| hash_token(word)).collect();
+            hashes.sort_unstable();
+            hashes.dedup();
+            hashes
+        });
+        let mut counts = std::collections::BTreeMap::new();
+        hashes.for_each(|hash| *counts.entry(hash).or_default() += 1);
+        let documents = i64::try_from(documents.len()).unwrap();
+        let value = frequencies_value(documents, &counts.into_iter().collect::<Vec<_>>()).unwrap();
+        Self::try_new("frequencies", &ColumnarValue::Scalar(value)).unwrap()
+    }
+}
+
+/// A term with its rank: terms in ascending order are the rarest first, equally frequent ones in code point order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ranked<'a> {
+    /// In how many documents it occurs; the fewer, the higher its inverse document frequency.
+    pub(super) frequency: i64,
+    pub(super) term: &'a str,
+    pub(super) hash: u64,
+}
+
+impl<'a> Ranked<'a> {
+    pub(super) fn new(term: &'a str, frequencies: &Frequencies) -> Self {
+        let hash = hash_token(term);
+        Self { frequency: frequencies.of_hash(hash), term, hash }
     }
 }
 
@@ -156,5 +198,37 @@ impl Accumulator for Counts {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rarity_is_bounded_for_any_collection() {
+        let frequencies = Frequencies::of_words(&[vec!["a", "b"], vec!["a"]]);
+        let idf = |token: &str| frequencies.idf(frequencies.of_hash(hash_token(token)));
+        assert_eq!([idf("a"), idf("b"), idf("new")], [0.0, 2.0_f64.ln(), 2.0_f64.ln()]);
+        assert_eq!(["a", "b", "new"].map(|token| frequencies.normalised_idf(token)), [0.0, 1.0, 1.0]);
+        assert_eq!(frequencies.idf(i64::MAX), 0.0);
+        for documents in [vec![], vec![vec!["a"]]] {
+            let frequencies = Frequencies::of_words(&documents);
+            assert_eq!([frequencies.idf(1), frequencies.normalised_idf("a")], [1.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn every_token_has_a_frequency() {
+        let list = |items: ArrayRef| one_list(items).unwrap().to_array().unwrap();
+        let columns = vec![
+            Arc::new(Int64Array::from(vec![3])) as ArrayRef,
+            list(Arc::new(UInt64Array::from(vec![1, 2]))),
+            list(Arc::new(Int64Array::from(vec![1]))),
+        ];
+        let value = StructArray::try_new(FIELDS.clone(), columns, None).unwrap();
+        let value = ColumnarValue::Scalar(ScalarValue::Struct(Arc::new(value)));
+        let error = Frequencies::try_new("simhash", &value).err().unwrap().to_string();
+        assert!(error.contains("simhash: 2 tokens have 1 document frequencies"), "{error}");
     }
 }

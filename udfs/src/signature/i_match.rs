@@ -92,10 +92,10 @@ impl ScalarUDFImpl for IMatch {
 }
 
 /// One hash for each row, of the distinct tokens that `keep` leaves, or of all where it leaves none.
-pub(super) fn hash_kept_terms(
-    tokens: &Tokens<'_>,
+pub(super) fn hash_kept_terms<'a>(
+    tokens: &Tokens<'a>,
     rows: usize,
-    mut keep: impl FnMut(&mut Vec<&str>),
+    mut keep: impl FnMut(&mut Vec<&'a str>),
 ) -> Result<ColumnarValue> {
     let mut joined = JoinedTokens::default();
     let (mut all, mut kept) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::frequencies::{Frequencies, coerce_frequencies};
+use super::frequencies::{Frequencies, Ranked, coerce_frequencies};
 use super::i_match::hash_kept_terms;
 use crate::arguments::{Tokens, coerce_tokens, constant_integer, keep_constants, set_type};
 
@@ -80,11 +80,12 @@ impl ScalarUDFImpl for IMatchRanked {
         let (skip, take) = (count("skip", &skip, 0)?, count("take", &take, 1)?);
         let frequencies = Frequencies::try_new(self.name(), &frequencies)?;
         let tokens = tokens.into_array(rows)?;
+        let mut ranked = Vec::new();
         hash_kept_terms(&Tokens::try_new(&tokens)?, rows, |terms| {
-            // The terms come in code point order, which a stable sort keeps among equals.
-            terms.sort_by(|x, y| frequencies.normalised_idf(y).total_cmp(&frequencies.normalised_idf(x)));
-            terms.drain(..skip.min(terms.len()));
-            terms.truncate(take);
+            ranked.clear();
+            ranked.extend(terms.drain(..).map(|term| Ranked::new(term, &frequencies)));
+            ranked.sort_unstable();
+            terms.extend(ranked.iter().skip(skip).take(take).map(|ranked| ranked.term));
         })
     }
 

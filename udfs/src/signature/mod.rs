@@ -14,11 +14,14 @@ mod rare_elements;
 mod set_frequencies;
 mod shared_weight;
 mod shingles;
+mod simhash;
 mod skip_bigrams;
 mod spot_sigs;
 mod subwords;
+mod trie_nodes;
 mod weighted;
 mod winnow;
+mod without_rarest;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +41,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(skip_bigrams::SkipBigrams::default()),
         ScalarUDF::from(i_match::IMatch::default()),
         ScalarUDF::from(i_match_ranked::IMatchRanked::default()),
+        ScalarUDF::from(without_rarest::WithoutRarest::default()),
         ScalarUDF::from(spot_sigs::SpotSigs::default()),
         ScalarUDF::from(minhash::Minhash::default()),
         ScalarUDF::from(bands::Bands::default()),
@@ -45,6 +49,8 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(rare_elements::RareElements::default()),
         ScalarUDF::from(subwords::Subwords::default()),
         ScalarUDF::from(weighted::Weighted::default()),
+        ScalarUDF::from(simhash::Simhash::default()),
+        ScalarUDF::from(trie_nodes::TrieNodes::default()),
     ]
 }
 

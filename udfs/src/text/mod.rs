@@ -7,6 +7,8 @@ mod count_characters;
 mod normalize;
 mod sentence_rules;
 mod sentences;
+mod stop_words;
+mod truncate_tokens;
 mod without_tokens;
 mod words;
 
@@ -23,7 +25,7 @@ use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, ScalarUDF};
 use icu_segmenter::WordSegmenter;
 
-use crate::arguments::text_array;
+use crate::arguments::{TokenRow, Tokens, text_array};
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
@@ -33,6 +35,8 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(characters::Characters::default()),
         ScalarUDF::from(count_characters::CountCharacters::default()),
         ScalarUDF::from(without_tokens::WithoutTokens::default()),
+        ScalarUDF::from(stop_words::StopWords::default()),
+        ScalarUDF::from(truncate_tokens::TruncateTokens::default()),
         ScalarUDF::from(normalize::Normalize::default()),
     ]
 }
@@ -140,4 +144,23 @@ fn tokenize(
         lists.end_row(pieces.len())?;
     }
     Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(pieces.finish()?))?)))
+}
+
+/// A list of tokens for each list of tokens, NULL for NULL: `make` adds the parts that stay of a row's tokens, which share
+/// their text with the argument.
+pub(crate) fn tokens_of_tokens(
+    function: &'static str,
+    tokens: &ArrayRef,
+    mut make: impl FnMut(TokenRow<'_>, &mut Pieces<'_>),
+) -> Result<ArrayRef> {
+    let rows = Tokens::try_new(tokens)?;
+    let mut pieces = Pieces::new(rows.items());
+    let mut lists = Lists::with_nulls(function, tokens.len(), rows.nulls().cloned());
+    for i in 0..tokens.len() {
+        if let Some(row) = rows.row(i) {
+            make(row, &mut pieces);
+        }
+        lists.end_row(pieces.len())?;
+    }
+    Ok(Arc::new(lists.finish(Arc::new(pieces.finish()?))?))
 }

@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use arrow::array::{Array, StringViewArray, StringViewBuilder};
 use arrow::datatypes::DataType;
-use datafusion_common::Result;
-use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_err, plan_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 use icu_casemap::CaseMapper;
@@ -11,9 +10,9 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
-use crate::arguments::{coerce_text, text_array};
+use crate::arguments::{coerce_text, constant_language, text_array};
 
-/// `normalize(text)`: one spelling for what reads the same.
+/// `normalize(text [, language])`: one spelling for what reads the same.
 #[user_doc(
     doc_section(label = "Text"),
     description = "A text in one spelling, so that copies compare equal that differ in nothing a reader minds:\n\n\
@@ -21,6 +20,8 @@ use crate::arguments::{coerce_text, text_array};
                    | --- | --- | --- |\n\
                    | compatibility forms and composed characters are unified (NFKC) | `ﬁne Ａ１` | `fine a1` |\n\
                    | case is folded, in no language in particular | `Straße ΣΊΣΥΦΟΣ` | `strasse σίσυφοσ` |\n\
+                   | in Turkish and Azerbaijani the dotless ı and the dotted i are two letters | `IĞDIR İZMİR` | \
+                   `ığdır izmir` |\n\
                    | control characters, soft hyphens, zero-width characters, bidirectional controls and all else that \
                    Unicode says to ignore are removed | `co` U+00AD `op` | `coop` |\n\
                    | a run of white space, line breaks too, is one space; none stays at either end | `␣two` line break \
@@ -28,9 +29,11 @@ use crate::arguments::{coerce_text, text_array};
                    | quotes, primes and acute accents are `\"` and `'`, dashes and hyphens `-`, ellipses `...` | `“it’s” \
                    — «so»…` | `\"it's\" - \"so\"...` |\n\n\
                    All other punctuation stays; `words` leaves it out.\n\n\
+                   Only Turkish and Azerbaijani have a rule of their own: any other language gives what no language \
+                   gives. Without one `I` becomes `i`, and `İ` an `i` with a combining dot.\n\n\
                    Returns Utf8View. `normalize(normalize(text))` is `normalize(text)`. NULL for NULL; the empty text \
-                   for the empty text.",
-    syntax_example = "normalize(text)",
+                   for the empty text. An error where the language is no code of two or three letters.",
+    syntax_example = "normalize(text [, language])",
     sql_example = r#"```sql
 > SELECT normalize('  “Straße”  №１ … ') AS normalized;
 +-------------------+
@@ -39,7 +42,12 @@ use crate::arguments::{coerce_text, text_array};
 | "strasse" no1 ... |
 +-------------------+
 ```"#,
-    argument(name = "text", description = "The text, of any width of Utf8.")
+    argument(name = "text", description = "The text, of any width of Utf8."),
+    argument(
+        name = "language",
+        description = "The language of the text, by its ISO 639 code or a language tag: `tr`, `az`, `tr-TR`; none if left \
+                       out; a constant."
+    )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Normalize {
@@ -62,8 +70,11 @@ impl ScalarUDFImpl for Normalize {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let [text] = take_function_args(self.name(), given)?;
-        Ok(vec![coerce_text(self.name(), text)?])
+        let (Some(text), 1 | 2) = (given.first(), given.len()) else {
+            return plan_err!("normalize expects (text [, language]), got {} arguments", given.len());
+        };
+        let language = given[1..].iter().map(|_| DataType::Utf8);
+        Ok([coerce_text(self.name(), text)?].into_iter().chain(language).collect())
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -71,9 +82,13 @@ impl ScalarUDFImpl for Normalize {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [text] = take_function_args(self.name(), &args.args)?;
+        let (text, casing) = match args.args.as_slice() {
+            [text] => (text, Casing::Root),
+            [text, language] => (text, Casing::of_language(&constant_language(self.name(), language)?)),
+            other => return exec_err!("normalize expects (text [, language]), got {} arguments", other.len()),
+        };
         let texts = text.to_array(args.number_rows)?;
-        Ok(ColumnarValue::Array(Arc::new(normalize_all(text_array(&texts)?))))
+        Ok(ColumnarValue::Array(Arc::new(normalize_all(text_array(&texts)?, casing))))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -81,13 +96,32 @@ impl ScalarUDFImpl for Normalize {
     }
 }
 
-fn normalize_all(texts: &StringViewArray) -> StringViewArray {
+/// How letters lose their case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Casing {
+    /// In no language in particular.
+    Root,
+    /// `I` is the capital of `ı`, and `İ` that of `i`.
+    Turkic,
+}
+
+impl Casing {
+    /// That of a language, given by the primary subtag of its tag.
+    pub(crate) fn of_language(language: &str) -> Self {
+        match language {
+            "tr" | "tur" | "az" | "aze" => Self::Turkic,
+            _ => Self::Root,
+        }
+    }
+}
+
+fn normalize_all(texts: &StringViewArray, casing: Casing) -> StringViewArray {
     let mut normalized = StringViewBuilder::with_capacity(texts.len());
     let mut buffer = String::new();
     for text in texts {
         match text {
             Some(text) => {
-                normalize(text, &mut buffer);
+                normalize_in(text, casing, &mut buffer);
                 normalized.append_value(&buffer);
             }
             None => normalized.append_null(),
@@ -96,13 +130,19 @@ fn normalize_all(texts: &StringViewArray) -> StringViewArray {
     normalized.finish()
 }
 
-/// Puts the normal form of `text` into `normalized`.
+/// Puts the normal form of `text`, in no language in particular, into `normalized`.
 pub(crate) fn normalize(text: &str, normalized: &mut String) {
+    normalize_in(text, Casing::Root, normalized);
+}
+
+/// Puts the normal form of `text` into `normalized`.
+pub(crate) fn normalize_in(text: &str, casing: Casing, normalized: &mut String) {
     normalized.clear();
-    if text.is_ascii() {
+    // No other letter of ASCII is folded in another way.
+    if text.is_ascii() && (casing == Casing::Root || !text.contains('I')) {
         normalize_ascii(text, normalized);
     } else {
-        normalize_unicode(text, normalized);
+        normalize_unicode(text, casing, normalized);
     }
 }
 
@@ -125,7 +165,7 @@ fn normalize_ascii(text: &str, normalized: &mut String) {
     }
 }
 
-fn normalize_unicode(text: &str, normalized: &mut String) {
+fn normalize_unicode(text: &str, casing: Casing, normalized: &mut String) {
     let nfkc = ComposingNormalizerBorrowed::new_nfkc();
     let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
     let mut kept = String::with_capacity(text.len());
@@ -136,10 +176,10 @@ fn normalize_unicode(text: &str, normalized: &mut String) {
         // Before NFKC, which has a space and a combining accent for an acute accent that stands for an apostrophe.
         push_unified(c, &mut kept);
     }
-    let mut folded = fold(&nfkc.normalize(&kept));
+    let mut folded = fold(&nfkc.normalize(&kept), casing);
     // Folding can undo NFKC, as it does for an iota below: once more, and both hold.
     if !nfkc.is_normalized(&folded) {
-        folded = fold(&nfkc.normalize(&folded));
+        folded = fold(&nfkc.normalize(&folded), casing);
     }
     let mut space = false;
     for c in folded.chars() {
@@ -155,8 +195,13 @@ fn normalize_unicode(text: &str, normalized: &mut String) {
     }
 }
 
-fn fold(text: &str) -> String {
-    CaseMapper::new().fold_string(text).into_owned()
+fn fold(text: &str, casing: Casing) -> String {
+    let mapper = CaseMapper::new();
+    match casing {
+        Casing::Root => mapper.fold_string(text),
+        Casing::Turkic => mapper.fold_turkic_string(text),
+    }
+    .into_owned()
 }
 
 /// Adds a character, or what stands for it in ASCII.
@@ -181,9 +226,34 @@ mod tests {
     use super::*;
 
     fn normal(text: &str) -> String {
+        normal_in(text, Casing::Root)
+    }
+
+    fn normal_in(text: &str, casing: Casing) -> String {
         let mut normalized = String::new();
-        normalize(text, &mut normalized);
+        normalize_in(text, casing, &mut normalized);
         normalized
+    }
+
+    #[test]
+    fn turkish_has_two_letters() {
+        for (text, expected) in [
+            ("ISPARTA", "ısparta"),
+            ("IĞDIR İZMİR", "ığdır izmir"),
+            ("I\u{307}zmir ılık ilk", "izmir ılık ilk"),
+            ("“Çok” HIZLI…", "\"çok\" hızlı..."),
+            ("plain ASCII", "plain ascıı"),
+            ("ΣΊΣΥΦΟΣ Straße", "σίσυφοσ strasse"),
+        ] {
+            assert_eq!(normal_in(text, Casing::Turkic), expected, "{text:?}");
+        }
+        assert_eq!(normal("IĞDIR İZMİR"), "iğdir i\u{307}zmi\u{307}r");
+    }
+
+    #[test]
+    fn languages_are_told_by_their_codes() {
+        assert_eq!(["tr", "az", "tur", "aze"].map(Casing::of_language), [Casing::Turkic; 4]);
+        assert_eq!(["en", "de", "trv", "tk"].map(Casing::of_language), [Casing::Root; 4]);
     }
 
     #[test]
@@ -207,8 +277,10 @@ mod tests {
     fn every_character_is_normalized_once_and_for_all() {
         for c in '\0'..=char::MAX {
             for text in [c.to_string(), format!("a{c}\u{301}b"), format!("\u{3a9}\u{345}{c}"), format!(" {c} x")] {
-                let once = normal(&text);
-                assert_eq!(normal(&once), once, "{text:?} {c:x?}");
+                for casing in [Casing::Root, Casing::Turkic] {
+                    let once = normal_in(&text, casing);
+                    assert_eq!(normal_in(&once, casing), once, "{text:?} {c:x?} {casing:?}");
+                }
             }
         }
     }
@@ -226,16 +298,27 @@ mod tests {
     proptest! {
         #[test]
         fn ascii_is_normalized_as_all_text_is(text in "[\\x00-\\x7f]{0,50}") {
-            let (mut fast, mut slow) = (String::new(), String::new());
-            normalize_ascii(&text, &mut fast);
-            normalize_unicode(&text, &mut slow);
-            prop_assert_eq!(fast, slow);
+            for casing in [Casing::Root, Casing::Turkic] {
+                let mut slow = String::new();
+                normalize_unicode(&text, casing, &mut slow);
+                prop_assert_eq!(normal_in(&text, casing), slow);
+            }
         }
 
         #[test]
         fn twice_is_once(text in "(\\PC|[\\u0300-\\u036f\\u0345ªßŉ´¨ΐϓſﬁİı \u{200b}\u{ad}\u{1100}-\u{11ff}]){0,20}") {
-            let once = normal(&text);
-            prop_assert_eq!(normal(&once), once);
+            for casing in [Casing::Root, Casing::Turkic] {
+                let once = normal_in(&text, casing);
+                prop_assert_eq!(normal_in(&once, casing), once);
+            }
+        }
+
+        #[test]
+        fn only_the_letter_i_knows_a_language(text in "(\\PC|[ \\u0300-\\u036fßﬁ]){0,20}") {
+            let nfkc = ComposingNormalizerBorrowed::new_nfkc();
+            let text: String =
+                text.chars().filter(|c| !nfkc.normalize(c.encode_utf8(&mut [0; 4])).contains(['I', 'İ'])).collect();
+            prop_assert_eq!(normal_in(&text, Casing::Turkic), normal(&text));
         }
     }
 }

@@ -1,22 +1,20 @@
 use std::collections::HashSet;
-use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, ListArray, StringViewArray};
-use arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::{DataType, Field};
-use datafusion_common::cast::{as_list_array, as_string_view_array};
+use arrow::array::ArrayRef;
+use arrow::datatypes::DataType;
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_datafusion_err, exec_err};
+use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use crate::arguments::{Tokens, as_index, coerce_tokens, constant, keep_constants, tokens_type};
+use super::tokens_of_tokens;
+use crate::arguments::{Tokens, coerce_tokens, constant, keep_constants, tokens_type};
 
 /// `without_tokens(tokens, stop_words)`: the tokens that are not in a list.
 #[user_doc(
     doc_section(label = "Text"),
     description = "The tokens in order without those of a list, such as the commonest words of a corpus as \
-                   `frequent_tokens` gives them.\n\n\
+                   `frequent_tokens` gives them, or those of a language, `stop_words`.\n\n\
                    Returns `List<Utf8View>`, which shares its text with the argument. NULL for NULL; the empty list \
                    where nothing is left; NULL tokens are left out.",
     syntax_example = "without_tokens(tokens, stop_words)",
@@ -86,29 +84,18 @@ impl ScalarUDFImpl for WithoutTokens {
 
 /// The lists of `tokens` without `stop_words`.
 fn without_tokens(tokens: &ArrayRef, stop_words: &HashSet<&str>) -> Result<ArrayRef> {
-    let lists = as_list_array(tokens)?;
-    let items = as_string_view_array(lists.values())?;
-    let offsets = lists.value_offsets();
-    let mut views = Vec::new();
-    let mut ends = Vec::with_capacity(offsets.len());
-    ends.push(0);
-    for row in 0..lists.len() {
-        if lists.is_valid(row) {
-            let kept = (as_index(offsets[row])..as_index(offsets[row + 1]))
-                .filter(|&k| items.is_valid(k) && !stop_words.contains(items.value(k)));
-            views.extend(kept.map(|k| items.views()[k]));
+    tokens_of_tokens("without_tokens", tokens, |row, kept| {
+        for (place, token) in row.with_places().filter(|(_, token)| !stop_words.contains(token)) {
+            kept.push(place, token, 0..token.len());
         }
-        ends.push(i32::try_from(views.len()).map_err(|e| exec_datafusion_err!("without_tokens: {e}"))?);
-    }
-    let kept = StringViewArray::try_new(ScalarBuffer::from(views), items.data_buffers().to_vec(), None)?;
-    let field = Arc::new(Field::new_list_field(DataType::Utf8View, true));
-    let offsets = OffsetBuffer::new(ScalarBuffer::from(ends));
-    Ok(Arc::new(ListArray::try_new(field, offsets, Arc::new(kept), lists.nulls().cloned())?))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow::array::{AsArray, ListBuilder, StringViewBuilder};
+    use std::sync::Arc;
+
+    use arrow::array::{Array, AsArray, ListBuilder, StringViewBuilder};
 
     use super::*;
 
