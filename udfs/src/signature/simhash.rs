@@ -33,7 +33,8 @@ use crate::arguments::{Sets, coerce_one_set, keep_constants};
 +------------------+
 | bits_that_differ |
 +------------------+
-| 0                |
+| 9                |
+| 26               |
 +------------------+
 ```"#,
     argument(

@@ -51,7 +51,7 @@ use crate::text::Lists;
 | contained | container | containment         |
 +-----------+-----------+---------------------+
 | early     | late      | 1.0                 |
-| late      | early     | 0.26960878102192295 |
+| late      | early     | 0.26957738030699896 |
 +-----------+-----------+---------------------+
 ```"#,
     argument(name = "tokens", description = "The words of one sentence in order, `List<Utf8>`."),
@@ -203,7 +203,8 @@ impl Paths<'_> {
             for Word { ranked, .. } in path {
                 node = child(node, ranked.hash);
                 depth += 1.0;
-                if visited.insert(node) {
+                // The nodes of one path differ.
+                if self.suffixes == 1 || visited.insert(node) {
                     found(node, depth * rounded(self.frequencies.idf(ranked.frequency)));
                 }
             }

@@ -8,7 +8,9 @@ use super::{Measure, coerce_two_sets, similarity};
 /// `containment(a, b)`: the share of `a` that is in `b`.
 #[user_doc(
     doc_section(label = "Similarities"),
-    description = "The containment of the first set in the second: |a ∩ b| / |a| (Broder 1997). Not symmetric.\n\n\
+    description = "The containment of the first set in the second, the share of `a` that is in `b`: |a ∩ b| / |a| (Broder \
+                   1997). It is 1 where `b` contains all of `a`, and not symmetric: `containment(b, a)` is the share of `b` \
+                   that is in `a`.\n\n\
                    Returns Float64 from 0 to 1; NULL where either set is NULL or the first is empty. In a join condition \
                    `containment(a.set, b.set) >= t` is planned as a similarity join.",
     syntax_example = "containment(a, b)",
