@@ -16,4 +16,4 @@ SELECT
         WHEN left_out.text_id IS NULL THEN banded.bands
         ELSE array_sort(array_except(banded.bands, left_out.buckets))
     END AS bands
-FROM banded LEFT JOIN left_out ON banded.text_id = left_out.text_id
+FROM left_out RIGHT JOIN banded ON left_out.text_id = banded.text_id
