@@ -25,11 +25,13 @@
 mod arguments;
 mod cluster;
 mod comparison;
+mod random;
 mod sequence;
 mod signature;
 pub mod similarity;
 mod text;
 
+pub use random::split_mix;
 pub use text::{SentenceRule, sentence_rules};
 
 use std::sync::Arc;
