@@ -26,6 +26,23 @@ pub(crate) enum Cell {
     Sections(Vec<Section>),
 }
 
+impl Cell {
+    /// The value as text; sections have none.
+    pub(crate) fn into_text(self) -> Result<String, Self> {
+        Ok(match self {
+            Self::Text(v) => v,
+            Self::Bool(v) => v.to_string(),
+            Self::Int(v) => v.to_string(),
+            Self::Float(v) => format!("{v:?}"),
+            cell @ Self::Sections(_) => return Err(cell),
+        })
+    }
+}
+
+fn does_not_fit(cell: Cell) -> ArrowError {
+    ArrowError::CastError(format!("{cell:?} does not fit its column"))
+}
+
 /// One document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
@@ -82,11 +99,9 @@ impl Builder {
             #[expect(clippy::cast_precision_loss, reason = "checked when the schema was made")]
             (Self::Float(b), Cell::Int(v)) => b.append_value(v as f64),
             (Self::Text(b), Cell::Text(v)) => b.append_value(v),
-            (Self::Text(b), Cell::Bool(v)) => b.append_value(if v { "true" } else { "false" }),
-            (Self::Text(b), Cell::Int(v)) => b.append_value(v.to_string()),
-            (Self::Text(b), Cell::Float(v)) => b.append_value(format!("{v:?}")),
+            (Self::Text(b), cell) => b.append_value(cell.into_text().map_err(does_not_fit)?),
             (Self::Sections(b), Cell::Sections(v)) => b.append(&v)?,
-            (_, cell) => return Err(ArrowError::CastError(format!("{cell:?} does not fit its column"))),
+            (_, cell) => return Err(does_not_fit(cell)),
         }
         Ok(())
     }

@@ -128,13 +128,14 @@ impl Roles {
     pub(crate) fn find(file: &str, columns: &FileColumns, options: &Options) -> Result<Self, Error> {
         let text_is_optional = options.text_is_optional;
         let name = options.text_column.as_deref().unwrap_or("text");
-        let text = Some(name.to_owned());
+        let is_wanted = !(text_is_optional && name.is_empty());
+        let text = is_wanted.then(|| name.to_owned());
         if columns.is_empty() {
             // No record was found that says its columns; if there are bad ones, they are reported as such.
             return Ok(Self { text, text_is_optional, id: None });
         }
         let text = text.filter(|name| columns.has(name));
-        if text.is_none() && !(text_is_optional && options.text_column.is_none()) {
+        if is_wanted && text.is_none() && !(text_is_optional && options.text_column.is_none()) {
             return Err(missing(file, columns, name, "--text-column"));
         }
         let id = match options.id_column.as_deref() {

@@ -189,7 +189,9 @@ fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Resu
     let column = roles.text.as_deref().unwrap_or_default();
     let text = match text {
         Some(Value::String(text)) => text,
-        None | Some(Value::Null) if roles.text_is_optional => String::new(),
+        text if roles.text_is_optional => {
+            text.and_then(cell).map(Cell::into_text).and_then(Result::ok).unwrap_or_default()
+        }
         Some(value) => {
             return Err(objects.bad(format!("the text, {column:?}, is {}, not text", name_of(&value)), 0));
         }
@@ -281,6 +283,21 @@ mod tests {
             let rest = folder.read(&["a.jsonl"], &skip()).unwrap();
             assert_eq!(rest, documents(&[("first", "first"), ("2", "b")]), "{line}");
         }
+    }
+
+    #[test]
+    fn a_text_that_is_optional_may_be_anything_or_be_no_text() {
+        let lines = r#"{"id": "a", "text": 7}
+{"id": "b", "text": [1.50, "x"]}
+{"id": "c", "text": 1e3}
+{"id": "d"}
+{"id": "e", "text": null}"#;
+        let options = Options { text_is_optional: true, ..Options::default() };
+        let expected = ["doc_id|text", "a|7", r#"b|[1.5,"x"]"#, "c|1000.0", "d|", "e|"];
+        assert_eq!(of(lines).table(&["a.jsonl"], &options), expected);
+        let options = Options { text_column: Some(String::new()), ..options };
+        let expected = ["doc_id|text|original_text", "a||7", r#"b||[1.5,"x"]"#, "c||1000.0", "d||", "e||"];
+        assert_eq!(of(lines).table(&["a.jsonl"], &options), expected);
     }
 
     #[test]

@@ -65,7 +65,8 @@ const MOST_RECORD_BYTES: usize = 256 << 20;
 pub(crate) struct Options {
     /// The column that holds the text, in files of records. Default: `text`.
     pub(crate) text_column: Option<String>,
-    /// Whether files of records may do without that column, and records without a text, which is '' then.
+    /// Whether files of records may do without that column, and records without a text, which is '' then. An empty name
+    /// means no column then, and what is no text, such as a number, is taken as the text of any other column is.
     pub(crate) text_is_optional: bool,
     /// The column that holds the id, in files of records. Default: `doc_id` or `id`, where there is one. An empty name
     /// numbers the records, whatever columns there are.
@@ -233,7 +234,11 @@ impl Plan {
             let columns = file_columns(file, limit, &options.on_error)?;
             let mut of_file = options.clone();
             if file.format == Format::MediaWiki {
-                mediawiki::check_text_column(&file.label, options.text_column.as_deref())?;
+                // Its pages have a text, wanted or not.
+                if options.text_is_optional {
+                    of_file.text_column = options.text_column.clone().filter(|column| !column.is_empty());
+                }
+                mediawiki::check_text_column(&file.label, of_file.text_column.as_deref())?;
                 of_file.id_column.get_or_insert_with(|| mediawiki::ID_COLUMN.to_owned());
             }
             let found = Roles::find(&file.label, &columns, &of_file)?;

@@ -185,7 +185,8 @@ impl<'a> Source<'a> {
             None => std::iter::repeat_n(Some(""), batch.num_rows()).collect(),
             Some(name) => {
                 let given = column(name)?;
-                let texts = as_text(label, name, given, false)?;
+                let wanted = if roles.text_is_optional { Wanted::Plain } else { Wanted::Text };
+                let texts = as_text(label, name, given, wanted)?;
                 let is_missing = |row: usize| roles.text_is_optional && given.is_null(row);
                 let filled =
                     || texts.iter().enumerate().map(|(row, text)| if is_missing(row) { Some("") } else { text });
@@ -193,7 +194,7 @@ impl<'a> Source<'a> {
             }
         };
         let ids = match &roles.id {
-            Some(name) => Some(as_text(label, name, column(name)?, true)?),
+            Some(name) => Some(as_text(label, name, column(name)?, Wanted::Id)?),
             None => None,
         };
         Ok(Self { context, batch, first, texts, ids })
@@ -273,8 +274,28 @@ impl<'a> Source<'a> {
 const STRICT: CastOptions<'static> =
     CastOptions { safe: false, format_options: arrow::util::display::FormatOptions::new() };
 
+/// What a column has to be to be read as text.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Text,
+    /// Text or whole numbers.
+    Id,
+    /// Text, or what has a plain form as text.
+    Plain,
+}
+
+impl Wanted {
+    fn takes(self, data_type: &DataType) -> bool {
+        match self {
+            Self::Text => false,
+            Self::Id => data_type.is_integer(),
+            Self::Plain => data_type.is_numeric() || data_type.is_temporal() || *data_type == DataType::Boolean,
+        }
+    }
+}
+
 /// The text or id column as text. Bytes that are not UTF-8 become NULL.
-fn as_text(file: &str, name: &str, column: &ArrayRef, numbers: bool) -> Result<StringViewArray, Box<Problem>> {
+fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<StringViewArray, Box<Problem>> {
     let readable = match column.data_type() {
         DataType::Utf8View => true,
         DataType::BinaryView => {
@@ -284,11 +305,15 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, numbers: bool) -> Result<S
         DataType::Dictionary(_, values) => {
             matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
         }
-        data_type => numbers && data_type.is_integer(),
+        data_type => wanted.takes(data_type),
     };
-    let wanted = if numbers { "text or whole numbers" } else { "text" };
+    let called = match wanted {
+        Wanted::Text => "text",
+        Wanted::Id => "text or whole numbers",
+        Wanted::Plain => "text, a number or a date",
+    };
     let wrong = |why: &dyn std::fmt::Display| {
-        Problem::new(file, format!("the column {name:?} is {why}, not {wanted}"))
+        Problem::new(file, format!("the column {name:?} is {why}, not {called}"))
             .remedy("name another with --text-column or --id-column, or give the column that type")
     };
     if !readable {

@@ -673,6 +673,9 @@ mod tests {
         assert!(error.contains("line 3, byte ") && error.contains("the id, \"redirect\", is missing"), "{error}");
         let error = folder.error(&["a.xml"], &Options { text_column: Some("title".to_owned()), ..Options::default() });
         assert!(error.contains("leave --text-column out"), "{error}");
+        // Whoever wants no text does without that of the pages, too.
+        let optional = Options { text_column: Some(String::new()), text_is_optional: true, ..Options::default() };
+        assert_eq!(folder.read(&["a.xml"], &optional), folder.read(&["a.xml"], &Options::default()));
         let twice = of(&dump(&[("A", "x"), ("A", "y")])).error(&["a.xml"], &Options::default());
         let places = "the id \"A\" stands twice: a.xml, record 1 (line 3) and a.xml, record 2 (line 5)";
         assert!(twice.starts_with(places), "{twice}");
