@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Ended, Place};
+use crate::program::{Dice, Ended, Place, json_lines};
 
 /// Records as JSON lines.
 fn jsonl(records: impl IntoIterator<Item = Value>) -> String {
@@ -214,6 +214,241 @@ fn a_group_has_one_thread_to_keep() {
         assert_eq!(sorted, expected, "{rule}");
         let to_a = groups.iter().find(|row| row["id"] == "a").unwrap()["score"].as_f64().unwrap();
         assert!((to_a - if kept == "b" { 8.0 / 9.0 } else { 8.0 / 10.0 }).abs() < 1e-12, "{rule}: {to_a}");
+    }
+}
+
+#[test]
+fn votes_are_numbers_and_what_is_none_comes_last_and_is_said() {
+    let body = "one two three four five six seven eight";
+    let posts = jsonl([
+        json!({ "id": "a", "body": body, "votes": "1,000" }),
+        json!({ "id": "b", "body": body, "votes": " 12 " }),
+        json!({ "id": "c", "body": body, "votes": "NaN" }),
+        json!({ "id": "d", "body": body, "votes": "" }),
+        json!({ "id": "e", "body": body, "votes": "inf" }),
+        json!({ "id": "f", "body": body }),
+    ]);
+    let place = Place::with([("posts.jsonl", &posts)]);
+    let command = "threads posts.jsonl --field body -o pairs.parquet --groups groups.parquet --canonical votes";
+    let said = ended(&place, command).err;
+    assert!(said.contains("3 threads of groups cannot be ranked by \"votes\""), "{said}");
+    assert!(said.contains("| a  | 1,000 |"), "{said}");
+    let kept = |place: &Place| place.sql("SELECT DISTINCT canonical FROM 'groups.parquet'");
+    assert_eq!(kept(&place), [json!({ "canonical": "b" })]);
+    // As a column of numbers, one of which is none.
+    let numbers = "SELECT id, body, CASE id WHEN 'c' THEN CAST('NaN' AS DOUBLE) ELSE 1 + ascii(id) END AS votes FROM 'posts.jsonl'";
+    make(&place, numbers, "numbers.parquet");
+    let said = ended(&place, &command.replace("posts.jsonl", "numbers.parquet")).err;
+    assert!(said.contains("1 threads of groups cannot be ranked by"), "{said}");
+    assert_eq!(kept(&place), [json!({ "canonical": "f" })]);
+}
+
+#[test]
+fn the_oldest_is_told_by_time_not_by_text() {
+    let body = "one two three four five six seven eight";
+    let kept = |posted: [Value; 4]| {
+        let posts = ["a", "b", "c", "d"].into_iter().zip(posted);
+        let posts = jsonl(posts.map(|(id, posted)| json!({ "id": id, "body": body, "posted": posted })));
+        let place = Place::with([("posts.jsonl", &posts)]);
+        let said = ended(
+            &place,
+            "threads posts.jsonl --field body -o pairs.parquet --groups groups.parquet --canonical oldest=posted",
+        )
+        .err;
+        let kept = place.sql("SELECT DISTINCT canonical FROM 'groups.parquet'");
+        assert_eq!(kept.len(), 1);
+        (kept[0]["canonical"].as_str().unwrap().to_string(), said)
+    };
+    // Half an hour of the new year in Kyiv is half past ten in London.
+    let times = ["2023-12-31T23:00:00Z", "2024-01-01T00:30:00+02:00", "2024-01-01", "2023-12-31 22:45:00"];
+    assert_eq!(kept(times.map(|time| json!(time))).0, "b");
+    let (first, said) = kept([json!("last spring"), json!(null), json!("2024-01-31"), json!("yesterday")]);
+    assert_eq!(first, "c");
+    assert!(
+        said.contains("2 threads of groups cannot be ranked by \"posted\"") && said.contains("last spring"),
+        "{said}"
+    );
+    assert_eq!(kept([json!(1000), json!(999), json!(1e9), json!(null)]).0, "b");
+    // Seconds, as a table without types has them.
+    assert_eq!(kept([json!("1700000000"), json!("900000000"), json!(""), json!("1e9")]).0, "b");
+}
+
+#[test]
+fn dates_and_timestamps_rank_as_such() {
+    let place = Place::with([("days.csv", "id,day\na,2024-03-01\nb,1999-12-31\nc,2024-01-31\n")]);
+    for column in [
+        "CAST(day AS DATE)",
+        "CAST(day AS TIMESTAMP)",
+        "arrow_cast(CAST(day AS TIMESTAMP), 'Timestamp(Second, Some(\"+02:00\"))')",
+        "arrow_cast(day, 'Dictionary(Int32, Utf8)')",
+    ] {
+        make(
+            &place,
+            &format!("SELECT id, 'one two three' AS body, {column} AS posted FROM 'days.csv'"),
+            "posts.parquet",
+        );
+        place.ok("threads posts.parquet --field body -o pairs.csv --groups groups.parquet --canonical oldest=posted");
+        let kept = place.sql("SELECT DISTINCT canonical FROM 'groups.parquet'");
+        assert_eq!(kept, [json!({ "canonical": "b" })], "{column}");
+    }
+}
+
+#[test]
+fn groups_of_two_collections_say_where_a_thread_is_from() {
+    let body = "one two three four five six seven eight";
+    let thread = |id: &str, votes: u32| json!({ "id": id, "body": body, "votes": votes });
+    let place =
+        Place::with([("new.jsonl", &jsonl([thread("a", 1), thread("b", 5)])), ("old.jsonl", &jsonl([thread("a", 9)]))]);
+    place
+        .ok("threads new.jsonl --against old.jsonl --field body -o pairs.csv --groups groups.ndjson --canonical votes");
+    let groups = String::from_utf8(place.read("groups.ndjson")).unwrap();
+    let member = |id: &str, collection: &str| {
+        json!({
+            "canonical": "a", "id": id, "score": 1.0, "canonical_collection": "against", "collection": collection
+        })
+    };
+    // The thread a of the input is no duplicate of the other a, so it is not in the group.
+    assert_eq!(json_lines(&groups), [member("b", "input"), member("a", "against")]);
+}
+
+/// Writes what a query gives.
+#[track_caller]
+fn make(place: &Place, sql: &str, file: &str) {
+    let ended = place.run_with(["sql", sql, "-o", file], "");
+    assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
+}
+
+/// Posts of which 00 and 01 are alike, and 0 and 1, and their labels.
+fn labelled(labels: &str) -> Place {
+    let post = |id: &str, body: &str| json!({ "id": id, "body": body });
+    let (this, that) = ("one two three four five", "six seven eight nine ten");
+    Place::with([
+        ("posts.jsonl", &jsonl([post("00", this), post("01", this), post("0", that), post("1", that)])),
+        ("labels.csv", labels),
+    ])
+}
+
+const JUDGE: &str = "threads posts.jsonl --field body --labels labels.csv --evaluate-only";
+
+#[test]
+fn ids_of_labels_are_text() {
+    let place = labelled("id_a,id_b,label\n00,01,1\n0,1,yes\n00,0,0\n01,1,No\n");
+    let said = ended(&place, JUDGE).err;
+    assert!(said.contains("4 labelled pairs, 2 of them duplicates") && !said.contains("not there"), "{said}");
+    // As numbers of JSON, beside ids that are text.
+    place.write(
+        "labels.jsonl",
+        "{\"id_a\": 0, \"id_b\": 1, \"label\": 1}\n{\"id_a\": \"00\", \"id_b\": 0, \"label\": 0}\n",
+    );
+    let said = ended(&place, &JUDGE.replace("csv", "jsonl")).err;
+    assert!(said.contains("2 labelled pairs, 1 of them duplicates") && !said.contains("not there"), "{said}");
+}
+
+#[test]
+fn a_labelled_pair_counts_once() {
+    let place = labelled(
+        "id_a,id_b,label\n00,01,true\n01,00,true\n00,01,1\n0,1,false\n1,0,true\n0,0,true\n0,00,false\n,01,true\n00,1,\n",
+    );
+    let said = ended(&place, JUDGE).err;
+    for expected in [
+        "2 labelled pairs, 1 of them duplicates",
+        "2 rows of labels.csv lack an id or a label",
+        "1 rows of labels.csv are of a thread with itself",
+        "3 rows of labels.csv name a pair that stands before",
+        "1 pairs of labels.csv are labelled both ways, and are left out",
+        "| 0    | 1    |",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    // Of two collections the order says which is which.
+    place.write("labels.csv", "id_a,id_b,label\n00,01,true\n01,00,true\n00,1,no\n");
+    let said = ended(&place, &JUDGE.replace("--field", "--against posts.jsonl --field")).err;
+    assert!(said.contains("3 labelled pairs, 2 of them duplicates") && !said.contains("before"), "{said}");
+}
+
+#[test]
+fn a_label_says_yes_or_no() {
+    for wrong in ["2", "-1", "maybe", "0.5"] {
+        let place = labelled(&format!("id_a,id_b,label\n00,01,1\n0,1,{wrong}\n"));
+        let error = place.fails(1, JUDGE);
+        assert!(error.contains(&format!("labels.csv: the label of 0 and 1 is \"{wrong}\", one of 1 that")), "{error}");
+    }
+}
+
+#[test]
+fn labels_are_checked_before_anything_is_read() {
+    let place = labelled("id_a,id_b,same\n00,01,1\n");
+    make(&place, "SELECT '0' AS id_a, [1] AS id_b, true AS label", "lists.parquet");
+    place.write("empty.csv", "id_a,id_b,label\n");
+    for (arguments, said) in [
+        ("--labels none.csv", "none.csv does not exist"),
+        ("--labels labels.csv", "labels.csv has no column \"label\"; its columns are id_a, id_b, same; --labels needs"),
+        ("--labels lists.parquet", "the column \"id_b\" of lists.parquet holds List(Int64)"),
+        ("--labels empty.csv", "in empty.csv"),
+    ] {
+        let error = place.fails(1, &format!("threads nobody.jsonl --field body {arguments}"));
+        assert!(error.contains(said), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn a_column_called_text_may_hold_anything() {
+    let body = "one two three four five";
+    let posts = jsonl([
+        json!({ "id": "a", "body": body, "text": 7 }),
+        json!({ "id": "b", "body": body, "text": { "x": [1] } }),
+        json!({ "id": "c", "body": "else", "text": 7 }),
+    ]);
+    let place = Place::with([("posts.jsonl", &posts)]);
+    assert_eq!(scores(place.rows("threads posts.jsonl --field body")), [("a".into(), "b".into(), 1.0)]);
+    // What a field asks for is read as other columns are.
+    let as_text = place.rows("threads posts.jsonl --field text --signature shingles:1");
+    assert_eq!(scores(as_text), [("a".into(), "c".into(), 1.0)]);
+    for (column, same) in
+        [("[1, 2]", None), ("DATE '2024-01-31'", Some(1)), ("1.5", Some(1)), ("CAST(NULL AS INT)", Some(0))]
+    {
+        let sql = format!("SELECT column1 AS id, 'one two three' AS body, {column} AS text FROM (VALUES ('a'), ('b'))");
+        make(&place, &sql, "posts.parquet");
+        assert_eq!(place.rows("threads posts.parquet --field body").len(), 1, "{column}");
+        let command = "threads posts.parquet --field text --signature shingles:1";
+        match same {
+            Some(pairs) => assert_eq!(place.rows(command).len(), pairs, "{column}"),
+            None => {
+                let error = place.fails(1, command);
+                assert!(error.contains("the column \"text\" is List(Int64), not text, a number or a date"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_that_cannot_be_read_are_refused_beforehand() {
+    let place = Place::new();
+    make(
+        &place,
+        "SELECT column1 AS id, 'one two three' AS body, ['x'] AS tags, true AS flag, CAST('x' AS BYTEA) AS bytes, \
+         column1 AS number, DATE '2024-01-31' AS day FROM (VALUES (1), (2))",
+        "posts.parquet",
+    );
+    place.ok("ingest posts.parquet -o corpus --text-column body --quiet");
+    // Which cannot be read to its end.
+    make(&place, "SELECT * REPLACE (1 AS id) FROM 'posts.parquet'", "twice.parquet");
+    assert!(place.fails(1, "threads twice.parquet --field body").contains("twice"));
+    for (arguments, said) in [
+        ("--field tags", "--field cannot read the column \"tags\" of the table documents, which holds List("),
+        ("--field bytes", "--field cannot read the column \"bytes\""),
+        ("--field number --groups g.csv --canonical votes=flag", "--canonical cannot read the column \"flag\""),
+        ("--field number --groups g.csv --canonical votes=day", "it reads numbers, or text that is a number"),
+        ("--field number --groups g.csv --canonical oldest=tags", "it reads dates, timestamps, numbers"),
+    ] {
+        for input in ["posts.parquet", "corpus", "twice.parquet"] {
+            let error = place.fails(1, &format!("threads {input} {arguments}"));
+            assert!(error.contains(said) && error.contains("make one with ibid sql"), "{arguments}: {error}");
+        }
+    }
+    for field in ["number", "day", "flag"] {
+        let found = place.rows(&format!("threads posts.parquet --field {field} --signature shingles:1"));
+        assert_eq!(found.len(), usize::from(field != "number"), "{field}");
     }
 }
 

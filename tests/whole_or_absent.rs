@@ -142,6 +142,31 @@ fn a_terminated_run_ends_at_once_and_cleans_up() {
 }
 
 #[test]
+fn an_interrupted_fit_ends_at_once_and_cleans_up() {
+    let mut dice = Dice(5);
+    let mut posts = String::new();
+    let mut labels = String::from("id_a,id_b,label\n");
+    let fields = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for id in 0..40 {
+        let texts: Vec<_> = fields.iter().map(|field| format!("\"{field}\": \"{}\"", dice.sentence(12, 20))).collect();
+        posts.push_str(&format!("{{\"id\": {id}, {}}}\n", texts.join(", ")));
+        (0..id).for_each(|other| labels.push_str(&format!("{id},{other},{}\n", dice.below(2))));
+    }
+    let place = Place::with([("posts.jsonl", &posts), ("labels.csv", &labels), ("out.csv", "the old result")]);
+    let fields = fields.map(|field| format!("--field {field} ")).concat();
+    // So many starts take hours.
+    let line = format!(
+        "threads posts.jsonl {fields}--signature shingles:1 --labels labels.csv --weights fit --starts 65535 -o out.csv"
+    );
+    let run = Endless::start(&place, place.command(line.split(' ')));
+    std::thread::sleep(Duration::from_secs(3));
+    run.signal("INT");
+    assert_eq!(run.end(), (Some(130), "ibid: interrupted\n".to_string()));
+    assert_eq!(place.read("out.csv"), b"the old result");
+    assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
+}
+
+#[test]
 fn a_run_that_lost_its_terminal_ends_at_once_and_cleans_up() {
     // Whoever runs the tests under nohup hands that down.
     if !hangup_is_ignored() {

@@ -36,7 +36,7 @@ impl Ingest {
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
-        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences, true).await?;
+        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences).await?;
         staged.commit()?;
         drop(run);
         let summary = ingested.summary;

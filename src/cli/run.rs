@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use arrow::array::AsArray;
-use arrow::datatypes::Int64Type;
+use arrow::datatypes::{Int64Type, Schema, SchemaRef};
 use clap::Args;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
@@ -23,7 +23,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
-use crate::corpus::{self, Summary};
+use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Needed};
 use crate::pipeline::Workspace;
@@ -123,55 +123,83 @@ impl<'a> Run<'a> {
         Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new() })
     }
 
-    /// Makes a collection known as `{prefix}documents` and `{prefix}sentences`: a corpus folder as it stands, anything
-    /// else read into the workspace first. Gives the folder.
-    async fn open(&mut self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<PathBuf> {
-        // Beside another collection it is enough that one of the two is a dump.
-        let alone = compared.against.is_none();
-        let folder = match corpus_folder(inputs)? {
-            Some(folder) => {
-                check_pages(&compared.reading.pages, !alone)?;
-                folder
-            }
-            None => {
-                let folder = self.workspace.folder().join(format!("{prefix}corpus"));
-                std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-                let ingested = self.ingest(inputs, &compared.reading, &folder, compared.needed, alone).await?;
-                self.read.push(ingested.summary);
-                folder
-            }
-        };
-        ingest::register(&self.workspace.session, prefix, &folder, compared.needed).await?;
-        Ok(folder)
+    /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
+    /// `against_documents` and `against_sentences` then: a corpus folder as it stands, anything else read into the workspace
+    /// first. Where there is no other collection its tables are there, without rows. Gives the folders.
+    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<PathBuf>> {
+        self.open_checked(compared, |_, _| Ok(())).await
     }
 
-    /// Opens the collection of a method and the one to compare it with. Where there is none the tables are there, without
-    /// rows. Gives their folders.
-    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<PathBuf>> {
-        let mut folders = vec![self.open("", compared.inputs, compared).await?];
-        match compared.against {
-            Some(against) => folders.push(self.open("against_", std::slice::from_ref(against), compared).await?),
-            None => {
-                for statement in compared.no_other_collection() {
-                    self.workspace.run(&statement).await?;
-                }
+    /// As [`Self::open_both`], once `check` has found nothing wrong with the columns of each table of documents. They are
+    /// known before any document is read.
+    pub(super) async fn open_checked(
+        &mut self,
+        compared: &Compared<'_>,
+        check: impl Fn(&str, &Schema) -> Result<()>,
+    ) -> Result<Vec<PathBuf>> {
+        let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
+        let mut collections = Vec::new();
+        for (prefix, inputs) in std::iter::once(("", compared.inputs)).chain(other) {
+            let collection = self.open(prefix, inputs, compared).await?;
+            check(&format!("{prefix}documents"), &collection.columns())?;
+            collections.push((prefix, collection));
+        }
+        let mut folders = Vec::new();
+        for (prefix, collection) in collections {
+            folders.push(match collection {
+                Collection::Corpus(folder, _) => folder,
+                Collection::Read(documents) => self.take_in(prefix, *documents, compared.needed).await?,
+            });
+        }
+        if compared.against.is_none() {
+            for statement in compared.no_other_collection() {
+                self.workspace.run(&statement).await?;
             }
         }
         Ok(folders)
     }
 
-    /// Reads into a folder. `alone` says that nothing else is read.
+    /// Opens what there is to read, and makes a corpus folder known.
+    async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
+        // Beside another collection it is enough that one of the two is a dump.
+        let alone = compared.against.is_none();
+        let Some(folder) = corpus_folder(inputs)? else {
+            return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
+        };
+        check_pages(&compared.reading.pages, !alone)?;
+        let session = &self.workspace.session;
+        ingest::register(session, prefix, &folder, compared.needed).await?;
+        let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
+        Ok(Collection::Corpus(folder, columns))
+    }
+
+    /// Reads documents into the workspace, and makes them known.
+    pub(super) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
+        let folder = self.workspace.folder().join(format!("{prefix}corpus"));
+        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+        let ingested = ingest::ingest(&self.workspace.session, documents, &folder, needed).await?;
+        self.read.push(ingested.summary);
+        ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
+        Ok(folder)
+    }
+
+    /// Opens what there is to read. `alone` says that nothing else is read.
+    fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
+        self.progress.set_message("reading");
+        let documents = corpus::open(inputs, reading)?;
+        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
+        Ok(documents)
+    }
+
+    /// Reads into a folder.
     pub(super) async fn ingest(
         &self,
         inputs: &[String],
         reading: &corpus::Options,
         folder: &Path,
         needed: Needed,
-        alone: bool,
     ) -> Result<ingest::Ingested> {
-        self.progress.set_message("reading");
-        let documents = corpus::open(inputs, reading)?;
-        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
+        let documents = self.read(inputs, reading, true)?;
         ingest::ingest(&self.workspace.session, documents, folder, needed).await
     }
 
@@ -212,6 +240,17 @@ impl<'a> Run<'a> {
         let shown = rows.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
         // Without rows there are no columns, either.
         Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
+    }
+
+    /// Says how many rows a query gives, if there are any, what of, and the first of them.
+    pub(super) async fn list(&mut self, query: Query, what: &str) -> Result<()> {
+        let rows = self.workspace.run_all(&[query]).await?.context("it is a query")?;
+        let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
+        if count > 0 {
+            let shown = rows.limit(0, Some(LISTED))?.to_string().await?;
+            self.say(&format!("{} {what}\n{shown}", grouped(count as u64)));
+        }
+        Ok(())
     }
 
     /// What was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
@@ -345,6 +384,24 @@ pub(super) fn list_left_out(summary: &Summary) {
     }
     if let [first, ..] = summary.ignored.as_slice() {
         say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));
+    }
+}
+
+/// A collection that was opened.
+enum Collection {
+    /// A corpus folder, with the columns of its documents.
+    Corpus(PathBuf, SchemaRef),
+    /// What is to be read.
+    Read(Box<Documents>),
+}
+
+impl Collection {
+    /// The columns of the documents.
+    fn columns(&self) -> SchemaRef {
+        match self {
+            Self::Corpus(_, columns) => Arc::clone(columns),
+            Self::Read(documents) => documents.schema(),
+        }
     }
 }
 

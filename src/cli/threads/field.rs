@@ -17,6 +17,13 @@ pub(super) struct FieldOption {
     weight: Option<f64>,
 }
 
+impl FieldOption {
+    /// The columns that are read as one text.
+    pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
+        self.name.split('+')
+    }
+}
+
 impl FromStr for FieldOption {
     type Err = Error;
 
@@ -147,16 +154,35 @@ impl Canonical {
         }
     }
 
-    /// What is least for the thread to keep, as SQL.
+    /// What is least for the thread to keep, as SQL. NULL where that is not known. All is read from its text, so that it does
+    /// not matter which of the types that have one a column has.
     pub(super) fn rank(&self, fields: &[Field]) -> Literal {
         match self {
-            Self::Votes(column) => Literal::column(column).within("-TRY_CAST(", " AS DOUBLE)"),
-            Self::Oldest(column) => Literal::column(column),
+            Self::Votes(column) => number(column).within("-", ""),
+            Self::Oldest(column) => {
+                let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
+                let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
+                Literal::joined([seconds, number(column)], ", ").within("coalesce(", ")")
+            }
             Self::Longest => {
                 Literal::joined(fields.iter().map(Field::texts), ", ").within("-character_length(concat_ws('', ", "))")
             }
         }
     }
+
+    /// What the rank is made of, as SQL.
+    pub(super) fn ranked_by(&self) -> Literal {
+        self.column().map_or_else(|| "".into(), Literal::column)
+    }
+}
+
+/// A column as numbers, as SQL: NULL for text that is no number, for infinity and for what is not a number.
+fn number(column: &str) -> Literal {
+    let number = || Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS DOUBLE)");
+    let least = Literal::joined([number(), f64::MIN.into()], " >= ");
+    let most = Literal::joined([number(), f64::MAX.into()], " <= ");
+    let is_finite = Literal::joined([least, most], " AND ");
+    Literal::joined([is_finite, number()], " THEN ").within("CASE WHEN ", " END")
 }
 
 #[cfg(test)]

@@ -2,15 +2,21 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, Float64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Float64Type, Int64Type};
+use arrow::util::display::array_value_to_string;
 use arrow::util::pretty::pretty_format_batches;
+use datafusion::common::runtime::SpawnedTask;
 
+use super::columns::Form;
 use super::{Field, Threads, run_parts, similarities};
 use crate::cli::run::{Run, grouped};
-use crate::pipeline::query::{self, Literal};
+use crate::corpus;
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Literal, Parameters};
 use crate::weights::{Examples, Figures};
 
 /// Into how many parts labelled pairs are dealt, each to be judged by what the others give.
@@ -19,7 +25,7 @@ const FOLDS: usize = 5;
 impl Threads {
     /// Judges the fields by labelled pairs, and fits their weights if that is asked for. Gives the threshold to take.
     pub(super) async fn judge(&self, run: &mut Run<'_>, fields: &mut [Field], labels: &Path) -> Result<f64> {
-        let examples = self.examples(run, fields, labels).await?;
+        let examples = Arc::new(self.examples(run, fields).await?);
         if examples.is_one_sided() {
             bail!(
                 "{} has {} labelled pairs of threads that are there, {} of them duplicates; there must be some of both \
@@ -30,12 +36,18 @@ impl Threads {
             );
         }
         let mut threshold = self.given_threshold();
-        let mut held_out = None;
+        let (mut held_out, mut seconds) = (None, 0.0);
         if self.weights.is_some() {
-            let fitted = examples.fit(usize::from(self.starts), self.seed);
+            let (starts, seed) = (usize::from(self.starts), self.seed);
+            let threads = run.workspace.session.copied_config().target_partitions();
+            let examples = Arc::clone(&examples);
+            let began = Instant::now();
+            // It may take long, so it has a thread of its own, and more.
+            let fit = SpawnedTask::spawn_blocking(move || examples.fit(FOLDS, starts, seed, threads));
+            let (fitted, others) = fit.join().await.context("the fit stopped")?;
             fields.iter_mut().zip(&fitted.weights).for_each(|(field, weight)| field.weight = *weight);
             threshold = self.threshold.unwrap_or(fitted.threshold);
-            held_out = examples.cross_validate(FOLDS, usize::from(self.starts), self.seed);
+            (held_out, seconds) = (others, began.elapsed().as_secs_f64());
         }
         let mut table = Table::default();
         for (i, field) in fields.iter().enumerate() {
@@ -61,26 +73,82 @@ impl Threads {
         if self.weights.is_some() {
             let options: Vec<_> =
                 fields.iter().map(|field| format!("--field {}={}", field.name, field.weight)).collect();
-            run.say(&format!("fitted: {} --threshold {threshold}", options.join(" ")));
+            run.say(&format!("fitted in {seconds:.1} s: {} --threshold {threshold}", options.join(" ")));
         }
         Ok(threshold)
     }
 
-    async fn examples(&self, run: &mut Run<'_>, fields: &[Field], labels: &Path) -> Result<Examples> {
-        let mut parameters = self.parameters(fields, self.given_threshold());
-        let path = labels.to_str().context("the file of --labels has a name that is not Unicode")?;
-        parameters.set("labels", path);
-        parameters.set("label", Literal::column(&self.label));
-        run_parts(run, vec![(parameters.clone(), vec![query::LABELS, query::LABELS_CANDIDATES])]).await?;
-        let rows = run.workspace.run_all(&[query::LABELS_UNKNOWN]).await?.context("it is a query")?;
-        let unknown = rows.clone().count().await?;
-        if unknown > 0 {
-            let shown = rows.limit(0, Some(10))?.to_string().await?;
-            run.say(&format!(
-                "{} labelled pairs name threads that are not there, and are left out\n{shown}",
-                grouped(unknown as u64)
-            ));
+    /// Reads the labelled pairs, if there are any, and says which rows count for nothing.
+    pub(super) async fn read_labels(&self, run: &mut Run<'_>) -> Result<()> {
+        let Some(labels) = &self.labels else { return Ok(()) };
+        let file = labels.to_str().context("the file of --labels has a name that is not Unicode")?;
+        // All columns are kept by their names, whatever these are.
+        let text_column = if self.label == "text" { "text" } else { "" };
+        let reading = corpus::Options {
+            text_column: Some(text_column.to_string()),
+            text_is_optional: true,
+            id_column: Some(String::new()),
+            ..corpus::Options::default()
+        };
+        let documents = corpus::open(&[file.to_string()], &reading)?;
+        let schema = documents.schema();
+        for wanted in ["id_a", "id_b", &self.label] {
+            let Ok(found) = schema.field_with_name(wanted) else {
+                let there: Vec<_> = schema.fields().iter().skip(2).map(|field| field.name().as_str()).collect();
+                bail!(
+                    "{file} has no column {wanted:?}; its columns are {}; --labels needs id_a, id_b, and the column that \
+                     --label names",
+                    there.join(", ")
+                );
+            };
+            if Form::of(found.data_type()).is_none() {
+                bail!("the column {wanted:?} of {file} holds {}; it must be text or numbers", found.data_type());
+            }
         }
+        run.take_in("labels_", documents, Needed::Documents).await.with_context(|| format!("in {file}"))?;
+        let mut parameters = Parameters::default();
+        parameters.set("label", Literal::column(&self.label));
+        parameters.set("against", self.against.is_some());
+        run_parts(run, vec![(parameters, vec![query::LABELS_ROWS])]).await?;
+        self.check_labels(run, file).await?;
+        run.workspace.run_all(&[query::LABELS]).await?;
+        let [incomplete, of_itself, repeated] = run.numbers(query::LABELS_LEFT_OUT).await?;
+        for (rows, what) in [
+            (incomplete, "lack an id or a label, and are left out"),
+            (of_itself, "are of a thread with itself, and are left out"),
+            (repeated, "name a pair that stands before, and do not count again"),
+        ] {
+            if rows > 0 {
+                run.say(&format!("{} rows of {file} {what}", grouped(rows)));
+            }
+        }
+        run.list(query::LABELS_CONTRADICTORY, &format!("pairs of {file} are labelled both ways, and are left out"))
+            .await
+    }
+
+    /// Fails where a label says neither that two threads are duplicates nor that they are not.
+    async fn check_labels(&self, run: &mut Run<'_>, file: &str) -> Result<()> {
+        let rows = run.workspace.run_all(&[query::LABELS_UNREAD]).await?.context("it is a query")?;
+        let unread = rows.clone().count().await? as u64;
+        let first = rows.limit(0, Some(1))?.collect().await?;
+        if let Some(row) = first.iter().find(|batch| batch.num_rows() > 0) {
+            let shown = |column: usize| array_value_to_string(row.column(column), 0);
+            bail!(
+                "{file}: the label of {} and {} is {:?}, one of {} that say neither yes nor no; write true, yes or 1 for \
+                 duplicates, and false, no or 0 for others",
+                shown(0)?,
+                shown(1)?,
+                shown(2)?,
+                grouped(unread)
+            );
+        }
+        Ok(())
+    }
+
+    async fn examples(&self, run: &mut Run<'_>, fields: &[Field]) -> Result<Examples> {
+        let parameters = self.parameters(fields, self.given_threshold());
+        run_parts(run, vec![(parameters.clone(), vec![query::LABELS_CANDIDATES])]).await?;
+        run.list(query::LABELS_UNKNOWN, "labelled pairs name threads that are not there, and are left out").await?;
         run_parts(run, similarities(fields)).await?;
         run.workspace.parameters = parameters;
         let rows = run.workspace.run_all(&[query::LABELS_EXAMPLES]).await?.context("it is a query")?;

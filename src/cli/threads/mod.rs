@@ -1,5 +1,6 @@
 //! `ibid threads`: near-duplicate threads over several fields (QA-THREADS; Wu, Zhang, Huang 2011).
 
+mod columns;
 mod field;
 mod labels;
 
@@ -14,7 +15,6 @@ use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::run::{Compared, Run, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
-use crate::corpus;
 use crate::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
@@ -52,7 +52,7 @@ pub(super) struct Threads {
     /// Take the weights that are best for the pairs of --labels, and the best threshold if none is given
     #[arg(long, value_enum, requires = "labels")]
     weights: Option<Weights>,
-    /// Labelled pairs to judge by: a table with id_a, id_b and whether they are duplicates; a file that FROM takes
+    /// Labelled pairs to judge by: id_a, id_b and whether they are duplicates, as JSON lines, CSV, TSV or Parquet
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// The column of --labels that says whether a pair is a duplicate
@@ -71,7 +71,8 @@ pub(super) struct Threads {
     /// precision, recall, f1, auc
     #[arg(long, value_name = "FILE", requires = "labels")]
     evaluation: Option<PathBuf>,
-    /// Write the groups of threads that the pairs connect to this file: canonical, id, score (of the two)
+    /// Write the groups of threads that the pairs connect to this file: canonical, id, score (of the two); with --against
+    /// also canonical_collection and collection, which are input or against
     #[arg(long, value_name = "FILE")]
     groups: Option<PathBuf>,
     /// The thread of a group to keep: that with most votes, the oldest or the longest; votes=COLUMN and oldest=COLUMN name
@@ -132,8 +133,8 @@ impl Threads {
         let mut run = Run::begin(&self.running)?;
         self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
         self.reading.begin_quarantine()?;
-        run.open_both(&self.compared()).await?;
-        self.check_columns(&run, &fields).await?;
+        self.read_labels(&mut run).await?;
+        run.open_checked(&self.compared(), |table, schema| self.check_columns(table, schema)).await?;
         self.find(&mut run, fields).await
     }
 
@@ -166,6 +167,7 @@ impl Threads {
             let rows = run_parts(run, self.groups(&parameters, &fields)).await?.context("groups are a query")?;
             let output = OutputOptions { output: Some(path.clone()), format: None };
             run.write(rows, &output).await?;
+            self.say_unranked(run, &parameters).await?;
         }
         let recall = self.recall(run, &parameters, &fields).await?;
         let counts = [
@@ -222,24 +224,9 @@ impl Threads {
         Compared {
             inputs: &self.inputs,
             against: self.against.as_ref(),
-            reading: corpus::Options { text_is_optional: true, ..self.reading.reading() },
+            reading: self.reading(),
             needed: Needed::Documents,
         }
-    }
-
-    /// Fails where a column is not there.
-    async fn check_columns(&self, run: &Run<'_>, fields: &[Field]) -> Result<()> {
-        for table in ["documents", "against_documents"] {
-            let there = run.workspace.session.table(table).await?;
-            let there: Vec<_> = there.schema().fields().iter().map(|field| field.name().as_str()).collect();
-            let rule = self.groups.as_ref().and_then(|_| self.canonical.column());
-            for wanted in fields.iter().flat_map(Field::columns).chain(rule) {
-                if !there.contains(&wanted) {
-                    bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// All statements in order, without those that judge by labels.
@@ -276,6 +263,10 @@ impl Threads {
         parameters.set("max_postings", i64::from(self.max_postings()));
         parameters.set("sample", self.sample());
         parameters.set("rank", self.canonical.rank(fields));
+        parameters.set("ranked_by", self.canonical.ranked_by());
+        let sides = self.against.iter().flat_map(|_| ["canonical_collection", "collection"]);
+        let columns = ["canonical", "id", "score"].into_iter().chain(sides).map(Literal::column);
+        parameters.set("group_columns", Literal::joined(columns, ", "));
         parameters
     }
 
@@ -319,6 +310,14 @@ impl Threads {
         parts.extend(similarities(fields));
         parts.push((parameters.clone(), vec![query::GROUPS_RESULT]));
         parts
+    }
+
+    /// Says which threads of groups could not be ranked, and come last.
+    async fn say_unranked(&self, run: &mut Run<'_>, parameters: &Parameters) -> Result<()> {
+        let Some(column) = self.canonical.column() else { return Ok(()) };
+        run.workspace.parameters = parameters.clone();
+        let what = format!("threads of groups cannot be ranked by {column:?}, and are kept only where no other can be");
+        run.list(query::GROUPS_UNRANKED, &what).await
     }
 
     /// What each bound spared.

@@ -5,3 +5,4 @@ SELECT a.doc AS doc_a, b.doc AS doc_b, labels.label
 FROM labels
 JOIN docs AS a ON labels.id_a = a.doc_id AND a.side = 0
 JOIN docs AS b ON labels.id_b = b.doc_id AND b.side = CAST($against AS INT)
+WHERE labels.label IS NOT NULL

@@ -2,8 +2,17 @@
 //!
 //! The paper climbs from random weights and thresholds to the best F1. Here only the weights are climbed, in hundredths:
 //! for given weights the best threshold is found exactly, by going through the pairs in the order of their scores.
+//!
+//! A climb looks at all weights that are one step away and takes the best. Most of them are seen to be no better without
+//! ordering the pairs: buckets of scores, counted in one pass, bound what they can reach. Where two climbs meet, one goes on.
 
-use std::collections::{BTreeMap, HashMap};
+mod hill;
+
+use std::collections::BTreeMap;
+
+use ibid_udfs::split_mix;
+
+use self::hill::{Hill, climb_all};
 
 /// Labelled pairs with the similarity of each field.
 #[derive(Debug, Clone, Default)]
@@ -37,9 +46,6 @@ pub(crate) struct Fitted {
 /// A hundred hundredths, dealt to the fields.
 type Hundredths = Vec<u8>;
 
-/// How far a step of the climb goes, in hundredths.
-const STEPS: [u8; 6] = [32, 16, 8, 4, 2, 1];
-
 impl Examples {
     pub(crate) fn len(&self) -> usize {
         self.labels.len()
@@ -55,44 +61,26 @@ impl Examples {
         Figures::of(&self.scored(weights), threshold)
     }
 
-    /// The best weights and threshold by F1, then by AUC, that climbing from `starts` random weights finds.
-    pub(crate) fn fit(&self, starts: usize, seed: u64) -> Fitted {
-        let mut known = HashMap::new();
-        let mut best: Option<(Figures, Hundredths)> = None;
-        for mut weights in first_weights(self.fields, starts, seed) {
-            let mut figures = self.known(&mut known, &weights);
-            while let Some((better, to)) = self.best_step(&mut known, &weights, figures) {
-                (figures, weights) = (better, to);
-            }
-            if best.as_ref().is_none_or(|(best, _)| figures.is_better_than(best)) {
-                best = Some((figures, weights));
-            }
-        }
-        let (figures, weights) = best.unwrap_or_else(|| (self.judge(&[], None), Vec::new()));
-        Fitted { weights: shares(&weights), threshold: figures.threshold }
-    }
-
-    /// The figures on pairs that were not there when weights and threshold were fitted: each of `folds` parts of the groups is
-    /// judged by what the others give. The threshold and the AUC are means over the folds.
-    pub(crate) fn cross_validate(&self, folds: usize, starts: usize, seed: u64) -> Option<Figures> {
-        let mut order: BTreeMap<(u64, i64), Vec<usize>> = BTreeMap::new();
-        for (i, group) in self.groups.iter().enumerate() {
-            let hash = Random(seed ^ group.cast_unsigned()).next();
-            order.entry((hash, *group)).or_default().push(i);
-        }
-        let groups: Vec<Vec<usize>> = order.into_values().collect();
+    /// The best weights and threshold by F1, then by AUC, that climbing from `starts` random weights finds on `threads`
+    /// threads.
+    ///
+    /// And the figures on pairs that were not there when weights and threshold were fitted: each of `folds` parts of the
+    /// groups is judged by what the others give. The threshold and the AUC are means over the folds.
+    pub(crate) fn fit(&self, folds: usize, starts: usize, seed: u64, threads: usize) -> (Fitted, Option<Figures>) {
+        let folds = self.folds(folds, seed);
+        let mut hills = vec![Hill::of(self)];
+        hills.extend(folds.iter().map(|(train, _)| Hill::of(train)));
+        let first = first_weights(self.fields, starts, seed);
+        climb_all(&hills, &first, threads);
+        let fitted = |examples: &Self, hill: &Hill| {
+            let weights = shares(&hill.highest(&first));
+            let threshold = examples.judge(&weights, None).threshold;
+            Fitted { weights, threshold }
+        };
         let mut counts = Counts::default();
         let (mut thresholds, mut aucs) = (Vec::new(), Vec::new());
-        for fold in 0..folds {
-            let pick = |held_out: bool| {
-                let of_fold = groups.iter().enumerate().filter(|(i, _)| (i % folds == fold) == held_out);
-                self.part(of_fold.flat_map(|(_, pairs)| pairs.iter().copied()))
-            };
-            let (train, test) = (pick(false), pick(true));
-            if train.is_one_sided() || test.len() == 0 {
-                continue;
-            }
-            let fitted = train.fit(starts, seed);
+        for ((train, test), hill) in folds.iter().zip(&hills[1..]) {
+            let fitted = fitted(train, hill);
             let scored = test.scored(&fitted.weights);
             counts.add(&Counts::of(&scored, fitted.threshold));
             thresholds.push(fitted.threshold);
@@ -100,7 +88,27 @@ impl Examples {
                 aucs.push(auc(&scored));
             }
         }
-        (!thresholds.is_empty()).then(|| counts.figures(mean(&thresholds), mean(&aucs)))
+        let held_out = (!thresholds.is_empty()).then(|| counts.figures(mean(&thresholds), mean(&aucs)));
+        (fitted(self, &hills[0]), held_out)
+    }
+
+    /// The pairs dealt into parts by their groups: for each part the others, to fit to, and the part itself. Parts without
+    /// pairs, and those that leave duplicates only, or none, to fit to, are left out.
+    fn folds(&self, folds: usize, seed: u64) -> Vec<(Self, Self)> {
+        let mut order: BTreeMap<(u64, i64), Vec<usize>> = BTreeMap::new();
+        for (i, group) in self.groups.iter().enumerate() {
+            let hash = split_mix(seed ^ group.cast_unsigned(), 0);
+            order.entry((hash, *group)).or_default().push(i);
+        }
+        let groups: Vec<Vec<usize>> = order.into_values().collect();
+        let fold = |fold: usize| {
+            let pick = |held_out: bool| {
+                let of_fold = groups.iter().enumerate().filter(|(i, _)| (i % folds == fold) == held_out);
+                self.part(of_fold.flat_map(|(_, pairs)| pairs.iter().copied()))
+            };
+            (pick(false), pick(true))
+        };
+        (0..folds).map(fold).filter(|(train, test)| !train.is_one_sided() && test.len() > 0).collect()
     }
 
     /// Whether there are no duplicates, or nothing else.
@@ -121,40 +129,10 @@ impl Examples {
     /// The scores, highest first, with the labels.
     fn scored(&self, weights: &[f64]) -> Vec<(f64, bool)> {
         let score = |row: &[f64]| row.iter().zip(weights).map(|(similarity, weight)| similarity * weight).sum::<f64>();
-        let mut scored: Vec<_> = match self.fields {
-            0 => self.labels.iter().map(|label| (0.0, *label)).collect(),
-            fields => self.similarities.chunks(fields).map(score).zip(self.labels.iter().copied()).collect(),
-        };
+        let scores = self.similarities.chunks(self.fields).map(score);
+        let mut scored: Vec<_> = scores.zip(self.labels.iter().copied()).collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
         scored
-    }
-
-    fn known(&self, known: &mut HashMap<Hundredths, Figures>, weights: &Hundredths) -> Figures {
-        *known.entry(weights.clone()).or_insert_with(|| self.judge(&shares(weights), None))
-    }
-
-    /// The best of the weights that are one step away, if they are better.
-    fn best_step(
-        &self,
-        known: &mut HashMap<Hundredths, Figures>,
-        from: &Hundredths,
-        figures: Figures,
-    ) -> Option<(Figures, Hundredths)> {
-        let mut best: Option<(Figures, Hundredths)> = None;
-        for step in STEPS {
-            for loser in (0..from.len()).filter(|i| from[*i] >= step) {
-                for winner in (0..from.len()).filter(|i| *i != loser) {
-                    let mut to = from.clone();
-                    to[loser] -= step;
-                    to[winner] += step;
-                    let reached = self.known(known, &to);
-                    if reached.is_better_than(best.as_ref().map_or(&figures, |(best, _)| best)) {
-                        best = Some((reached, to));
-                    }
-                }
-            }
-        }
-        best
     }
 }
 
@@ -162,10 +140,6 @@ impl Figures {
     fn of(scored: &[(f64, bool)], threshold: Option<f64>) -> Self {
         let threshold = threshold.unwrap_or_else(|| best_threshold(scored));
         Counts::of(scored, threshold).figures(threshold, auc(scored))
-    }
-
-    fn is_better_than(&self, other: &Self) -> bool {
-        (self.f1, self.auc) > (other.f1, other.auc)
     }
 }
 
@@ -254,32 +228,21 @@ fn first_weights(fields: usize, starts: usize, seed: u64) -> Vec<Hundredths> {
         (0..100).for_each(|i| weights[share(i)] += 1);
         weights
     };
-    if fields == 0 {
-        return Vec::new();
-    }
     let mut first = vec![deal(&|i| i % fields)];
     first.extend((0..fields).map(|field| deal(&|_| field)));
-    let mut random = Random(seed);
+    let mut random = random(seed);
     for _ in 0..starts {
         // Cuts in random places leave every share of a hundred equally likely.
-        let mut cuts: Vec<u64> = (1..fields).map(|_| random.next() % 101).collect();
+        let mut cuts: Vec<u64> = random.by_ref().take(fields - 1).map(|number| number % 101).collect();
         cuts.sort_unstable();
         first.push(deal(&|i| cuts.iter().filter(|cut| **cut <= i as u64).count()));
     }
     first
 }
 
-/// Random numbers that are the same for a seed on all machines (SplitMix64; Steele, Lea, Flood 2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
+/// Numbers that are the same for a seed on all machines.
+fn random(seed: u64) -> impl Iterator<Item = u64> {
+    (0..).map(move |i| split_mix(seed, i))
 }
 
 #[cfg(test)]
@@ -297,12 +260,11 @@ mod tests {
 
     #[test]
     fn the_best_threshold_is_that_of_trying_all() {
-        let mut random = Random(1);
+        let mut random = random(1);
+        let mut below = |n: u64| u8::try_from(random.next().unwrap() % n).unwrap();
         for _ in 0..200 {
-            let pairs = 1 + random.next() % 12;
-            let mut scored: Vec<_> = (0..pairs)
-                .map(|_| (f64::from(u8::try_from(random.next() % 6).unwrap()) / 5.0, random.next().is_multiple_of(2)))
-                .collect();
+            let pairs = 1 + below(12);
+            let mut scored: Vec<_> = (0..pairs).map(|_| (f64::from(below(6)) / 5.0, below(2) == 0)).collect();
             scored.sort_by(|a, b| b.0.total_cmp(&a.0));
             let tried = (1..=100).map(|i| Counts::of(&scored, f64::from(i) / 100.0).figures(0.0, 0.0).f1);
             let best = tried.fold(0.0, f64::max);
@@ -324,33 +286,35 @@ mod tests {
             (0..50).map(|i| ([f64::from(i % 7) / 7.0, if i % 2 == 0 { 0.6 } else { 0.4 }], i % 2 == 0)).collect();
         let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
         let examples = examples(&rows);
-        let fitted = examples.fit(10, 0);
+        let (fitted, held_out) = examples.fit(5, 10, 0, 1);
         let figures = examples.judge(&fitted.weights, Some(fitted.threshold));
         assert_eq!((figures.f1, figures.auc), (1.0, 1.0), "{fitted:?}");
         assert!(fitted.weights[1] > 0.6, "{fitted:?}");
-        let held_out = examples.cross_validate(5, 10, 0).unwrap();
+        let held_out = held_out.unwrap();
         assert!(held_out.f1 > 0.9, "{held_out:?}");
     }
 
     #[test]
     fn what_no_field_tells_is_not_told_on_pairs_held_out() {
-        let mut random = Random(3);
-        let rows: Vec<([f64; 1], bool)> = (0..400)
-            .map(|_| ([f64::from(u8::try_from(random.next() % 100).unwrap()) / 100.0], random.next().is_multiple_of(2)))
-            .collect();
+        let mut random = random(3);
+        let mut below = |n: u64| u8::try_from(random.next().unwrap() % n).unwrap();
+        let rows: Vec<([f64; 1], bool)> = (0..400).map(|_| ([f64::from(below(100)) / 100.0], below(2) == 0)).collect();
         let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
-        let held_out = examples(&rows).cross_validate(5, 0, 0).unwrap();
+        let held_out = examples(&rows).fit(5, 0, 0, 2).1.unwrap();
         assert!((held_out.auc - 0.5).abs() < 0.1, "{held_out:?}");
     }
 
     #[test]
-    fn a_fit_is_the_same_for_a_seed() {
-        let mut random = Random(5);
-        let mut next = || f64::from(u8::try_from(random.next() % 100).unwrap()) / 100.0;
+    fn a_fit_is_the_same_for_a_seed_and_any_number_of_threads() {
+        let mut random = random(5);
+        let mut next = || f64::from(u8::try_from(random.next().unwrap() % 100).unwrap()) / 100.0;
         let rows: Vec<([f64; 3], bool)> = (0..60).map(|i| ([next(), next(), next()], i % 3 == 0)).collect();
         let rows: Vec<(&[f64], bool)> = rows.iter().map(|(row, label)| (row.as_slice(), *label)).collect();
         let examples = examples(&rows);
-        assert_eq!(examples.fit(20, 7), examples.fit(20, 7));
-        assert!((examples.fit(20, 7).weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let fitted = examples.fit(5, 20, 7, 1);
+        assert!((fitted.0.weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        for threads in [1, 2, 3, 16] {
+            assert_eq!(examples.fit(5, 20, 7, threads), fitted, "{threads}");
+        }
     }
 }

@@ -1,0 +1,105 @@
+//! Which columns `ibid threads` reads, and whether they can be read so.
+
+use anyhow::{Result, bail};
+use arrow::datatypes::{DataType, Schema};
+
+use super::field::FieldOption;
+use super::{Canonical, Threads};
+use crate::corpus;
+
+impl Threads {
+    /// How the collections are read. Where nothing asks for a column called `text` it may hold anything.
+    pub(super) fn reading(&self) -> corpus::Options {
+        let reading = corpus::Options { text_is_optional: true, ..self.reading.reading() };
+        let is_text_read = reading.text_column.is_some() || self.columns().any(|(_, column)| column == "text");
+        let text_column = if is_text_read { reading.text_column } else { Some(String::new()) };
+        corpus::Options { text_column, ..reading }
+    }
+
+    /// The columns that are read, with the option that asks for each.
+    fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let rule = self.groups.as_ref().and_then(|_| self.canonical.column());
+        let fields = self.field.iter().flat_map(FieldOption::columns).map(|column| ("--field", column));
+        fields.chain(rule.map(|column| ("--canonical", column)))
+    }
+
+    /// Fails where a column of a table is not there, or cannot be read as it is meant to.
+    pub(super) fn check_columns(&self, table: &str, schema: &Schema) -> Result<()> {
+        for (option, wanted) in self.columns() {
+            let Ok(found) = schema.field_with_name(wanted) else {
+                let there: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+                bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));
+            };
+            let form = Form::of(found.data_type());
+            let (is_readable, as_what) = match (option, &self.canonical) {
+                ("--field", _) => (form.is_some(), "text, numbers, dates or times, which are read as their text"),
+                (_, Canonical::Votes(_)) => {
+                    (matches!(form, Some(Form::Text | Form::Number)), "numbers, or text that is a number")
+                }
+                _ => (
+                    matches!(form, Some(Form::Text | Form::Number | Form::Time)),
+                    "dates, timestamps, numbers, or text that is one of them",
+                ),
+            };
+            if !is_readable {
+                bail!(
+                    "{option} cannot read the column {wanted:?} of the table {table}, which holds {}; it reads {as_what}: \
+                     name another column, or make one with ibid sql",
+                    found.data_type()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Number,
+    /// Something with a date.
+    Time,
+    /// Something else that has a plain form as text.
+    Plain,
+}
+
+impl Form {
+    /// `None` for what has no plain form as text.
+    pub(super) fn of(data_type: &DataType) -> Option<Self> {
+        Some(match data_type {
+            DataType::Null | DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
+            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Self::Time,
+            DataType::Boolean | DataType::Time32(_) | DataType::Time64(_) => Self::Plain,
+            DataType::Dictionary(_, values) => Self::of(values)?,
+            number if number.is_numeric() => Self::Number,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::datatypes::TimeUnit;
+
+    use super::*;
+
+    #[test]
+    fn forms_are_told_by_types() {
+        let dictionary = |values| DataType::Dictionary(Box::new(DataType::Int32), Box::new(values));
+        for (data_type, form) in [
+            (DataType::Null, Some(Form::Text)),
+            (dictionary(DataType::Utf8), Some(Form::Text)),
+            (dictionary(DataType::Binary), None),
+            (DataType::Decimal128(5, 2), Some(Form::Number)),
+            (DataType::Float16, Some(Form::Number)),
+            (DataType::Timestamp(TimeUnit::Second, Some("UTC".into())), Some(Form::Time)),
+            (DataType::Boolean, Some(Form::Plain)),
+            (DataType::BinaryView, None),
+            (DataType::Duration(TimeUnit::Second), None),
+            (DataType::new_list(DataType::Utf8, true), None),
+        ] {
+            assert_eq!(Form::of(&data_type), form, "{data_type}");
+        }
+    }
+}
