@@ -188,6 +188,9 @@ fn weights_are_fitted_to_labels_and_judged_on_others() {
     assert!(figures["title"]["f1"].as_f64().unwrap() < 0.7);
     assert_eq!((&figures["score"]["f1"], &figures["score, held out"]["f1"]), (&json!(1.0), &json!(1.0)));
     assert_eq!(place.ok(command), first.text());
+    let said = first.err.lines().find_map(|line| line.strip_prefix("ibid: fitted in ")).unwrap();
+    let (_, fitted) = said.split_once("s: ").unwrap();
+    assert_eq!(place.ok(&format!("threads posts.jsonl {fitted} --format csv")), first.text(), "{fitted}");
     place.fails(1, "threads posts.jsonl --field title --labels labels.jsonl --label id_a");
 }
 

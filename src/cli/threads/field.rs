@@ -47,6 +47,8 @@ impl FromStr for FieldOption {
 /// `--signature SPEC` or `--signature FIELD=SPEC`
 #[derive(Debug, Clone)]
 pub(super) struct SignatureOption {
+    /// As it was given.
+    pub(super) text: String,
     field: Option<String>,
     signature: Signature,
 }
@@ -56,7 +58,7 @@ impl FromStr for SignatureOption {
 
     fn from_str(text: &str) -> Result<Self> {
         let (field, signature) = text.rsplit_once('=').map_or((None, text), |(field, rest)| (Some(field), rest));
-        Ok(Self { field: field.map(str::to_string), signature: signature.parse()? })
+        Ok(Self { text: text.to_string(), field: field.map(str::to_string), signature: signature.parse()? })
     }
 }
 

@@ -71,8 +71,10 @@ impl Threads {
             pretty_format_batches(&[rounded(&table)?])?
         ));
         if self.weights.is_some() {
-            let options: Vec<_> =
-                fields.iter().map(|field| format!("--field {}={}", field.name, field.weight)).collect();
+            let weights =
+                fields.iter().map(|field| format!("--field {}", quoted(&format!("{}={}", field.name, field.weight))));
+            let signatures = self.signature.iter().map(|option| format!("--signature {}", quoted(&option.text)));
+            let options: Vec<_> = weights.chain(signatures).collect();
             run.say(&format!("fitted in {seconds:.1} s: {} --threshold {threshold}", options.join(" ")));
         }
         Ok(threshold)
@@ -162,6 +164,14 @@ impl Threads {
         }
         Ok(examples)
     }
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    if argument.chars().all(|c| c.is_alphanumeric() || "_-+=:.,/".contains(c)) {
+        return argument.to_string();
+    }
+    format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
 /// How well fields and scores tell labelled pairs apart.
