@@ -4,6 +4,7 @@
 
 mod cli;
 mod clusters;
+mod containment;
 mod determinism;
 mod documentation;
 mod passages;

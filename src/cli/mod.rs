@@ -1,6 +1,7 @@
 //! The command line: arguments in, exit code out.
 
 mod clusters;
+mod containment;
 mod explain;
 mod ingest;
 mod options;
@@ -33,6 +34,7 @@ enum Command {
     Pairs(pairs::Pairs),
     Threads(threads::Threads),
     Clusters(clusters::Clusters),
+    Containment(containment::Containment),
     Explain(explain::Explain),
     Sql(sql::Sql),
     /// Print a completion script for a shell
@@ -108,6 +110,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Pairs(command) => command.method().run().await,
         Command::Threads(command) => command.run().await,
         Command::Clusters(command) => command.run().await,
+        Command::Containment(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Completions { shell } => {

@@ -33,6 +33,7 @@ queries! {
     UNITS_SPANS = "units/spans.sql";
     UNITS_FIELD = "units/field.sql";
     UNITS_LENGTHS = "units/lengths.sql";
+    UNITS_PREPARED = "units/prepared.sql";
     SIGNATURES_SAMPLED_SHINGLES = "signatures/sampled_shingles.sql";
     SIGNATURES_SHINGLES = "signatures/shingles.sql";
     SIGNATURES_CHARACTERS = "signatures/characters.sql";
@@ -133,6 +134,22 @@ queries! {
     PRINT_ARTICLE_PAIRS = "clusters_printed/article_pairs.sql";
     PRINT_CERTIFICATE = "clusters_printed/certificate.sql";
     CLUSTERS_COUNTS = "clusters_printed/counts.sql";
+    CONTAINMENT_TIMES = "containment/1_times.sql";
+    CONTAINMENT_WITHOUT_TIME = "containment/2_without_time.sql";
+    CONTAINMENT_IN_TIME = "containment/3_in_time.sql";
+    CONTAINMENT_SHARED = "containment/4_shared.sql";
+    CONTAINMENT = "containment/5_result.sql";
+    CONTAINED_DOCUMENTS = "containment_sets/1_contained.sql";
+    CONTAINED_ESTIMATE = "containment_sets/2_estimate.sql";
+    CONTAINED_DOCUMENTS_SCORES = "containment_sets/3_scores.sql";
+    CONTAINED_SENTENCES = "containment_sentences/1_contained.sql";
+    CONTAINED_SENTENCES_SCORES = "containment_sentences/2_scores.sql";
+    CODET_REFERENCE = "containment_codet/1_reference.sql";
+    CODET_NODES = "containment_codet/2_nodes.sql";
+    CODET_ESTIMATE = "containment_codet/3_estimate.sql";
+    CODET_SCORES = "containment_codet/4_scores.sql";
+    SIMHASH_CODES = "containment_simhash/1_codes.sql";
+    SIMHASH_SCORES = "containment_simhash/2_scores.sql";
 }
 
 /// The values of `$parameters`, as SQL literals.

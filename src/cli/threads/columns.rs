@@ -26,28 +26,42 @@ impl Threads {
     /// Fails where a column of a table is not there, or cannot be read as it is meant to.
     pub(super) fn check_columns(&self, table: &str, schema: &Schema) -> Result<()> {
         for (option, wanted) in self.columns() {
-            let Ok(found) = schema.field_with_name(wanted) else {
-                let there: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-                bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));
+            let readable = match (option, &self.canonical) {
+                ("--field", _) => Readable::AS_TEXT,
+                (_, Canonical::Votes(_)) => Readable::NUMBERS,
+                _ => Readable::TIMES,
             };
-            let form = Form::of(found.data_type());
-            let (is_readable, as_what) = match (option, &self.canonical) {
-                ("--field", _) => (form.is_some(), "text, numbers, dates or times, which are read as their text"),
-                (_, Canonical::Votes(_)) => {
-                    (matches!(form, Some(Form::Text | Form::Number)), "numbers, or text that is a number")
-                }
-                _ => (
-                    matches!(form, Some(Form::Text | Form::Number | Form::Time)),
-                    "dates, timestamps, numbers, or text that is one of them",
-                ),
-            };
-            if !is_readable {
-                bail!(
-                    "{option} cannot read the column {wanted:?} of the table {table}, which holds {}; it reads {as_what}: \
-                     name another column, or make one with ibid sql",
-                    found.data_type()
-                );
-            }
+            readable.check(table, schema, option, wanted)?;
+        }
+        Ok(())
+    }
+}
+
+/// What an option can read of a column, and how that is called.
+pub(in crate::cli) struct Readable(&'static [Form], &'static str);
+
+impl Readable {
+    const AS_TEXT: Self = Self(
+        &[Form::Text, Form::Number, Form::Time, Form::Plain],
+        "text, numbers, dates or times, which are read as their text",
+    );
+    const NUMBERS: Self = Self(&[Form::Text, Form::Number], "numbers, or text that is a number");
+    pub(in crate::cli) const TIMES: Self =
+        Self(&[Form::Text, Form::Number, Form::Time], "dates, timestamps, numbers, or text that is one of them");
+
+    /// Fails where the column is not there, or cannot be read so.
+    pub(in crate::cli) fn check(&self, table: &str, schema: &Schema, option: &str, wanted: &str) -> Result<()> {
+        let Ok(found) = schema.field_with_name(wanted) else {
+            let there: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));
+        };
+        let Self(forms, as_what) = self;
+        if !Form::of(found.data_type()).is_some_and(|form| forms.contains(&form)) {
+            bail!(
+                "{option} cannot read the column {wanted:?} of the table {table}, which holds {}; it reads {as_what}: \
+                 name another column, or make one with ibid sql",
+                found.data_type()
+            );
         }
         Ok(())
     }

@@ -161,11 +161,7 @@ impl Canonical {
     pub(super) fn rank(&self, fields: &[Field]) -> Literal {
         match self {
             Self::Votes(column) => number(column).within("-", ""),
-            Self::Oldest(column) => {
-                let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
-                let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
-                Literal::joined([seconds, number(column)], ", ").within("coalesce(", ")")
-            }
+            Self::Oldest(column) => seconds(column),
             Self::Longest => {
                 Literal::joined(fields.iter().map(Field::texts), ", ").within("-character_length(concat_ws('', ", "))")
             }
@@ -176,6 +172,13 @@ impl Canonical {
     pub(super) fn ranked_by(&self) -> Literal {
         self.column().map_or_else(|| "".into(), Literal::column)
     }
+}
+
+/// A column of times, of seconds since 1970, or of text that is one of them as seconds, as SQL: NULL for what is none.
+pub(in crate::cli) fn seconds(column: &str) -> Literal {
+    let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
+    let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
+    Literal::joined([seconds, number(column)], ", ").within("coalesce(", ")")
 }
 
 /// A column as numbers, as SQL: NULL for text that is no number, for infinity and for what is not a number.

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
 
+pub(super) use self::columns::Readable;
+pub(super) use self::field::seconds;
 use self::field::{Canonical, Field, FieldOption, SignatureOption};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};

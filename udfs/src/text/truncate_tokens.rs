@@ -27,7 +27,7 @@ use crate::arguments::{coerce_tokens, constant_count, tokens_type};
 +--------------------+
 ```"#,
     argument(name = "tokens", description = "The tokens, `List<Utf8>`, as `words` gives them."),
-    argument(name = "n", description = "How many characters of a token to keep, from 1 to 1000; a constant.")
+    argument(name = "n", description = "How many characters of a token to keep, from 1 to 65535; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TruncateTokens {
@@ -61,7 +61,7 @@ impl ScalarUDFImpl for TruncateTokens {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [tokens, n] = take_function_args(self.name(), args.args)?;
-        let n = constant_count(self.name(), "n", &n, 1000)?;
+        let n = constant_count(self.name(), "n", &n, u16::MAX)?;
         let tokens = tokens.into_array(rows)?;
         Ok(ColumnarValue::Array(truncate_tokens(&tokens, n)?))
     }

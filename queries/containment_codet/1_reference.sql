@@ -1,0 +1,8 @@
+-- reads:  $reference(text)
+-- writes: reference(frequencies): in how many of its texts each word stands; words as units/prepared.sql makes them
+CREATE TABLE reference AS
+SELECT
+    document_frequencies(
+        truncate_tokens(without_tokens(words(normalize(text, $language)), $stop_words), $letters)
+    ) AS frequencies
+FROM $reference

@@ -1,0 +1,15 @@
+-- reads:  units(unit, side, doc, text), reference(frequencies)
+-- writes: nodes(side, doc, node, weight, times): the tree of the words of all sentences, rarest first, as the hashes of its paths:
+--         how many sentences of a document visit each node, and its depth times the idf of its word
+CREATE TABLE nodes AS
+SELECT side, doc, visited['node'] AS node, visited['weight'] AS weight, count(*) AS times
+FROM (
+    SELECT
+        side,
+        doc,
+        unnest(
+            trie_nodes(words(normalize(text)), (SELECT frequencies FROM reference), $depth, $suffixes, $sorted)
+        ) AS visited
+    FROM units
+)
+GROUP BY side, doc, visited['node'], visited['weight']

@@ -1,0 +1,30 @@
+-- reads:  contained_texts(text_a, text_b), occurrences(text_id, unit, doc, side), texts(text_id, set)
+-- writes: scores(doc_a, doc_b, score, score_back): the share of a document, by the elements of its sentences, whose sentences are
+--         in a sentence of another, and the other way round
+CREATE TABLE scores AS
+WITH sentences AS (
+    SELECT occurrences.*, cardinality(texts.set) AS elements
+    FROM occurrences JOIN texts ON occurrences.text_id = texts.text_id
+),
+sizes AS (
+    SELECT doc, sum(elements) AS elements FROM sentences GROUP BY doc
+),
+shares AS (
+    SELECT doc_a, side_a, doc_b, sum(elements) AS elements
+    FROM (
+        SELECT DISTINCT a.unit, a.elements, a.doc AS doc_a, a.side AS side_a, b.doc AS doc_b
+        FROM contained_texts
+        JOIN sentences AS a ON contained_texts.text_a = a.text_id
+        JOIN sentences AS b ON contained_texts.text_b = b.text_id
+        WHERE a.doc <> b.doc AND (NOT $against OR a.side <> b.side)
+    )
+    GROUP BY doc_a, side_a, doc_b
+),
+scored AS (
+    SELECT shares.doc_a, shares.side_a, shares.doc_b, CAST(shares.elements AS DOUBLE) / sizes.elements AS score
+    FROM shares JOIN sizes ON shares.doc_a = sizes.doc
+)
+SELECT there.doc_a, there.doc_b, there.score, coalesce(back.score, 0) AS score_back
+FROM scored AS there
+LEFT JOIN scored AS back ON there.doc_a = back.doc_b AND there.doc_b = back.doc_a
+WHERE there.score >= $threshold AND (NOT $against OR there.side_a = 0)

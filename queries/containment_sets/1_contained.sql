@@ -1,0 +1,18 @@
+-- reads:  texts(text_id, set, units, against_units)
+-- writes: contained_texts(text_a, text_b, score, score_back): the texts of which a share of at least $least is in another, each
+--         with the share of the other that is in it; a text that stands in several places is in itself
+CREATE TABLE contained_texts AS
+SELECT
+    a.text_id AS text_a,
+    b.text_id AS text_b,
+    containment(a.set, b.set) AS score,
+    containment(b.set, a.set) AS score_back
+-- Of two collections, what is contained from the one and the container from the other.
+FROM (SELECT * FROM texts WHERE NOT $against OR units > against_units) AS a
+JOIN (SELECT * FROM texts WHERE NOT $against OR against_units > 0) AS b
+    ON containment(a.set, b.set) >= $least
+    AND a.text_id <> b.text_id
+UNION ALL
+SELECT text_id AS text_a, text_id AS text_b, CAST(1 AS DOUBLE) AS score, CAST(1 AS DOUBLE) AS score_back
+FROM texts
+WHERE units > 1

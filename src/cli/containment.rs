@@ -1,0 +1,259 @@
+//! `ibid containment`: documents that stand within others, by CoDet (Varol et al. 2011), its rivals, or an exact join.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+use arrow::datatypes::Schema;
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::pairs::Unit;
+use super::run::{Compared, Run, ratio};
+use super::signature::Signature;
+use super::threads::{Readable, seconds};
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+
+/// Find documents that are contained in others
+///
+/// Columns: contained, container, score (the share of the first that is in the second), score_back (of the second in the first),
+/// sentences (of the first that the second has word for word).
+#[derive(Debug, Args)]
+pub(super) struct Containment {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// How documents are compared
+    #[arg(long, value_enum, default_value_t = Way::Sets)]
+    method: Way,
+    /// For --method sets: whether the set of a document is looked for, or that of each sentence
+    #[arg(long, value_enum)]
+    unit: Option<Unit>,
+    /// For --method sets: how a text becomes a set [default: shingles:4]
+    #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
+        "For --method sets: how a text becomes a set; parameters left out have the values shown: {} [default: shingles:4]",
+        Signature::help()
+    ))]
+    signature: Option<Signature>,
+    /// The least score, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.6, value_parser = ratio)]
+    threshold: f64,
+    /// For --unit sentence: the least share of a sentence that must be in one sentence of the container [default: 0.8]
+    #[arg(long, value_name = "T", value_parser = ratio)]
+    sentence_threshold: Option<f64>,
+    /// For --method codet: how many words of a sentence lead down the tree, DT [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    depth: Option<u16>,
+    /// For --method codet: how many suffixes of a sentence are taken, PSC; the first is the sentence [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    suffixes: Option<u16>,
+    /// For --method codet: leave words in the order of the sentence, instead of the rarest first
+    #[arg(long)]
+    unsorted: bool,
+    /// For --method simhash: in how many bits of 64 codes may differ [default: 2]
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(0..=16))]
+    distance: Option<u8>,
+    /// For --method codet and simhash: a file with a column text, in which words are counted for their idf [default: the input]
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// The language of the texts, such as tr, for its capitals and stop words
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+    /// Leave out the commonest words of --language
+    #[arg(long, requires = "language")]
+    without_stop_words: bool,
+    /// Cut words to so many letters; the paper takes 5
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    truncate: Option<u16>,
+    /// The column that says when a document came: a time, a date, a number of seconds, or text that is one of them. Then only
+    /// documents that came before are containers
+    #[arg(long, value_name = "NAME")]
+    time_column: Option<String>,
+    /// How long before the container may have come, such as 72h or 30days
+    #[arg(long, value_name = "DURATION", requires = "time_column", value_parser = duration)]
+    window: Option<f64>,
+    /// Containers that came later, too
+    #[arg(long, requires = "time_column")]
+    later: bool,
+    /// Look for containers in this collection instead
+    #[arg(long, value_name = "INPUT")]
+    against: Option<String>,
+    /// The most pairs of places to make; more are refused beforehand
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pairs: u64,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// How documents are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// By the share of the set of one that is in the other: exact. The paper's rivals FFP, DSC and I-Match are the signatures
+    /// shingles:4, sampled_shingles:4,3 and i_match_ranked:2,10
+    Sets,
+    /// By the beginnings that sentences share, their rarest words first (CoDet)
+    Codet,
+    /// By the distance of their SimHashes, without their two rarest words
+    Simhash,
+}
+
+/// How many of the rarest words of a document its SimHash leaves out (CoDet, section 5).
+const SKIPPED_BY_SIMHASH: i64 = 2;
+
+/// A duration in seconds.
+fn duration(text: &str) -> Result<f64> {
+    Ok(humantime::parse_duration(text).context("write a number and its unit, such as 72h or 30days")?.as_secs_f64())
+}
+
+impl Containment {
+    pub(super) async fn run(self) -> Result<Ending> {
+        self.check_method()?;
+        let signature = self.signature.clone().map_or_else(|| "shingles:4".parse(), Ok)?;
+        let parameters = self.parameters(&signature)?;
+        let (before_pairs, estimate) = self.before_pairs(signature.query);
+        if self.show_sql {
+            let last = vec![query::CONTAINMENT];
+            let script = [before_pairs, vec![self.scores()], self.timing(), self.sharing(), last].concat();
+            return self.compared().show_sql(&[(parameters, script)]);
+        }
+        let mut run = Run::begin(&self.running)?;
+        self.writing.check(&[])?;
+        self.reading.begin_quarantine()?;
+        let check = |table: &str, schema: &Schema| match &self.time_column {
+            Some(column) => Readable::TIMES.check(table, schema, "--time-column", column),
+            None => Ok(()),
+        };
+        run.open_checked(&self.compared(), check).await?;
+        run.workspace.parameters = parameters;
+        run.workspace.run_all(&before_pairs).await?;
+        if let Some(estimate) = estimate {
+            let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
+            run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
+        }
+        run.workspace.run_all(&[self.scores()]).await?;
+        run.workspace.run_all(&self.timing()).await?;
+        if self.time_column.is_some() {
+            run.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await?;
+        }
+        run.workspace.run_all(&self.sharing()).await?;
+        let rows = run.workspace.run_all(&[query::CONTAINMENT]).await?.context("the last statement is a query")?;
+        let found = run.write(rows, &self.writing).await?;
+        run.summarise(&[("documents", run.workspace.rows_of(query::UNITS_DOCS)), ("contained", found)], 0);
+        Ok(run.ending(0))
+    }
+
+    /// Fails where an option would have no effect.
+    fn check_method(&self) -> Result<()> {
+        let without_effect = [
+            ("--unit", self.unit.is_some(), self.method == Way::Sets),
+            ("--signature", self.signature.is_some(), self.method == Way::Sets),
+            ("--sentence-threshold", self.sentence_threshold.is_some(), self.is_by_sentences()),
+            ("--depth", self.depth.is_some(), self.method == Way::Codet),
+            ("--suffixes", self.suffixes.is_some(), self.method == Way::Codet),
+            ("--unsorted", self.unsorted, self.method == Way::Codet),
+            ("--distance", self.distance.is_some(), self.method == Way::Simhash),
+            ("--reference", self.reference.is_some(), self.method != Way::Sets),
+        ];
+        match without_effect.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
+            Some((option, ..)) => bail!("{option} has no effect here; see --help for the method that it belongs to"),
+            None => Ok(()),
+        }
+    }
+
+    fn is_by_sentences(&self) -> bool {
+        self.method == Way::Sets && self.unit == Some(Unit::Sentence)
+    }
+
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            inputs: &self.inputs,
+            against: self.against.as_ref(),
+            reading: self.reading.reading(),
+            needed: Needed::DocumentsAndSentences,
+        }
+    }
+
+    fn parameters(&self, signature: &Signature) -> Result<Parameters> {
+        let mut parameters = Parameters::default();
+        signature.set(&mut parameters);
+        parameters.set("against", self.against.is_some());
+        parameters.set("within_documents", false);
+        parameters.set("threshold", self.threshold);
+        let of_sentence = self.sentence_threshold.unwrap_or(0.8);
+        parameters.set("least", if self.is_by_sentences() { of_sentence } else { self.threshold });
+        parameters.set("depth", i64::from(self.depth.unwrap_or(5)));
+        parameters.set("suffixes", i64::from(self.suffixes.unwrap_or(1)));
+        parameters.set("sorted", !self.unsorted);
+        parameters.set("distance", i64::from(self.distance.unwrap_or(2)));
+        parameters.set("skip", SKIPPED_BY_SIMHASH);
+        let reference = match &self.reference {
+            Some(file) => file.to_str().context("the file of --reference has a name that is not Unicode")?.into(),
+            None => Literal::column("documents"),
+        };
+        parameters.set("reference", reference);
+        let language = self.language.as_deref().unwrap_or("en");
+        parameters.set("language", language);
+        let none = Literal::joined([], "").within("arrow_cast([], 'List(Utf8)')", "");
+        let stop_words = Literal::of_text(language).within("stop_words(", ")");
+        parameters.set("stop_words", if self.without_stop_words { stop_words } else { none });
+        parameters.set("letters", i64::from(self.truncate.unwrap_or(u16::MAX)));
+        let column = self.time_column.as_deref();
+        parameters.set("time", column.map_or_else(|| 0.0.into(), seconds));
+        parameters.set("window", self.window.unwrap_or(f64::MAX));
+        parameters.set("later", self.later);
+        Ok(parameters)
+    }
+
+    /// Texts as they are compared.
+    fn units(&self, units: Query) -> Vec<Query> {
+        let is_prepared = self.language.is_some() || self.truncate.is_some();
+        std::iter::once(units).chain(is_prepared.then_some(query::UNITS_PREPARED)).collect()
+    }
+
+    /// From the collection to what has pairs, and how many.
+    fn before_pairs(&self, signature: Query) -> (Vec<Query>, Option<Query>) {
+        let (documents, sentences) = (self.units(query::UNITS_DOCUMENTS), self.units(query::UNITS_SENTENCES));
+        let sets = vec![signature, query::TEXTS, query::TEXTS_OCCURRENCES];
+        let (units, prepared, estimate) = match self.method {
+            Way::Sets if self.is_by_sentences() => {
+                (sentences, [sets, vec![query::CONTAINED_SENTENCES]].concat(), Some(query::CONTAINED_ESTIMATE))
+            }
+            Way::Sets => {
+                (documents, [sets, vec![query::CONTAINED_DOCUMENTS]].concat(), Some(query::CONTAINED_ESTIMATE))
+            }
+            Way::Codet => (sentences, vec![query::CODET_REFERENCE, query::CODET_NODES], Some(query::CODET_ESTIMATE)),
+            Way::Simhash => (documents, vec![query::CODET_REFERENCE, query::SIMHASH_CODES], None),
+        };
+        ([vec![query::UNITS_DOCS], units, prepared].concat(), estimate)
+    }
+
+    fn scores(&self) -> Query {
+        match self.method {
+            Way::Sets if self.is_by_sentences() => query::CONTAINED_SENTENCES_SCORES,
+            Way::Sets => query::CONTAINED_DOCUMENTS_SCORES,
+            Way::Codet => query::CODET_SCORES,
+            Way::Simhash => query::SIMHASH_SCORES,
+        }
+    }
+
+    /// What time allows.
+    fn timing(&self) -> Vec<Query> {
+        let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
+        self.time_column.iter().flat_map(|_| timing).collect()
+    }
+
+    /// The sentences that are shared.
+    fn sharing(&self) -> Vec<Query> {
+        let mut sharing = self.units(query::UNITS_SENTENCES);
+        sharing.push(query::CONTAINMENT_SHARED);
+        sharing
+    }
+}

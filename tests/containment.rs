@@ -1,0 +1,299 @@
+//! Documents that stand within others: against all pairs, by every method, in time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::program::{Dice, Place};
+
+type Sentences = Vec<Vec<&'static str>>;
+
+/// Documents of a few words, so that many share sentences; some are the beginning of another with more after it.
+fn documents(count: usize, seed: u64) -> Vec<(String, Sentences)> {
+    let vocabulary = ["sun", "moon", "star", "comet", "planet", "ring", "dust", "orbit", "light", "night"];
+    let mut dice = Dice(seed);
+    let mut documents: Vec<(String, Sentences)> = Vec::new();
+    for i in 0..count {
+        let mut sentences: Sentences = match dice.below(3) {
+            0 if i > 0 => documents[dice.below(i)].1.clone(),
+            _ => Vec::new(),
+        };
+        for _ in 0..1 + dice.below(4) {
+            let length = 2 + dice.below(5);
+            sentences.push((0..length).map(|_| vocabulary[dice.below(vocabulary.len())]).collect());
+        }
+        documents.push((format!("d{i:03}"), sentences));
+    }
+    documents
+}
+
+fn jsonl<'a>(documents: impl IntoIterator<Item = &'a (String, Sentences)>, more: impl Fn(usize) -> Value) -> String {
+    let line = |(i, (id, sentences)): (usize, &(String, Sentences))| {
+        let text: Vec<_> = sentences.iter().map(|words| format!("The {}.", words.join(" "))).collect();
+        let mut record = json!({ "id": id, "text": text.join(" ") });
+        if let (Some(record), Value::Object(more)) = (record.as_object_mut(), more(i)) {
+            record.extend(more);
+        }
+        format!("{record}\n")
+    };
+    documents.into_iter().enumerate().map(line).collect()
+}
+
+/// Each pair with its scores.
+fn scores(rows: &[Value]) -> BTreeMap<(String, String), (f64, f64)> {
+    let text = |value: &Value| value.as_str().unwrap().to_string();
+    let number = |value: &Value| value.as_f64().unwrap();
+    rows.iter()
+        .map(|row| {
+            ((text(&row["contained"]), text(&row["container"])), (number(&row["score"]), number(&row["score_back"])))
+        })
+        .collect()
+}
+
+fn pairs(rows: &[Value]) -> BTreeSet<(String, String)> {
+    scores(rows).into_keys().collect()
+}
+
+/// The share of each document in each other one, and back.
+fn all_pairs(
+    documents: &[(String, Sentences)],
+    threshold: f64,
+    share: impl Fn(&Sentences, &Sentences) -> f64,
+) -> BTreeMap<(String, String), (f64, f64)> {
+    let mut all = BTreeMap::new();
+    for (a, in_a) in documents {
+        for (b, in_b) in documents.iter().filter(|(b, _)| b != a) {
+            let score = share(in_a, in_b);
+            if score >= threshold {
+                all.insert((a.clone(), b.clone()), (score, share(in_b, in_a)));
+            }
+        }
+    }
+    all
+}
+
+#[track_caller]
+fn assert_like(found: &BTreeMap<(String, String), (f64, f64)>, expected: &BTreeMap<(String, String), (f64, f64)>) {
+    assert!(expected.len() > 20, "{}", expected.len());
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    for (pair, (score, back)) in expected {
+        let (found, found_back) = found[pair];
+        assert!((found - score).abs() < 1e-9 && (found_back - back).abs() < 1e-9, "{pair:?} {found} {found_back}");
+    }
+}
+
+/// The shingles of the words of a text.
+fn shingles(words: &[&str], n: usize) -> BTreeSet<Vec<String>> {
+    let owned = |words: &[&str]| words.iter().map(ToString::to_string).collect();
+    if words.len() < n { BTreeSet::from([owned(words)]) } else { words.windows(n).map(owned).collect() }
+}
+
+fn with_article(sentences: &Sentences) -> Vec<Vec<&'static str>> {
+    sentences.iter().map(|words| std::iter::once("the").chain(words.iter().copied()).collect()).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn share(a: usize, b: usize) -> f64 {
+    a as f64 / b as f64
+}
+
+#[test]
+fn documents_are_contained_as_comparing_all_pairs_says() {
+    let documents = documents(60, 1);
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |_| json!({})))]);
+    let rows = place.rows("containment news.jsonl --signature shingles:2 --threshold 0.7");
+    let set = |sentences: &Sentences| shingles(&with_article(sentences).concat(), 2);
+    let expected = all_pairs(&documents, 0.7, |a, b| {
+        let (a, b) = (set(a), set(b));
+        share(a.intersection(&b).count(), a.len())
+    });
+    assert_like(&scores(&rows), &expected);
+    let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
+    for row in rows {
+        let distinct = |id: &Value| by_id[id.as_str().unwrap()].iter().collect::<BTreeSet<_>>();
+        let shared = distinct(&row["contained"]).intersection(&distinct(&row["container"])).count();
+        assert_eq!(row["sentences"], json!(shared), "{row}");
+    }
+}
+
+#[test]
+fn sentences_are_contained_as_comparing_all_pairs_says() {
+    let documents = documents(60, 2);
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |_| json!({})))]);
+    let command =
+        "containment news.jsonl --unit sentence --signature shingles:2 --sentence-threshold 0.75 --threshold 0.5";
+    let sets =
+        |sentences: &Sentences| -> Vec<_> { with_article(sentences).iter().map(|words| shingles(words, 2)).collect() };
+    let expected = all_pairs(&documents, 0.5, |a, b| {
+        let (a, b) = (sets(a), sets(b));
+        let is_there = |x: &&BTreeSet<Vec<String>>| b.iter().any(|y| share(x.intersection(y).count(), x.len()) >= 0.75);
+        share(a.iter().filter(is_there).map(BTreeSet::len).sum(), a.iter().map(BTreeSet::len).sum())
+    });
+    let found = scores(&place.rows(command));
+    let keys = |pairs: &BTreeMap<(String, String), (f64, f64)>| pairs.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&found), keys(&expected));
+    for (pair, (score, back)) in &expected {
+        // The other way round is said where any sentence is there.
+        assert!((found[pair].0 - score).abs() < 1e-9 && (found[pair].1 - back).abs() < 1e-9, "{pair:?}");
+    }
+}
+
+#[test]
+fn codet_scores_the_beginnings_that_sentences_share() {
+    let documents = documents(50, 3);
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |_| json!({})))]);
+    let mut df: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, sentences) in &documents {
+        for word in with_article(sentences).concat().into_iter().collect::<BTreeSet<_>>() {
+            *df.entry(word).or_default() += 1;
+        }
+    }
+    let idf = |word: &str| share(documents.len(), df[word]).ln();
+    for (options, depth, sorted) in [("", 5, true), (" --depth 2", 2, true), (" --unsorted", 5, false)] {
+        let found = scores(&place.rows(&format!("containment news.jsonl --method codet --threshold 0.4{options}")));
+        let paths = |sentences: &Sentences| -> Vec<Vec<&str>> {
+            let path = |mut words: Vec<&'static str>| {
+                if sorted {
+                    words.sort_by(|a, b| df[a].cmp(&df[b]).then(a.cmp(b)));
+                }
+                words.truncate(depth);
+                words
+            };
+            with_article(sentences).into_iter().map(path).collect()
+        };
+        let common = |a: &[&str], b: &[&str]| -> f64 {
+            let same = a.iter().zip(b).take_while(|(a, b)| a == b);
+            same.zip(1_u8..).map(|((word, _), depth)| f64::from(depth) * idf(word)).sum()
+        };
+        let sum = |a: &Sentences, b: &Sentences| -> f64 {
+            let (a, b) = (paths(a), paths(b));
+            a.iter().map(|a| b.iter().map(|b| common(a, b)).sum::<f64>()).sum()
+        };
+        let expected = all_pairs(&documents, 0.4, |a, b| (sum(a, b) / sum(a, a)).min(1.0));
+        assert!(expected.len() > 20, "{}", expected.len());
+        assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>(), "{options}");
+        for (pair, (score, back)) in &expected {
+            // The idf is rounded to a millionth.
+            assert!((found[pair].0 - score).abs() < 1e-4 && (found[pair].1 - back).abs() < 1e-4, "{pair:?} {options}");
+        }
+    }
+}
+
+#[test]
+fn only_earlier_documents_contain_and_a_window_ends() {
+    let copy = |sentences: usize| {
+        (0..sentences).map(|i| format!("This is the sentence number {i} of the news.")).collect::<Vec<_>>().join(" ")
+    };
+    let news: String = [
+        ("later", json!("2024-03-02T00:00:00Z"), 3),
+        ("first", json!("2024-03-01T00:00:00Z"), 4),
+        ("late", json!("2024-03-09T00:00:00Z"), 3),
+        ("unknown", json!("some day"), 3),
+        ("never", Value::Null, 3),
+    ]
+    .map(|(id, time, sentences)| format!("{}\n", json!({ "id": id, "text": copy(sentences), "at": time })))
+    .concat();
+    let place = Place::with([("news.jsonl", &news)]);
+    let found = |options: &str| {
+        let ended = place.run(format!("containment news.jsonl --threshold 0.5 --format ndjson {options}").trim_end());
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let rows = crate::program::json_lines(ended.text());
+        (pairs(&rows).into_iter().map(|(a, b)| format!("{a} in {b}")).collect::<Vec<_>>(), ended.err)
+    };
+    let (all, said) = found("");
+    assert_eq!(all.len(), 20, "{all:?}");
+    assert!(!said.contains("when they came"), "{said}");
+    let (in_time, said) = found("--time-column at");
+    assert_eq!(in_time, ["late in first", "late in later", "later in first"]);
+    assert!(said.contains("2 documents do not say when they came"), "{said}");
+    assert_eq!(found("--time-column at --window 72h").0, ["later in first"]);
+    let (both, _) = found("--time-column at --window 3days --later");
+    assert_eq!(both, ["first in later", "later in first"]);
+}
+
+#[test]
+fn containers_are_looked_for_in_another_collection() {
+    let documents = documents(80, 5);
+    let (new, old) = documents.split_at(30);
+    let place = Place::with([
+        ("all.jsonl", &jsonl(&documents, |_| json!({}))),
+        ("new.jsonl", &jsonl(new, |_| json!({}))),
+        // One document stands in both.
+        ("old.jsonl", &jsonl(old.iter().chain(&new[..1]), |_| json!({}))),
+        ("reference.jsonl", &jsonl(&documents, |_| json!({}))),
+    ]);
+    for options in [
+        "--signature shingles:2",
+        "--unit sentence --signature shingles:2",
+        "--method codet --reference reference.jsonl",
+        "--method simhash --distance 12 --reference reference.jsonl",
+    ] {
+        let all = scores(&place.rows(&format!("containment all.jsonl {options}")));
+        let is_new = |id: &String| new.iter().any(|(new, _)| new == id);
+        let is_old = |id: &String| !is_new(id) || *id == new[0].0;
+        let expected: BTreeMap<_, _> = all.into_iter().filter(|((a, b), _)| is_new(a) && is_old(b)).collect();
+        let found = scores(&place.rows(&format!("containment new.jsonl --against old.jsonl {options}")));
+        assert!(expected.len() > 3, "{options}: {}", expected.len());
+        assert_eq!(found, expected, "{options}");
+    }
+}
+
+#[test]
+fn the_rivals_find_a_copy_and_words_are_prepared() {
+    let text = "Bugün İstanbul'da hava çok güzeldi ve insanlar sahilde uzun uzun yürüyüş yaptılar.";
+    let more = format!("{text} Akşam saatlerinde ise şiddetli yağmur başladı ve herkes evine döndü.");
+    let other = "Ankara'da yapılan toplantıda yeni bütçe tasarısı görüşüldü ve kabul edildi.";
+    let loud = text.replace('i', "İ").replace('ı', "I").to_uppercase();
+    let news: String = [("a", text), ("b", more.as_str()), ("c", other), ("d", loud.as_str())]
+        .map(|(id, text)| format!("{}\n", json!({ "id": id, "text": text })))
+        .concat();
+    let place = Place::with([("news.jsonl", &news)]);
+    let turkish = "--language tr --without-stop-words --truncate 5";
+    for method in ["--signature shingles:4", "--signature sampled_shingles:4,3", "--method codet --threshold 0.5"] {
+        let found = pairs(&place.rows(&format!("containment news.jsonl {method} {turkish}")));
+        let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+        assert!(found.contains(&pair("a", "b")) && found.contains(&pair("d", "a")), "{method}: {found:?}");
+        assert!(!found.iter().any(|(a, b)| a == "c" || b == "c"), "{method}: {found:?}");
+    }
+    for method in ["--signature i_match_ranked:2,10", "--method simhash"] {
+        let found = pairs(&place.rows(&format!("containment news.jsonl {method} {turkish}")));
+        assert_eq!(found, BTreeSet::from([("a".into(), "d".into()), ("d".into(), "a".into())]), "{method}");
+    }
+}
+
+#[test]
+fn the_script_that_is_shown_gives_the_same() {
+    let place = Place::with([("news.jsonl", &jsonl(&documents(40, 6), |i| json!({ "at": i })))]);
+    place.ok("ingest news.jsonl -o corpus --quiet");
+    for options in [
+        "--signature shingles:2 --language en --without-stop-words",
+        "--unit sentence --signature shingles:2 --time-column at --window 10s",
+        "--method codet --suffixes 2",
+        "--method simhash --distance 8",
+    ] {
+        let command = format!("containment corpus {options}");
+        let expected = place.ok(&format!("{command} --format csv"));
+        assert!(expected.lines().count() > 3, "{options}");
+        place.write("script.sql", place.ok(&format!("{command} --show-sql")));
+        assert_eq!(place.ok("sql -f script.sql --format csv"), expected, "{options}");
+    }
+}
+
+#[test]
+fn mistakes_are_explained() {
+    let place = Place::with([("news.jsonl", &jsonl(&documents(10, 7), |_| json!({})))]);
+    for (options, said) in [
+        ("--method codet --signature shingles:2", "--signature has no effect here"),
+        ("--sentence-threshold 0.5", "--sentence-threshold has no effect here"),
+        ("--time-column when", "there is no column \"when\""),
+        ("--language xx --without-stop-words", "xx"),
+        ("--method codet --reference none.parquet", "none.parquet"),
+        ("--threshold 0.01 --signature shingles:1 --max-pairs 1", "more than --max-pairs 1: leave out frequent words"),
+    ] {
+        let error = place.fails(1, &format!("containment news.jsonl {options}"));
+        assert!(error.contains(said), "{options}: {error}");
+    }
+    place.fails(2, "containment news.jsonl --window 72h");
+    place.fails(2, "containment news.jsonl --time-column at --window 72");
+    place.fails(2, "containment news.jsonl --without-stop-words");
+}
