@@ -13,7 +13,7 @@ struct Known {
     parameters: &'static [(&'static str, f64)],
 }
 
-const KNOWN: [Known; 10] = [
+const KNOWN: [Known; 11] = [
     Known { name: "shingles", query: query::SIGNATURES_SHINGLES, parameters: &[("n", 3.0)] },
     Known {
         name: "sampled_shingles",
@@ -21,6 +21,7 @@ const KNOWN: [Known; 10] = [
         parameters: &[("n", 4.0), ("step", 3.0)],
     },
     Known { name: "characters", query: query::SIGNATURES_CHARACTERS, parameters: &[("n", 5.0)] },
+    Known { name: "lines", query: query::SIGNATURES_LINES, parameters: &[("n", 1.0)] },
     Known { name: "subwords", query: query::SIGNATURES_SUBWORDS, parameters: &[("n", 4.0)] },
     Known { name: "i_match", query: query::SIGNATURES_I_MATCH, parameters: &[("low", 0.1), ("high", 1.0)] },
     Known {

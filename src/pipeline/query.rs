@@ -39,6 +39,7 @@ queries! {
     SIGNATURES_CHARACTERS = "signatures/characters.sql";
     SIGNATURES_I_MATCH = "signatures/i_match.sql";
     SIGNATURES_I_MATCH_RANKED = "signatures/i_match_ranked.sql";
+    SIGNATURES_LINES = "signatures/lines.sql";
     SIGNATURES_SKIP_BIGRAMS = "signatures/skip_bigrams.sql";
     SIGNATURES_SPOT_SIGS = "signatures/spot_sigs.sql";
     SIGNATURES_SUBWORDS = "signatures/subwords.sql";

@@ -4,6 +4,7 @@
 
 mod characters;
 mod count_characters;
+mod lines;
 mod normalize;
 mod sentence_rules;
 mod sentences;
@@ -34,6 +35,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(words::Words::default()),
         ScalarUDF::from(characters::Characters::default()),
         ScalarUDF::from(count_characters::CountCharacters::default()),
+        ScalarUDF::from(lines::Lines::default()),
         ScalarUDF::from(without_tokens::WithoutTokens::default()),
         ScalarUDF::from(stop_words::StopWords::default()),
         ScalarUDF::from(truncate_tokens::TruncateTokens::default()),
