@@ -10,7 +10,11 @@ use datafusion::common::{GetExt, Result, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
+
+use crate::index::Index;
+use crate::ingest::Needed;
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -43,6 +47,9 @@ struct FileTables {
 #[async_trait]
 impl UrlTableFactory for FileTables {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if let Some(table) = self.of_index(Path::new(name))? {
+            return Ok(Some(table));
+        }
         if let Some(table) = self.listing.try_new(name).await? {
             return Ok(Some(table));
         }
@@ -60,6 +67,30 @@ impl UrlTableFactory for FileTables {
             return plan_err!("cannot read {name} in FROM: {}", readable());
         }
         plan_err!("there is no file {name}")
+    }
+}
+
+impl FileTables {
+    /// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
+    fn of_index(&self, file: &Path) -> Result<Option<Arc<dyn TableProvider>>> {
+        let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+            return Ok(None);
+        };
+        let needed = match name.strip_suffix(".parquet") {
+            Some("documents") => Needed::Documents,
+            Some("sentences") => Needed::DocumentsAndSentences,
+            _ => return Ok(None),
+        };
+        let session = self.listing.session_store().get_session().upgrade();
+        let state = session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
+        let Some(state) = state.filter(|_| Index::is_at(folder)) else { return Ok(None) };
+        let table = Index::open(folder).and_then(|index| {
+            index.check(needed)?;
+            index.table(name.trim_end_matches(".parquet"), &state)
+        });
+        // As text, causes and all.
+        let table = table.or_else(|error| plan_err!("{error:#}"))?;
+        Ok(Some(Arc::new(table)))
     }
 }
 

@@ -66,8 +66,14 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
     Ok(())
 }
 
+/// The statement that makes a table of a corpus folder known.
+pub(crate) fn statement(prefix: &str, folder: &Path, table: &str) -> String {
+    let path = folder.join(format!("{table}.parquet")).display().to_string().replace('\'', "''");
+    format!("CREATE EXTERNAL TABLE {prefix}{table} STORED AS PARQUET LOCATION '{path}'")
+}
+
 /// The tables of a corpus folder and their files.
-pub(crate) fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (String, PathBuf)> {
+fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (String, PathBuf)> {
     needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
@@ -171,14 +177,15 @@ async fn cut_sentences(
     }
 }
 
-struct CorpusFile {
+/// A file of a corpus folder that is being written.
+pub(crate) struct CorpusFile {
     path: PathBuf,
     writer: ArrowWriter<File>,
     rows: u64,
 }
 
 impl CorpusFile {
-    fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
+    pub(crate) fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
         let path = folder.join(name);
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
@@ -190,7 +197,7 @@ impl CorpusFile {
         Ok(Self { path, writer, rows: 0 })
     }
 
-    fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let failed = || format!("cannot write {}", self.path.display());
         self.rows += batch.num_rows() as u64;
         self.writer.write(batch).with_context(failed)?;
@@ -200,7 +207,8 @@ impl CorpusFile {
         Ok(())
     }
 
-    fn close(self) -> Result<u64> {
+    /// Ends the file, and gives the number of its rows.
+    pub(crate) fn close(self) -> Result<u64> {
         self.writer.close().with_context(|| format!("cannot write {}", self.path.display()))?;
         Ok(self.rows)
     }

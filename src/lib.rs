@@ -62,10 +62,12 @@ mod config;
 mod corpus;
 mod export;
 mod file_tables;
+mod index;
 mod ingest;
 mod pipeline;
 mod session;
 mod similarity_join;
+mod stored;
 mod weights;
 
 pub use config::{FilterOptions, IbidOptions, SimilarityJoinOptions, Strategy};

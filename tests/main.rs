@@ -7,6 +7,7 @@ mod clusters;
 mod containment;
 mod determinism;
 mod documentation;
+mod index;
 mod passages;
 mod program;
 mod reference;

@@ -11,11 +11,13 @@ WITH rare AS (
     FROM texts
 )
 SELECT a.text_id AS text_a, b.text_id AS text_b, jaccard(a.set, b.set) AS similarity
--- Of two collections, a text of the one and a text of the other, once where both collections have both.
+-- Of two collections, a text of the one and a text of the other, once where both collections have both. Where documents are
+-- added, any text and one that a new document has.
 FROM (SELECT * FROM rare WHERE NOT $against OR units > against_units) AS a
-JOIN (SELECT * FROM rare WHERE NOT $against OR against_units > 0) AS b
+JOIN (SELECT * FROM rare WHERE NOT ($against OR $add) OR against_units > 0) AS b
     ON overlap(a.set, b.set) >= $min_overlap
     AND (
         a.text_id < b.text_id
+        OR ($add AND a.text_id > b.text_id AND a.against_units = 0)
         OR ($against AND a.text_id > b.text_id AND (a.against_units = 0 OR b.units = b.against_units))
     )

@@ -2,11 +2,13 @@
 -- writes: links(text_a, text_b, similarity): the near-duplicates among distinct texts
 CREATE TABLE links AS
 SELECT a.text_id AS text_a, b.text_id AS text_b, jaccard(a.set, b.set) AS similarity
--- Of two collections, a text of the one and a text of the other, once where both collections have both.
+-- Of two collections, a text of the one and a text of the other, once where both collections have both. Where documents are
+-- added, any text and one that a new document has.
 FROM (SELECT * FROM texts WHERE NOT $against OR units > against_units) AS a
-JOIN (SELECT * FROM texts WHERE NOT $against OR against_units > 0) AS b
+JOIN (SELECT * FROM texts WHERE NOT ($against OR $add) OR against_units > 0) AS b
     ON jaccard(a.set, b.set) >= $threshold
     AND (
         a.text_id < b.text_id
+        OR ($add AND a.text_id > b.text_id AND a.against_units = 0)
         OR ($against AND a.text_id > b.text_id AND (a.against_units = 0 OR b.units = b.against_units))
     )

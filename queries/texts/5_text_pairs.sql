@@ -1,11 +1,15 @@
 -- reads:  texts(text_id, units, against_units), links(text_a, text_b)
 -- writes: text_pairs(text_id, units, pairs): how many pairs of places each text stands for, at most; a link counts for the
---         more frequent of its two texts
+--         more frequent of its two texts; where documents are added, $add, without the pairs that none of them is in
 CREATE TABLE text_pairs AS
 WITH equal AS (
     SELECT
         text_id,
-        CASE WHEN $against THEN against_units * (units - against_units) ELSE units * (units - 1) / 2 END AS pairs
+        CASE
+            WHEN $against THEN against_units * (units - against_units)
+            WHEN $add THEN against_units * (units - against_units) + against_units * (against_units - 1) / 2
+            ELSE units * (units - 1) / 2
+        END AS pairs
     FROM texts
 ),
 linked AS (
@@ -14,6 +18,7 @@ linked AS (
         CASE
             WHEN $against
                 THEN a.against_units * (b.units - b.against_units) + b.against_units * (a.units - a.against_units)
+            WHEN $add THEN a.units * b.units - (a.units - a.against_units) * (b.units - b.against_units)
             ELSE a.units * b.units
         END AS pairs
     FROM links JOIN texts AS a ON links.text_a = a.text_id JOIN texts AS b ON links.text_b = b.text_id

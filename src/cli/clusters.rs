@@ -215,6 +215,7 @@ impl Clusters {
         parameters.set("is_lsh", self.method == Way::Lsh);
         parameters.set("top", i64::from(self.top));
         parameters.set("against", false);
+        parameters.set("add", false);
         parameters.set("within_documents", false);
         parameters.set("threshold", self.threshold);
         parameters.set("bands", i64::from(self.bands));

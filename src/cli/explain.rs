@@ -1,6 +1,5 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
@@ -11,6 +10,7 @@ use super::passages::Passages;
 use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
+use crate::stored::Stored;
 
 /// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
 #[derive(Debug, Args)]
@@ -41,7 +41,10 @@ impl Explain {
         if method.options.show_sql {
             bail!("explain runs other SQL than the command; write --show-sql without explain");
         }
-        let (mut run, folders) = method.begin().await?;
+        if !method.options.add.is_empty() {
+            bail!("explain is for whole collections; leave out --add to explain a run over the index");
+        }
+        let (mut run, stored) = method.begin().await?;
         let (unit, view) = method.unit;
         let every = run.count(unit).await?.map(|units| one_in(units, self.sample));
         let parameters = &mut run.workspace.parameters;
@@ -78,7 +81,7 @@ impl Explain {
             capped_texts,
             is_sample: every != [1, 1],
         };
-        let mut said = self.size(&run, &method, &folders).await?;
+        let mut said = self.size(&run, &method, &stored).await?;
         if estimate.is_sample {
             let (every, unit) = (every.map(grouped), unit.trim_end_matches('s'));
             let other = if method.options.against.is_some() { format!(", and in {}", every[1]) } else { String::new() };
@@ -97,11 +100,11 @@ impl Explain {
     }
 
     /// How much there is.
-    async fn size(&self, run: &Run<'_>, method: &Method<'_>, folders: &[PathBuf]) -> Result<String> {
+    async fn size(&self, run: &Run<'_>, method: &Method<'_>, stored: &[Stored]) -> Result<String> {
         let tables: &[&str] = if method.unit.0 == "documents" { &["documents"] } else { &["documents", "sentences"] };
-        let file = |folder: &PathBuf, table| std::fs::metadata(folder.join(format!("{table}.parquet"))).ok();
-        let files = folders.iter().flat_map(|folder| tables.iter().filter_map(move |table| file(folder, table)));
-        let mut said = format!("{} to read", mebibytes(files.map(|file| file.len()).sum()));
+        let files = stored.iter().flat_map(|stored| tables.iter().flat_map(|table| stored.files(table)));
+        let bytes = files.filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
+        let mut said = format!("{} to read", mebibytes(bytes));
         for table in tables {
             let _ = write!(said, ", {} {table}", grouped(run.count(table).await?.iter().sum()));
         }

@@ -29,8 +29,8 @@ pub(super) struct Ingest {
 impl Ingest {
     pub(super) async fn run(self) -> Result<Ending> {
         let began = Instant::now();
-        if let Some(corpus) = run::corpus_folder(&self.inputs)? {
-            anyhow::bail!("{} is a corpus already", corpus.display());
+        if let Some(stored) = run::corpus_folder(&self.inputs)? {
+            anyhow::bail!("{} is {} already", self.inputs.join(" "), stored.kind());
         }
         self.reading.begin_quarantine()?;
         let run = Run::begin(&self.running)?;

@@ -1,8 +1,10 @@
 //! The command line: arguments in, exit code out.
 
+mod add;
 mod clusters;
 mod containment;
 mod explain;
+mod gc;
 mod ingest;
 mod options;
 mod pairs;
@@ -37,6 +39,7 @@ enum Command {
     Containment(containment::Containment),
     Explain(explain::Explain),
     Sql(sql::Sql),
+    Gc(gc::Gc),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -113,6 +116,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Containment(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
+        Command::Gc(command) => command.run().await,
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut std::io::stdout());
             Ok(Ending::Done)

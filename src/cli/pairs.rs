@@ -66,7 +66,7 @@ impl Pairs {
             links: query::TEXTS_LINKS,
             join: (Measure::Jaccard, self.threshold),
             in_texts: &[],
-            pairs: vec![query::PAIRS_UNIT_PAIRS, pairs],
+            pairs: vec![self.method.unit_pairs(), pairs],
             counts: vec![("documents", query::UNITS_DOCS), ("texts", self.signature.query), ("distinct", query::TEXTS)],
             result: "pairs",
             fate: "they make no pairs",

@@ -100,7 +100,7 @@ impl Passages {
         parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
         let (signature, links, join, pairs, seeds) = if edited {
             EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
-            let pairs = vec![query::PAIRS_UNIT_PAIRS, query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
+            let pairs = vec![self.method.unit_pairs(), query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
             let seeds = ("document pairs", query::EDITED_SEEDS);
             #[expect(clippy::cast_precision_loss, reason = "4")]
             let join = (Measure::Overlap, MIN_OVERLAP as f64);
@@ -111,7 +111,7 @@ impl Passages {
             parameters.set("min_weight", self.min_weight.unwrap_or(6.0));
             parameters.set("trim", self.edges == Edges::Words);
             let pairs = vec![
-                query::PAIRS_UNIT_PAIRS,
+                self.method.unit_pairs(),
                 query::PASSAGES_WEIGHTS,
                 query::PASSAGES_SEEDS,
                 query::PASSAGES_EXTENSIONS,

@@ -20,8 +20,8 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
+use super::{Ending, add};
 use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
@@ -29,6 +29,7 @@ use crate::ingest::{self, Needed};
 use crate::pipeline::Workspace;
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::session::session;
+use crate::stored::Stored;
 
 /// How many capped texts and skipped records are listed on standard error.
 const LISTED: usize = 10;
@@ -123,10 +124,17 @@ impl<'a> Run<'a> {
         Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new() })
     }
 
+    /// The same command once more, from its beginning, but for what it has read.
+    pub(super) fn again(&self) -> Result<Self> {
+        let mut run = Self::begin(self.options)?;
+        (run.began, run.read) = (self.began, self.read.clone());
+        Ok(run)
+    }
+
     /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
     /// `against_documents` and `against_sentences` then: a corpus folder as it stands, anything else read into the workspace
-    /// first. Where there is no other collection its tables are there, without rows. Gives the folders.
-    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<PathBuf>> {
+    /// first. Where there is no other collection its tables are there, without rows. Gives the collections.
+    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<Stored>> {
         self.open_checked(compared, |_, _| Ok(())).await
     }
 
@@ -136,7 +144,7 @@ impl<'a> Run<'a> {
         &mut self,
         compared: &Compared<'_>,
         check: impl Fn(&str, &Schema) -> Result<()>,
-    ) -> Result<Vec<PathBuf>> {
+    ) -> Result<Vec<Stored>> {
         let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
         let mut collections = Vec::new();
         for (prefix, inputs) in std::iter::once(("", compared.inputs)).chain(other) {
@@ -144,11 +152,11 @@ impl<'a> Run<'a> {
             check(&format!("{prefix}documents"), &collection.columns())?;
             collections.push((prefix, collection));
         }
-        let mut folders = Vec::new();
+        let mut stored = Vec::new();
         for (prefix, collection) in collections {
-            folders.push(match collection {
-                Collection::Corpus(folder, _) => folder,
-                Collection::Read(documents) => self.take_in(prefix, *documents, compared.needed).await?,
+            stored.push(match collection {
+                Collection::Stored(collection, _) => collection,
+                Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
             });
         }
         if compared.against.is_none() {
@@ -156,21 +164,21 @@ impl<'a> Run<'a> {
                 self.workspace.run(&statement).await?;
             }
         }
-        Ok(folders)
+        Ok(stored)
     }
 
-    /// Opens what there is to read, and makes a corpus folder known.
+    /// Opens what there is to read, and makes a collection known that is stored.
     async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
         // Beside another collection it is enough that one of the two is a dump.
         let alone = compared.against.is_none();
-        let Some(folder) = corpus_folder(inputs)? else {
+        let Some(stored) = corpus_folder(inputs)? else {
             return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
         };
         check_pages(&compared.reading.pages, !alone)?;
         let session = &self.workspace.session;
-        ingest::register(session, prefix, &folder, compared.needed).await?;
+        stored.register(session, prefix, compared.needed).await?;
         let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
-        Ok(Collection::Corpus(folder, columns))
+        Ok(Collection::Stored(stored, columns))
     }
 
     /// Reads documents into the workspace, and makes them known.
@@ -184,7 +192,7 @@ impl<'a> Run<'a> {
     }
 
     /// Opens what there is to read. `alone` says that nothing else is read.
-    fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
+    pub(super) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.progress.set_message("reading");
         let documents = corpus::open(inputs, reading)?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
@@ -204,7 +212,7 @@ impl<'a> Run<'a> {
     }
 
     /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
-    async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
+    pub(super) async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
         self.workspace.run_all(&method.texts()).await?;
         self.refuse_more_pairs(query::TEXTS_ESTIMATE, method.options.max_pairs, FEWER_PLACES).await?;
         self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
@@ -303,6 +311,11 @@ impl<'a> Run<'a> {
         self.read.iter().map(|summary| summary.skipped_count).sum()
     }
 
+    /// Counts more records that were left out.
+    pub(super) fn skip(&mut self, summary: Summary) {
+        self.read.push(summary);
+    }
+
     /// Whether something was read that is not a corpus.
     pub(super) fn has_read(&self) -> bool {
         !self.read.is_empty()
@@ -314,8 +327,13 @@ impl<'a> Run<'a> {
         self.write(rows, &OutputOptions { output: Some(path.to_path_buf()), format: None }).await
     }
 
+    /// The capped texts.
+    pub(super) async fn capped(&self) -> Result<DataFrame> {
+        Ok(self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?)
+    }
+
     /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
-    async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
+    pub(super) async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
         self.summarise(counts, capped_count);
@@ -389,8 +407,8 @@ pub(super) fn list_left_out(summary: &Summary) {
 
 /// A collection that was opened.
 enum Collection {
-    /// A corpus folder, with the columns of its documents.
-    Corpus(PathBuf, SchemaRef),
+    /// What needs not be read in, with the columns of its documents.
+    Stored(Stored, SchemaRef),
     /// What is to be read.
     Read(Box<Documents>),
 }
@@ -399,7 +417,7 @@ impl Collection {
     /// The columns of the documents.
     fn columns(&self) -> SchemaRef {
         match self {
-            Self::Corpus(_, columns) => Arc::clone(columns),
+            Self::Stored(_, columns) => Arc::clone(columns),
             Self::Read(documents) => documents.schema(),
         }
     }
@@ -425,32 +443,46 @@ impl Compared<'_> {
 
     /// Prints what would run as a script for `ibid sql`: the statements, each part with its parameters.
     pub(super) fn show_sql(&self, parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
-        let mut script = String::new();
+        let mut script = Vec::new();
         let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
         for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
-            let folder = corpus_folder(inputs)?.unwrap_or_else(|| {
-                let _ = writeln!(script, "-- first: ibid ingest {} -o {prefix}corpus", inputs.join(" "));
-                PathBuf::from(format!("{prefix}corpus"))
-            });
-            for (table, path) in ingest::tables(prefix, &folder, self.needed) {
-                let path = path.display().to_string().replace('\'', "''");
-                let _ = writeln!(script, "CREATE EXTERNAL TABLE {table} STORED AS PARQUET LOCATION '{path}';");
+            match corpus_folder(inputs)? {
+                Some(stored) => script.extend(stored.statements(prefix, self.needed)?),
+                None => script.extend(read_first(prefix, inputs, self.needed)),
             }
         }
         if self.against.is_none() {
-            for statement in self.no_other_collection() {
-                let _ = writeln!(script, "{statement};");
-            }
+            script.extend(self.no_other_collection());
         }
-        for (parameters, queries) in parts {
-            for query in queries {
-                let sql = parameters.bind(query.sql)?;
-                let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
-            }
-        }
-        Stdout.write_all(script.as_bytes())?;
-        Ok(Ending::Done)
+        show_script(&script, parts)
     }
+}
+
+/// The statements that make inputs known once they have been read in.
+pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec<String> {
+    let corpus = format!("{prefix}corpus");
+    let mut statements: Vec<_> =
+        needed.tables().iter().map(|table| ingest::statement(prefix, Path::new(&corpus), table)).collect();
+    if let Some(first) = statements.first_mut() {
+        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", inputs.join(" ")));
+    }
+    statements
+}
+
+/// Prints statements, and those of `parts` with their parameters.
+pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
+    let mut script = String::new();
+    for statement in statements {
+        let _ = writeln!(script, "{statement};");
+    }
+    for (parameters, queries) in parts {
+        for query in queries {
+            let sql = parameters.bind(query.sql)?;
+            let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
+        }
+    }
+    Stdout.write_all(script.as_bytes())?;
+    Ok(Ending::Done)
 }
 
 /// A method that compares texts, ready to run.
@@ -495,30 +527,43 @@ impl Method<'_> {
             inputs: self.inputs,
             against: self.options.against.as_ref(),
             reading: self.reading.reading(),
-            needed: if self.unit.0 == "documents" { Needed::Documents } else { Needed::DocumentsAndSentences },
+            needed: self.needed(),
         }
     }
 
-    /// Makes sure that all that is asked for can be written, and opens the collections. Gives their folders, too.
-    pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<PathBuf>)> {
+    /// The tables of a collection that the method reads.
+    pub(super) fn needed(&self) -> Needed {
+        if self.unit.0 == "documents" { Needed::Documents } else { Needed::DocumentsAndSentences }
+    }
+
+    /// All stages.
+    pub(super) fn stages(&self) -> Vec<Query> {
+        self.texts().into_iter().chain(self.pairs.clone()).collect()
+    }
+
+    /// Makes sure that all that is asked for can be written, and opens the collections. Gives these, too.
+    pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<Stored>)> {
         let mut run = Run::begin(self.running)?;
         self.writing.check(&[&self.options.capped])?;
         self.reading.begin_quarantine()?;
-        let folders = run.open_both(&self.compared()).await?;
-        Ok((run, folders))
+        let stored = run.open_both(&self.compared()).await?;
+        Ok((run, stored))
     }
 
     pub(super) async fn run(self) -> Result<Ending> {
-        if self.options.show_sql {
-            let stages = self.texts().into_iter().chain(self.pairs.clone()).collect();
-            return self.compared().show_sql(&[(self.parameters.clone(), stages)]);
+        match (self.options.show_sql, self.options.add.is_empty()) {
+            (true, true) => return self.compared().show_sql(&[(self.parameters.clone(), self.stages())]),
+            (true, false) => return add::show_sql(&self),
+            (false, false) => return add::run(&self).await,
+            (false, true) => {}
         }
         let mut run = self.begin().await?.0;
         run.workspace.parameters = self.parameters.clone();
         let rows = run.run_method(&self).await?;
         let count = run.write(rows, self.writing).await?;
         if let Some(path) = &self.options.capped {
-            run.write_table("SELECT * FROM capped ORDER BY pairs_not_made DESC, text", path).await?;
+            let output = OutputOptions { output: Some(path.clone()), format: None };
+            run.write(run.capped().await?, &output).await?;
         }
         let of_tables = self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
         let counts: Vec<_> = of_tables.chain([(self.result, count)]).collect();
@@ -533,6 +578,14 @@ pub(super) struct MethodOptions {
     /// from here
     #[arg(long, value_name = "INPUT")]
     pub(super) against: Option<String>,
+    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
+    /// there is none
+    #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
+    pub(super) add: Vec<String>,
+    /// The column that says when a document is of, for the first --add to an index: a date, a timestamp, a number of seconds
+    /// since 1970, or text that is one of them
+    #[arg(long, value_name = "NAME", requires = "add")]
+    pub(super) time_column: Option<String>,
     /// Look for pairs within each document, too; with --against, compare a document that stands in both collections, with
     /// the same id and the same text, with itself
     #[arg(long)]
@@ -554,20 +607,28 @@ pub(super) struct MethodOptions {
 impl MethodOptions {
     pub(super) fn set(&self, parameters: &mut Parameters) {
         parameters.set("against", self.against.is_some());
+        parameters.set("add", !self.add.is_empty());
         parameters.set("within_documents", self.within_documents);
         parameters.set("max_frequency", i64::from(self.max_frequency));
     }
+
+    /// The stage that makes pairs of units.
+    pub(super) fn unit_pairs(&self) -> Query {
+        if self.add.is_empty() { query::PAIRS_UNIT_PAIRS } else { query::ADDED_UNIT_PAIRS }
+    }
 }
 
-/// The corpus folder that `inputs` name, if they name one.
-pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<PathBuf>> {
-    match inputs {
-        [one] => Ok(Some(PathBuf::from(one)).filter(|path| ingest::is_corpus(path))),
-        many => match many.iter().find(|path| ingest::is_corpus(Path::new(path))) {
-            Some(corpus) => bail!("{corpus} is a corpus; give it alone, or ingest everything into one corpus first"),
-            None => Ok(None),
-        },
+/// The corpus folder or the index that `inputs` name, if they name one.
+pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
+    if let [one] = inputs {
+        return Stored::at(Path::new(one));
     }
+    for path in inputs {
+        if let Some(stored) = Stored::at(Path::new(path))? {
+            bail!("{path} is {}; give it alone, or ingest everything into one corpus first", stored.kind());
+        }
+    }
+    Ok(None)
 }
 
 /// A session with the limits that the user set, which spills into `folder`.

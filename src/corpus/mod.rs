@@ -49,13 +49,13 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
 use self::batch::{BatchBuilder, Row};
+pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union, too_many};
 use self::ids::Ids;
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::paths::Format;
 use self::paths::{InputFile, Selection};
-use self::problem::Problems;
-pub(crate) use self::problem::{Error, OnError, Place, Problem, Skipped};
+pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Skipped};
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;

@@ -8,4 +8,4 @@ mod format;
 mod staging;
 
 pub(crate) use format::{Format, write_rows};
-pub(crate) use staging::{StagedFile, StagedFolder};
+pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

@@ -26,10 +26,18 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
     Ok((parent, format!(".{name}.")))
 }
 
+/// How the names of what is staged end.
+const STAGING: &str = ".ibid-staging";
+
+/// Whether something is staged under this name, or was when a run was killed.
+pub(crate) fn is_staging(name: &str) -> bool {
+    name.starts_with('.') && name.ends_with(STAGING)
+}
+
 /// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
 fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(".ibid-staging");
+    builder.prefix(prefix).suffix(STAGING);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -71,6 +79,17 @@ impl StagedFile {
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
         self.file.persist(&self.target).map_err(|error| error.error).with_context(failed)?;
         sync_folder(&self.parent).with_context(failed)
+    }
+
+    /// As [`commit`](Self::commit), but only where there is no such file yet: of several at once one is told that it was so.
+    pub(crate) fn commit_new(mut self) -> Result<bool> {
+        let failed = || format!("cannot write {}", self.target.display());
+        self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
+        match self.file.persist_noclobber(&self.target) {
+            Ok(_) => sync_folder(&self.parent).with_context(failed).map(|()| true),
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.error).with_context(failed),
+        }
     }
 }
 
@@ -190,6 +209,24 @@ mod tests {
         fs::write(target.join("thesis.tex"), "years of work").unwrap();
         let error = StagedFolder::create(&target, &["a"]).err().unwrap().to_string();
         assert!(error.contains("thesis.tex"), "{error}");
+    }
+
+    #[test]
+    fn one_of_many_makes_a_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("1.json");
+        let made: Vec<_> = std::thread::scope(|scope| {
+            let write = |n: u8| {
+                let mut staged = StagedFile::create(&target).unwrap();
+                staged.write_all(&[n; 1000]).unwrap();
+                staged.commit_new().unwrap().then_some(n)
+            };
+            let runs: Vec<_> = (0..8).map(|n| scope.spawn(move || write(n))).collect();
+            runs.into_iter().filter_map(|run| run.join().unwrap()).collect()
+        });
+        assert_eq!(made.len(), 1);
+        assert_eq!(fs::read(&target).unwrap(), [made[0]; 1000]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The statements of `queries/`, and how their parameters are bound.
 
 use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 
 use anyhow::{Result, bail};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -53,6 +54,12 @@ queries! {
     TEXTS_PAIRS = "texts/5_text_pairs.sql";
     TEXTS_CAPPED = "texts/6_capped.sql";
     TEXTS_ESTIMATE = "texts/7_estimate.sql";
+    ADDED_LEFT_OUT = "added/1_left_out.sql";
+    ADDED_REFUSED = "added/2_refused.sql";
+    ADDED_DOCUMENTS = "added/3_documents.sql";
+    ADDED_SENTENCES = "added/3_sentences.sql";
+    ADDED_TIMES = "added/4_times.sql";
+    ADDED_UNIT_PAIRS = "added/5_unit_pairs.sql";
     EXPLAIN_SAMPLE = "explain/1_sample.sql";
     EXPLAIN_PLACES = "explain/2_places.sql";
     EXPLAIN_SUMS = "explain/3_sums.sql";
@@ -207,6 +214,12 @@ impl Literal {
     /// A function of a value, such as `[` and `]` around it.
     pub(crate) fn within(self, before: &str, after: &str) -> Self {
         Self(format!("{before}{}{after}", self.0))
+    }
+}
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

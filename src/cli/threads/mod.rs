@@ -274,7 +274,9 @@ impl Threads {
 
     /// The sets of all fields.
     fn sets(&self, fields: &[Field]) -> Vec<Part> {
-        let mut parts = vec![(Parameters::default(), vec![query::UNITS_DOCS, query::THREADS_NO_SETS])];
+        let mut parameters = Parameters::default();
+        parameters.set("against", self.against.is_some());
+        let mut parts = vec![(parameters, vec![query::UNITS_DOCS, query::THREADS_NO_SETS])];
         for (field, number) in fields.iter().zip(0_i64..) {
             let mut parameters = Parameters::default();
             parameters.set("columns", field.texts());

@@ -1,0 +1,343 @@
+//! `--add`: the rows that a batch of documents adds to those of an index, and then the batch to the index.
+//!
+//! The rows take their place first, and the index grows after: a run that is killed between the two has added nothing, and
+//! gives the same rows when it is run again.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use arrow::array::AsArray;
+use arrow::datatypes::{Int64Type, Schema};
+use datafusion::dataframe::DataFrame;
+
+use super::options::{OutputOptions, check_pages};
+use super::run::{Method, Run, corpus_folder, grouped};
+use super::threads::{Readable, seconds};
+use super::{Ending, run};
+use crate::corpus::{Problem, Problems, Summary};
+use crate::export::{StagedFile, write_rows};
+use crate::index::Index;
+use crate::ingest::{self, Needed};
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::stored::Stored;
+
+/// How often another run may come between before this one gives up.
+const ATTEMPTS: usize = 5;
+
+/// What is read of a batch, whatever the method needs: a part of an index is a whole corpus.
+const NEEDED: Needed = Needed::DocumentsAndSentences;
+
+/// Runs a method over an index and a batch of documents.
+pub(super) async fn run(method: &Method<'_>) -> Result<Ending> {
+    let mut adding = Adding::begin(method).await?;
+    for _ in 0..ATTEMPTS {
+        if let Some(ending) = adding.attempt().await? {
+            return Ok(ending);
+        }
+        adding.reader.say(&format!("another run added to {} in the meantime; once more", adding.folder.display()));
+    }
+    bail!(
+        "other runs added to {} {ATTEMPTS} times in the meantime, and nothing was added; run it again",
+        adding.folder.display()
+    )
+}
+
+/// Prints what would run as a script for `ibid sql`.
+pub(super) fn show_sql(method: &Method<'_>) -> Result<Ending> {
+    let index = Index::open_to_add(folder(method)?)?;
+    let options = method.options;
+    let needed = method.needed();
+    let mut script = Vec::new();
+    match corpus_folder(&options.add)? {
+        Some(batch) => script.extend(batch.statements("added_", needed)?),
+        None => script.extend(run::read_first("added_", &options.add, needed)),
+    }
+    if index.manifest().parts.is_empty() {
+        script.extend(needed.tables().iter().map(|table| none_of(table, &format!("added_{table}"))));
+    } else {
+        script.extend(Stored::Index(index.clone()).statements("", needed)?);
+    }
+    let mut adding = vec![query::ADDED_LEFT_OUT];
+    adding.extend(batch_tables(needed));
+    let time_column = time_column(&index, options.time_column.as_deref())?;
+    run::show_script(&script, &[(times(time_column.as_deref()), adding), (method.parameters.clone(), method.stages())])
+}
+
+/// The statements that make the documents to add known.
+fn batch_tables(needed: Needed) -> &'static [Query] {
+    match needed {
+        Needed::Documents => &[query::ADDED_DOCUMENTS],
+        Needed::DocumentsAndSentences => &[query::ADDED_DOCUMENTS, query::ADDED_SENTENCES],
+    }
+}
+
+/// The index that the input names.
+fn folder<'a>(method: &Method<'a>) -> Result<&'a Path> {
+    match method.inputs {
+        [index] => Ok(Path::new(index)),
+        _ => bail!("--add takes one input, the folder of the index, and the documents to add after --add"),
+    }
+}
+
+/// The column that says when the documents of the index are of: the first batch decides.
+fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<String>> {
+    let manifest = index.manifest();
+    match (asked, manifest.time_column.as_deref()) {
+        (asked, _) if manifest.number == 0 => Ok(asked.map(str::to_owned)),
+        (Some(asked), Some(column)) if asked != column => {
+            bail!(
+                "the time column of {} is {column:?}, not {asked:?}; leave out --time-column",
+                index.folder().display()
+            )
+        }
+        (Some(_), None) => {
+            bail!(
+                "{} was made without a time column; leave out --time-column, or make an index anew",
+                index.folder().display()
+            )
+        }
+        (_, column) => Ok(column.map(str::to_owned)),
+    }
+}
+
+/// The parameters that read the time of a document.
+fn times(column: Option<&str>) -> Parameters {
+    let mut parameters = Parameters::default();
+    parameters.set("seconds", column.map_or(Literal::from(0.0), seconds));
+    parameters
+}
+
+/// Fails where no times can be read from a column.
+fn check_time_column(column: Option<&str>, schema: &Schema) -> Result<()> {
+    column.map_or(Ok(()), |column| Readable::TIMES.check("added_documents", schema, "--time-column", column))
+}
+
+/// A table without rows that is like another.
+fn none_of(table: &str, like: &str) -> String {
+    format!("CREATE VIEW {table} AS SELECT * FROM {like} WHERE false")
+}
+
+/// A batch of documents on its way into an index.
+struct Adding<'a> {
+    method: &'a Method<'a>,
+    folder: &'a Path,
+    /// Has read the batch, and keeps it.
+    reader: Run<'a>,
+    batch: PathBuf,
+    /// The documents that were said to be refused.
+    refused: HashSet<String>,
+    problems: Problems,
+}
+
+impl<'a> Adding<'a> {
+    /// Makes sure that all that is asked for can be written, and reads the batch.
+    async fn begin(method: &'a Method<'a>) -> Result<Self> {
+        let (folder, options) = (folder(method)?, method.options);
+        let index = Index::open_to_add(folder)?;
+        let time_column = time_column(&index, options.time_column.as_deref())?;
+        let mut reader = Run::begin(method.running)?;
+        method.writing.check(&[&options.capped])?;
+        method.reading.begin_quarantine()?;
+        let reading = method.reading.reading();
+        let batch = match corpus_folder(&options.add)? {
+            Some(Stored::Corpus(batch)) => {
+                check_pages(&reading.pages, false)?;
+                ingest::register(&reader.workspace.session, "added_", &batch, NEEDED).await?;
+                let documents = reader.workspace.session.table("added_documents").await?;
+                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
+                batch
+            }
+            Some(Stored::Index(index)) => {
+                bail!("{} is an index; add what it was made of", index.folder().display())
+            }
+            None => {
+                let documents = reader.read(&options.add, &reading, true)?;
+                check_time_column(time_column.as_deref(), &documents.schema())?;
+                reader.take_in("added_", documents, NEEDED).await?
+            }
+        };
+        index.check_columns(&batch)?;
+        let problems = Problems::try_new(&reading.on_error)?;
+        Ok(Self { method, folder, reader, batch, refused: HashSet::new(), problems })
+    }
+
+    /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
+    async fn attempt(&mut self) -> Result<Option<Ending>> {
+        let method = self.method;
+        let index = Index::open_to_add(self.folder)?;
+        let time_column = time_column(&index, method.options.time_column.as_deref())?;
+        let mut run = self.reader.again()?;
+        self.open(&mut run, &index).await?;
+        run.workspace.parameters = times(time_column.as_deref());
+        let left_out = self.leave_out(&mut run).await?;
+        let [_, new] = run.count("documents").await?;
+        let times = if time_column.is_some() && new > 0 { Some(earliest_and_latest(&mut run).await?) } else { None };
+        if new == 0 {
+            // There is nothing to find then.
+            for table in method.needed().tables() {
+                run.workspace.session.deregister_table(*table)?;
+                run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
+            }
+        }
+        run.workspace.parameters = method.parameters.clone();
+        let rows = run.run_method(method).await?;
+        let (result, count) = Staged::write(&run, rows, method.writing).await?;
+        let capped = match &method.options.capped {
+            Some(path) => {
+                let rows = run.capped().await?;
+                let output = OutputOptions { output: Some(path.clone()), format: None };
+                Some(Staged::write(&run, rows, &output).await?.0)
+            }
+            None => None,
+        };
+        if new > 0 && !index.is_newest()? {
+            return Ok(None);
+        }
+        let part = if new > 0 { Some(index.write_part(&self.batch, &left_out, times)?) } else { None };
+        result.commit()?;
+        capped.map_or(Ok(()), Staged::commit)?;
+        if let Some(part) = part
+            && !index.append(part, time_column.as_deref())?
+        {
+            if method.writing.output.is_none() {
+                bail!(
+                    "another run added to {} while the rows above were printed: they are not all, and nothing was added; run \
+                     it again",
+                    self.folder.display()
+                );
+            }
+            return Ok(None);
+        }
+        let of_tables = method.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
+        let counts: Vec<_> = of_tables.chain([("new documents", new), (method.result, count)]).collect();
+        let refused = self.refused.iter().filter(|id| left_out.contains(*id)).count();
+        run.skip(self.refusals());
+        if index.manifest().number == 0 && new > 0 {
+            run.say(&format!("made the index {}", self.folder.display()));
+        }
+        if left_out.len() > refused {
+            run.say(&format!(
+                "{} documents of the batch were in the index already, with the same text, and were not added again",
+                grouped((left_out.len() - refused) as u64)
+            ));
+        }
+        run.end(&counts, method.fate).await.map(Some)
+    }
+
+    /// Makes the tables of the index and of the batch known.
+    async fn open(&self, run: &mut Run<'_>, index: &Index) -> Result<()> {
+        let (session, needed) = (&run.workspace.session, self.method.needed());
+        ingest::register(session, "added_", &self.batch, needed).await?;
+        if !index.manifest().parts.is_empty() {
+            return Stored::Index(index.clone()).register(session, "", needed).await;
+        }
+        for table in needed.tables() {
+            run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds the documents of the batch that are not to be added, and makes the others known as the other collection. Fails where
+    /// some cannot be added and none is to be left out.
+    async fn leave_out(&mut self, run: &mut Run<'_>) -> Result<HashSet<String>> {
+        run.workspace.run_all(&[query::ADDED_LEFT_OUT]).await?;
+        let refused = run.workspace.run_all(&[query::ADDED_REFUSED]).await?.context("it is a query")?;
+        let from = self.method.options.add.join(" ");
+        for row in texts(refused).await? {
+            let [id, reason, text] = row.as_slice() else { continue };
+            if self.refused.insert(id.clone()) {
+                let (why, remedy) = match reason.as_str() {
+                    "changed" => (
+                        format!("the document {id:?} is in the index already, with another text"),
+                        "give it another id, or leave such documents out with --on-error skip",
+                    ),
+                    _ => (
+                        format!("the document {id:?} has no time that can be read in the time column"),
+                        "correct it, or leave such documents out with --on-error skip",
+                    ),
+                };
+                self.problems.take(Problem::new(&from, why).showing(text.as_bytes(), 0).remedy(remedy))?;
+            }
+        }
+        run.workspace.run_all(batch_tables(self.method.needed())).await?;
+        let left_out = run.workspace.session.sql("SELECT doc_id FROM left_out").await?;
+        Ok(texts(left_out).await?.into_iter().flatten().collect())
+    }
+
+    /// What was refused, as reading says it.
+    fn refusals(&self) -> Summary {
+        Summary {
+            files: 0,
+            files_begun: 0,
+            documents: 0,
+            skipped: self.problems.skipped.clone(),
+            skipped_count: self.problems.count,
+            left_out: Default::default(),
+            ignored: Vec::new(),
+        }
+    }
+}
+
+/// The time of the first and of the last new document, in microseconds since 1970.
+async fn earliest_and_latest(run: &mut Run<'_>) -> Result<[i64; 2]> {
+    let rows = run.workspace.run_all(&[query::ADDED_TIMES]).await?.context("it is a query")?.collect().await?;
+    let time = |i: usize| {
+        let column = rows.first().map(|row| row.column(i).as_primitive::<Int64Type>());
+        column.and_then(|times| times.iter().next().flatten()).context("internal error: no time; please report it")
+    };
+    Ok([time(0)?, time(1)?])
+}
+
+/// The rows of a query of which all columns are text.
+async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
+    let mut texts = Vec::new();
+    for batch in rows.collect().await? {
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|column| arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8))
+            .collect::<Result<_, _>>()?;
+        texts.extend((0..batch.num_rows()).map(|row| {
+            columns.iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect::<Vec<_>>()
+        }));
+    }
+    Ok(texts)
+}
+
+/// A result that is whole, and not in its place yet.
+enum Staged {
+    File(StagedFile),
+    /// For standard output.
+    Printed(PathBuf),
+}
+
+impl Staged {
+    async fn write(run: &Run<'_>, rows: DataFrame, output: &OutputOptions) -> Result<(Self, u64)> {
+        let format = output.form()?;
+        let rows = rows.execute_stream().await?;
+        if let Some(path) = &output.output {
+            let mut staged = StagedFile::create(path)?;
+            let count = write_rows(rows, format, &mut BufWriter::new(&mut staged)).await?;
+            return Ok((Self::File(staged), count));
+        }
+        let path = run.workspace.folder().join("printed");
+        let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+        let count = write_rows(rows, format, &mut BufWriter::new(file)).await?;
+        Ok((Self::Printed(path), count))
+    }
+
+    fn commit(self) -> Result<()> {
+        match self {
+            Self::File(staged) => staged.commit(),
+            // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
+            Self::Printed(path) => {
+                let mut stdout = std::io::stdout().lock();
+                let printed = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut stdout));
+                printed.and_then(|_| std::io::Write::flush(&mut stdout)).context("cannot write to standard output")
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use arrow::array::AsArray;
+use arrow::datatypes::Float64Type;
+use clap::Args;
+
+use super::Ending;
+use super::run::{Stdout, grouped};
+use super::threads::seconds;
+use crate::index::Index;
+use crate::index::gc::{Collected, TooOld, collect};
+use crate::pipeline::query::Literal;
+use crate::session::session;
+
+/// Remove from an index what it does not need: what killed runs left, old manifests, and documents that are too old
+#[derive(Debug, Args)]
+pub(super) struct Gc {
+    /// The index, a folder that --add made
+    index: PathBuf,
+    /// Drop the parts of which all documents are of before this time: a date, a time, or seconds since 1970
+    #[arg(long, value_name = "TIME", conflicts_with = "window", allow_negative_numbers = true)]
+    before: Option<String>,
+    /// Drop the parts of which all documents are so much older than the newest of the index, such as 72h or 30days
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    window: Option<Duration>,
+    /// Remove no file before it has been out of use for so long: a run may be about to use it, or may still read it
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = duration)]
+    grace: Duration,
+    /// Say what would be removed, and remove nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Gc {
+    pub(super) async fn run(self) -> Result<Ending> {
+        if !Index::is_at(&self.index) {
+            bail!("{} is no index; --add makes one", self.index.display());
+        }
+        let too_old = match (&self.before, self.window) {
+            (Some(time), _) => Some(TooOld::Before(microseconds(time).await?)),
+            (None, Some(window)) => Some(TooOld::OlderBy(i64::try_from(window.as_micros())?)),
+            (None, None) => None,
+        };
+        let collected = collect(&self.index, too_old, self.grace, self.dry_run)?;
+        Stdout.write_all(self.describe(&collected).as_bytes())?;
+        Ok(Ending::Done)
+    }
+
+    fn describe(&self, collected: &Collected) -> String {
+        let would = if self.dry_run { "would be " } else { "" };
+        let mut said = String::new();
+        for part in &collected.dropped {
+            let _ = writeln!(said, "parts/{}: {would}dropped, {} documents", part.name, grouped(part.documents.rows));
+        }
+        for (path, bytes) in &collected.removed {
+            let _ = writeln!(said, "{}: {would}removed, {} bytes", path.display(), grouped(*bytes));
+        }
+        let bytes = collected.removed.iter().map(|(_, bytes)| bytes).sum();
+        let _ = writeln!(
+            said,
+            "parts {would}dropped {}, files and folders {would}removed {}, bytes {}",
+            collected.dropped.len(),
+            collected.removed.len(),
+            grouped(bytes)
+        );
+        if collected.young > 0 || !collected.dropped.is_empty() {
+            let _ = writeln!(
+                said,
+                "what no manifest names and is younger than --grace is left for a later call: {} parts and files",
+                collected.young + collected.dropped.len()
+            );
+        }
+        said
+    }
+}
+
+/// A time as a column of times would have it, in microseconds since 1970.
+async fn microseconds(time: &str) -> Result<i64> {
+    let sql = format!("SELECT CAST({} AS DOUBLE) FROM (SELECT {} AS time)", seconds("time"), Literal::from(time));
+    let rows = session(Default::default(), Default::default())?.sql(&sql).await?.collect().await?;
+    let found = rows.first().and_then(|row| row.column(0).as_primitive::<Float64Type>().iter().next().flatten());
+    let seconds = found.filter(|seconds| seconds.abs() < 9e12).with_context(|| {
+        format!("cannot read the time {time:?}; write it as 2024-01-31, 2024-01-31T12:00:00Z or seconds since 1970")
+    })?;
+    #[expect(clippy::cast_possible_truncation, reason = "within 64 bits, as the seconds are")]
+    let microseconds = (seconds * 1e6).floor() as i64;
+    Ok(microseconds)
+}
+
+/// Reads a duration such as `72h`.
+fn duration(text: &str) -> Result<Duration> {
+    humantime::parse_duration(text).context("write a number and its unit, such as 72h or 30days")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn times_are_read_as_columns_of_times_are() {
+        for (text, micros) in [
+            ("1970-01-02", 86_400_000_000),
+            ("1970-01-01T00:00:00.5+01:00", -3_599_500_000),
+            ("-1.5", -1_500_000),
+            ("1704067200", 1_704_067_200_000_000),
+        ] {
+            assert_eq!(microseconds(text).await.unwrap(), micros, "{text}");
+        }
+        assert!(microseconds("yesterday").await.unwrap_err().to_string().contains("2024-01-31"));
+    }
+}

@@ -1,0 +1,265 @@
+//! An index: a collection that grows batch by batch.
+//!
+//! It is a folder of parts, each a corpus as `ibid ingest` writes it, and of numbered manifests, each the list of the parts
+//! that the index has. Nothing in it is ever changed:
+//!
+//! * A part is written under a name that no other has, and is on disk before a manifest names it.
+//! * An index becomes another by one step: manifest N + 1 is made, which fails where it exists. So a run that is killed has
+//!   added all of its part or nothing, and of two runs that read manifest N one is told that it has to read N + 1.
+//! * Readers take the highest number, and read files that do not change under them.
+//!
+//! A store of objects that can make one only where there is none keeps the same promises. What no manifest names goes with
+//! [`gc`].
+
+pub(crate) mod gc;
+mod manifest;
+mod tables;
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use arrow::array::{AsArray, BooleanArray};
+use arrow::compute::filter_record_batch;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use self::manifest::PartFile;
+pub(crate) use self::manifest::{Manifest, Part};
+use crate::export::{StagedFile, StagedFolder, is_staging};
+use crate::ingest::{CorpusFile, FILES, Needed};
+
+/// The folders of an index.
+const MANIFESTS: &str = "manifests";
+const PARTS: &str = "parts";
+
+/// An index as one of its manifests says.
+#[derive(Debug, Clone)]
+pub(crate) struct Index {
+    folder: PathBuf,
+    manifest: Manifest,
+}
+
+impl Index {
+    /// Whether there is an index at `folder`, be it one of which the first manifest was not made yet.
+    pub(crate) fn is_at(folder: &Path) -> bool {
+        folder.join(MANIFESTS).is_dir()
+    }
+
+    /// Opens an index to be read.
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
+        match newest(folder)? {
+            Some(manifest) => Ok(Self { folder: folder.to_path_buf(), manifest }),
+            None => bail!("the index {} has no documents yet: nothing was added to it to the end", folder.display()),
+        }
+    }
+
+    /// Opens an index to be added to, which may have to be made: it has no parts then, and the number 0.
+    pub(crate) fn open_to_add(folder: &Path) -> Result<Self> {
+        let folder: PathBuf = folder.components().collect();
+        if Self::is_at(&folder) {
+            let manifest = newest(&folder)?.unwrap_or_default();
+            return Ok(Self { folder, manifest });
+        }
+        if folder.exists() {
+            let stranger = fs::read_dir(&folder)
+                .with_context(|| format!("{} is no folder of an index; name another", folder.display()))?
+                .filter_map(Result::ok)
+                .find(|entry| entry.file_name() != PARTS);
+            if let Some(stranger) = stranger {
+                bail!(
+                    "{} is no index: it holds {}; --add makes an index where there is no folder yet",
+                    folder.display(),
+                    stranger.file_name().display()
+                );
+            }
+        }
+        Ok(Self { folder, manifest: Manifest::default() })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The files of a table.
+    pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
+        let parts = self.folder.join(PARTS);
+        self.manifest.parts.iter().map(|part| parts.join(&part.name).join(format!("{table}.parquet"))).collect()
+    }
+
+    /// Fails where a file of these tables is not what was written.
+    pub(crate) fn check(&self, needed: Needed) -> Result<()> {
+        for table in needed.tables() {
+            for (part, path) in self.manifest.parts.iter().zip(self.files(table)) {
+                let written = part.file(table);
+                let found = PartFile { rows: written.rows, ..read_through(&path)? };
+                if found != written {
+                    bail!(
+                        "{} is damaged: it has {} bytes with the hash {:016x}, and {} with the hash {:016x} were written; put \
+                         it back from a copy",
+                        path.display(),
+                        found.bytes,
+                        found.xxh3,
+                        written.bytes,
+                        written.xxh3
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing was added to the index since it was opened.
+    pub(crate) fn is_newest(&self) -> Result<bool> {
+        Ok(newest(&self.folder)?.unwrap_or_default().number == self.manifest.number)
+    }
+
+    /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet.
+    pub(crate) fn write_part(
+        &self,
+        corpus: &Path,
+        left_out: &HashSet<String>,
+        times: Option<[i64; 2]>,
+    ) -> Result<Part> {
+        let parts = self.folder.join(PARTS);
+        for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
+            make_folder(&folder)?;
+        }
+        let number = self.manifest.number + 1;
+        let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
+        let staged = StagedFolder::create(&parts.join(&name), &FILES)?;
+        let [documents, sentences] = FILES.map(|file| -> Result<PartFile> {
+            let rows = write_file(&corpus.join(file), left_out, staged.path(), file)?;
+            Ok(PartFile { rows, ..read_through(&staged.path().join(file))? })
+        });
+        let (documents, sentences) = (documents?, sentences?);
+        staged.commit()?;
+        Ok(Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times })
+    }
+
+    /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
+    /// was added.
+    pub(crate) fn append(&self, part: Part, time_column: Option<&str>) -> Result<bool> {
+        let name = part.name.clone();
+        let mut parts = self.manifest.parts.clone();
+        parts.push(part);
+        let time_column = time_column.map(str::to_owned);
+        let is_next = self.replace(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
+        // The next number may be free because its manifest was removed, when the index was well beyond it.
+        let is_added =
+            is_next && newest(&self.folder)?.is_some_and(|newest| newest.parts.iter().any(|part| part.name == name));
+        if !is_added {
+            let folder = self.folder.join(PARTS).join(&name);
+            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        }
+        Ok(is_added)
+    }
+
+    /// Makes the next manifest. `false` says that there is one already.
+    fn replace(&self, next: &Manifest) -> Result<bool> {
+        let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number))?;
+        serde_json::to_writer_pretty(&mut staged, &next.to_json()).context("cannot write a manifest")?;
+        staged.write_all(b"\n").context("cannot write a manifest")?;
+        staged.commit_new()
+    }
+}
+
+/// Makes a folder, unless it is there, so that it survives a power cut.
+fn make_folder(folder: &Path) -> Result<()> {
+    let failed = || format!("cannot make the folder {}", folder.display());
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        made => made.with_context(failed)?,
+    }
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent).and_then(|parent| parent.sync_all()).with_context(failed)
+}
+
+fn manifest_path(folder: &Path, number: u64) -> PathBuf {
+    // As many digits as a number can have, so that names have the order of numbers.
+    folder.join(MANIFESTS).join(format!("{number:020}.json"))
+}
+
+/// The numbers of the manifests that are there, in order.
+fn numbers(folder: &Path) -> Result<Vec<u64>> {
+    let manifests = folder.join(MANIFESTS);
+    let mut numbers = Vec::new();
+    let entries = match fs::read_dir(&manifests) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(numbers),
+        entries => entries.with_context(|| format!("cannot read {}", manifests.display()))?,
+    };
+    for entry in entries {
+        let name = entry.with_context(|| format!("cannot read {}", manifests.display()))?.file_name();
+        let digits = name.to_str().filter(|name| !is_staging(name)).and_then(|name| name.strip_suffix(".json"));
+        numbers.extend(digits.and_then(|digits| digits.parse::<u64>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The newest manifest, if there is one.
+fn newest(folder: &Path) -> Result<Option<Manifest>> {
+    loop {
+        let Some(&number) = numbers(folder)?.last() else { return Ok(None) };
+        // It may be removed once there is another.
+        if let Some(manifest) = read(folder, number)? {
+            return Ok(Some(manifest));
+        }
+    }
+}
+
+/// The manifest with a number, if it is there.
+fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
+    let path = manifest_path(folder, number);
+    let bytes = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        bytes => bytes.with_context(|| format!("cannot read {}", path.display()))?,
+    };
+    let manifest = serde_json::from_slice(&bytes).map_err(anyhow::Error::new).and_then(|json| Manifest::of_json(&json));
+    let manifest = manifest.with_context(|| format!("{} is no sound manifest of an index", path.display()))?;
+    if manifest.number != number {
+        bail!("{} is no sound manifest of an index: it has the number {}", path.display(), manifest.number);
+    }
+    Ok(Some(manifest))
+}
+
+/// Writes a file of a corpus without the rows of some documents, and gives the number of its rows.
+fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str) -> Result<u64> {
+    let failed = || format!("cannot read {}", from.display());
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new(File::open(from).with_context(failed)?).with_context(failed)?;
+    if left_out.is_empty() {
+        let rows = reader.metadata().file_metadata().num_rows();
+        fs::copy(from, folder.join(name)).with_context(failed)?;
+        return Ok(u64::try_from(rows)?);
+    }
+    let mut file = CorpusFile::create(folder, name, reader.schema())?;
+    for batch in reader.build().with_context(failed)? {
+        let batch = batch.with_context(failed)?;
+        let ids = batch.column_by_name("doc_id").and_then(|ids| ids.as_string_opt::<i32>()).with_context(failed)?;
+        let kept: BooleanArray = ids.iter().map(|id| id.map(|id| !left_out.contains(id))).collect();
+        file.write(&filter_record_batch(&batch, &kept)?)?;
+    }
+    file.close()
+}
+
+/// The size and the hash of a file, without its rows.
+fn read_through(path: &Path) -> Result<PartFile> {
+    let failed = || format!("cannot read {}", path.display());
+    let mut file = File::open(path).with_context(failed)?;
+    let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer).with_context(failed)?;
+        let Some(piece @ [_, ..]) = buffer.get(..read) else { break };
+        hash.update(piece);
+        bytes += read as u64;
+    }
+    Ok(PartFile { rows: 0, bytes, xxh3: hash.digest() })
+}

@@ -1,0 +1,149 @@
+//! The parts of an index as one table.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::datasource::file_format::options::{ParquetReadOptions, ReadOptions};
+use datafusion::datasource::file_format::parquet::transform_schema_to_view;
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::execution::SessionState;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+
+use super::Index;
+use crate::corpus::Kind;
+use crate::pipeline::query::Literal;
+
+impl Index {
+    /// A table of all parts. A column that not all parts have is NULL in the others; of several types it has the one that holds
+    /// all, text at worst. The files should be sound, see [`Self::check`].
+    pub(crate) fn table(&self, table: &str, session: &SessionState) -> Result<ListingTable> {
+        let files = self.files(table);
+        let columns = columns(&schemas(&files)?)?;
+        let urls = files.iter().map(|file| {
+            let path = std::path::absolute(file)?;
+            let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
+            Ok(ListingTableUrl::parse(path)?)
+        });
+        let options =
+            ParquetReadOptions::default().to_listing_options(session.config(), session.default_table_options());
+        let listed = ListingTableConfig::new_with_multi_paths(urls.collect::<Result<_>>()?)
+            .with_listing_options(options)
+            .with_schema(Arc::new(transform_schema_to_view(&columns)));
+        Ok(ListingTable::try_new(listed)?)
+    }
+
+    /// The same as a query.
+    pub(crate) fn select(&self, table: &str) -> Result<String> {
+        let files = self.files(table);
+        let schemas = schemas(&files)?;
+        let columns = columns(&schemas)?;
+        let parts = files.iter().zip(&schemas).map(|(file, schema)| {
+            let selected = columns.fields().iter().map(|column| column_of(schema, column));
+            let path = Literal::from(file.display().to_string().as_str());
+            path.within(&format!("SELECT {} FROM ", Literal::joined(selected, ", ")), "")
+        });
+        Ok(Literal::joined(parts, "\nUNION ALL\n").to_string())
+    }
+
+    /// Fails where the documents of a corpus have a column of which no type holds all values, with those that there are.
+    pub(crate) fn check_columns(&self, corpus: &Path) -> Result<()> {
+        let mut files = self.files("documents");
+        files.push(corpus.join("documents.parquet"));
+        columns(&schemas(&files)?).map(drop)
+    }
+}
+
+/// A column of a part, as SQL.
+fn column_of(part: &Schema, column: &Field) -> Literal {
+    let as_type = |value: Literal| value.within("arrow_cast(", &format!(", '{}')", column.data_type()));
+    let name = Literal::column(column.name());
+    match part.field_with_name(column.name()) {
+        Ok(found) if found.data_type() == column.data_type() => name,
+        Ok(_) => Literal::joined([as_type(name.clone()), name], " AS "),
+        Err(_) => Literal::joined([as_type(Literal::of_text("NULL")), name], " AS "),
+    }
+}
+
+/// The columns of files.
+fn schemas(files: &[PathBuf]) -> Result<Vec<SchemaRef>> {
+    let schema = |path: &PathBuf| -> Result<SchemaRef> {
+        let failed = || format!("cannot read {}", path.display());
+        let file = File::open(path).with_context(failed)?;
+        let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).with_context(failed)?;
+        Ok(Arc::clone(footer.schema()))
+    };
+    files.iter().map(schema).collect()
+}
+
+/// The columns of all, in the order in which they come.
+fn columns(schemas: &[SchemaRef]) -> Result<Schema> {
+    let mut columns: Vec<Field> = Vec::new();
+    for field in schemas.iter().flat_map(|schema| schema.fields()) {
+        let Some(column) = columns.iter_mut().find(|column| column.name() == field.name()) else {
+            let is_everywhere = schemas.iter().all(|schema| schema.field_with_name(field.name()).is_ok());
+            columns.push(Field::new(field.name(), field.data_type().clone(), field.is_nullable() || !is_everywhere));
+            continue;
+        };
+        let is_nullable = column.is_nullable() || field.is_nullable();
+        *column = Field::new(field.name(), both(column, field)?, is_nullable);
+    }
+    Ok(Schema::new(columns))
+}
+
+/// The type that holds the values of two columns.
+fn both(a: &Field, b: &Field) -> Result<DataType> {
+    let kinds = [a, b].map(|field| Kind::of_type(field.data_type()));
+    let [first, second] = kinds;
+    match first.widen(second) {
+        Some(kind) => Ok(kind.data_type()),
+        None => bail!(
+            "the column {:?} is {} in one part of the index and {} in another, and no type holds both; give it the type that it \
+             has in the index, or another name",
+            a.name(),
+            a.data_type(),
+            b.data_type()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(fields: &[(&str, DataType)]) -> SchemaRef {
+        let field = |(name, data_type): &(&str, DataType)| Field::new(*name, data_type.clone(), *name != "doc_id");
+        Arc::new(Schema::new(fields.iter().map(field).collect::<Vec<_>>()))
+    }
+
+    #[test]
+    fn columns_hold_what_all_parts_have() {
+        let parts = [
+            schema(&[("doc_id", DataType::Utf8), ("n", DataType::Int64)]),
+            schema(&[("doc_id", DataType::Utf8), ("more", DataType::Boolean), ("n", DataType::Float64)]),
+        ];
+        let columns = columns(&parts).unwrap();
+        let types: Vec<_> =
+            columns.fields().iter().map(|f| (f.name().as_str(), f.data_type(), f.is_nullable())).collect();
+        // Not all whole numbers of 64 bits are floats.
+        let expected =
+            [("doc_id", &DataType::Utf8, false), ("n", &DataType::Utf8, true), ("more", &DataType::Boolean, true)];
+        assert_eq!(types, expected);
+        let selected =
+            |part: usize| columns.fields().iter().map(|c| column_of(&parts[part], c).to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            selected(0),
+            ["\"doc_id\"", "arrow_cast(\"n\", 'Utf8') AS \"n\"", "arrow_cast(NULL, 'Boolean') AS \"more\""]
+        );
+        assert_eq!(selected(1), ["\"doc_id\"", "arrow_cast(\"n\", 'Utf8') AS \"n\"", "\"more\""]);
+    }
+
+    #[test]
+    fn what_no_type_holds_is_an_error_that_names_the_column() {
+        let list = DataType::new_list(DataType::Int64, true);
+        let error = columns(&[schema(&[("x", list)]), schema(&[("x", DataType::Boolean)])]).unwrap_err().to_string();
+        assert!(error.contains("the column \"x\" is List(Int64) in one part") && error.contains("Boolean"), "{error}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Collections as ibid stores them: corpus folders and indexes, which are read as they stand.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use datafusion::prelude::SessionContext;
+
+use crate::index::Index;
+use crate::ingest::{self, Needed};
+
+/// A collection that needs not be read in first.
+#[derive(Debug, Clone)]
+pub(crate) enum Stored {
+    Corpus(PathBuf),
+    Index(Index),
+}
+
+impl Stored {
+    /// The collection that is stored at `path`, if one is.
+    pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
+        Ok(if ingest::is_corpus(path) {
+            Some(Self::Corpus(path.to_path_buf()))
+        } else if Index::is_at(path) {
+            Some(Self::Index(Index::open(path)?))
+        } else {
+            None
+        })
+    }
+
+    /// What it is, to people.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Corpus(_) => "a corpus",
+            Self::Index(_) => "an index",
+        }
+    }
+
+    /// The files of a table.
+    pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
+        match self {
+            Self::Corpus(folder) => vec![folder.join(format!("{table}.parquet"))],
+            Self::Index(index) => index.files(table),
+        }
+    }
+
+    /// Makes the tables known as `{prefix}documents` and `{prefix}sentences`.
+    pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
+        let index = match self {
+            Self::Corpus(folder) => return ingest::register(session, prefix, folder, needed).await,
+            Self::Index(index) => index,
+        };
+        index.check(needed)?;
+        for table in needed.tables() {
+            let listed = index.table(table, &session.state())?;
+            let listed = listed.with_cache(session.runtime_env().cache_manager.get_file_statistic_cache());
+            session.register_table(format!("{prefix}{table}"), Arc::new(listed))?;
+        }
+        Ok(())
+    }
+
+    /// The statements that make the tables known.
+    pub(crate) fn statements(&self, prefix: &str, needed: Needed) -> Result<Vec<String>> {
+        let statement = |table: &&str| -> Result<String> {
+            Ok(match self {
+                Self::Corpus(folder) => ingest::statement(prefix, folder, table),
+                Self::Index(index) => format!("CREATE VIEW {prefix}{table} AS\n{}", index.select(table)?),
+            })
+        };
+        needed.tables().iter().map(statement).collect()
+    }
+}
