@@ -527,6 +527,44 @@ fn gc_drops_parts_by_time_and_their_files_later() {
 }
 
 #[test]
+fn what_gc_drops_and_what_is_added_at_once_are_both_so() {
+    for _ in 0..times("IBID_RACES", 4) {
+        let place = Place::new();
+        for day in 1..=3 {
+            place.write(
+                &format!("{day}.jsonl"),
+                dated(&[(&format!("d{day}"), json!(format!("2024-01-0{day}")), json!(1))]),
+            );
+        }
+        place.ok("pairs index --add 1.jsonl --time-column at");
+        place.ok("pairs index --add 2.jsonl");
+        let mut adding = place.start("pairs index --add 3.jsonl");
+        // Until it has read the index, and has not added to it.
+        let began = Instant::now();
+        while fs::read_dir(place.path("tmp")).unwrap().count() < 2 && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        place.ok("gc index --before 2024-01-02");
+        assert_eq!(adding.wait().unwrap().code(), Some(0));
+        assert_eq!(ids(&place, "index"), ["d2", "d3"]);
+    }
+}
+
+#[test]
+fn a_batch_whose_columns_no_type_holds_is_refused() {
+    let place = Place::new();
+    for (name, value) in [("lists", "[1]"), ("records", "named_struct('a', 1)")] {
+        let sql = format!("SELECT '{name}' AS id, 'A text of its own.' AS text, {value} AS x");
+        let ended = place.run_with(["sql", &sql, "-o", &format!("{name}.parquet")], "");
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+    place.ok("pairs index --add lists.parquet");
+    let error = place.fails(1, "pairs index --add records.parquet");
+    assert!(error.contains("the column \"x\" is List(Int64)"), "{error}");
+    assert_eq!(ids(&place, "index"), ["lists"]);
+}
+
+#[test]
 fn gc_leaves_what_a_run_may_be_about_to_use() {
     let place =
         Place::with([("a.jsonl", &jsonl([("a", "One text of some words.")])), ("b.jsonl", &jsonl([("b", "Two.")]))]);

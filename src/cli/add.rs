@@ -159,7 +159,6 @@ impl<'a> Adding<'a> {
                 reader.take_in("added_", documents, NEEDED).await?
             }
         };
-        index.check_columns(&batch)?;
         let problems = Problems::try_new(&reading.on_error)?;
         Ok(Self { method, folder, reader, batch, refused: HashSet::new(), problems })
     }
@@ -169,6 +168,7 @@ impl<'a> Adding<'a> {
         let method = self.method;
         let index = Index::open_to_add(self.folder)?;
         let time_column = time_column(&index, method.options.time_column.as_deref())?;
+        index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
         self.open(&mut run, &index).await?;
         run.workspace.parameters = times(time_column.as_deref());
