@@ -486,7 +486,10 @@ fn parts_know_when_their_documents_are_of() {
     assert!(error.contains("there is no column \"at\""), "{error}");
     place.write("6.jsonl", "{\"id\": \"y\", \"text\": \"A text.\", \"at\": true}\n");
     let error = place.fails(1, "pairs index --add 6.jsonl");
-    assert!(error.contains("cannot read the column \"at\", which holds Boolean"), "{error}");
+    assert!(
+        error.contains("cannot read the column \"at\" of the table added_documents, which holds Boolean"),
+        "{error}"
+    );
 }
 
 #[test]
