@@ -65,9 +65,11 @@ mod file_tables;
 mod index;
 mod ingest;
 mod pipeline;
+mod resident;
 mod session;
 mod similarity_join;
 mod stored;
+mod stream;
 mod weights;
 
 pub use config::{FilterOptions, IbidOptions, SimilarityJoinOptions, Strategy};

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Place};
+use crate::program::{Dice, Place, times};
 
-type Sentences = Vec<Vec<&'static str>>;
+pub(crate) type Sentences = Vec<Vec<&'static str>>;
 
 /// Documents of a few words, so that many share sentences; some are the beginning of another with more after it.
-fn documents(count: usize, seed: u64) -> Vec<(String, Sentences)> {
+pub(crate) fn documents(count: usize, seed: u64) -> Vec<(String, Sentences)> {
     let vocabulary = ["sun", "moon", "star", "comet", "planet", "ring", "dust", "orbit", "light", "night"];
     let mut dice = Dice(seed);
     let mut documents: Vec<(String, Sentences)> = Vec::new();
@@ -27,7 +27,10 @@ fn documents(count: usize, seed: u64) -> Vec<(String, Sentences)> {
     documents
 }
 
-fn jsonl<'a>(documents: impl IntoIterator<Item = &'a (String, Sentences)>, more: impl Fn(usize) -> Value) -> String {
+pub(crate) fn jsonl<'a>(
+    documents: impl IntoIterator<Item = &'a (String, Sentences)>,
+    more: impl Fn(usize) -> Value,
+) -> String {
     let line = |(i, (id, sentences)): (usize, &(String, Sentences))| {
         let text: Vec<_> = sentences.iter().map(|words| format!("The {}.", words.join(" "))).collect();
         let mut record = json!({ "id": id, "text": text.join(" ") });
@@ -40,7 +43,7 @@ fn jsonl<'a>(documents: impl IntoIterator<Item = &'a (String, Sentences)>, more:
 }
 
 /// Each pair with its scores.
-fn scores(rows: &[Value]) -> BTreeMap<(String, String), (f64, f64)> {
+pub(crate) fn scores(rows: &[Value]) -> BTreeMap<(String, String), (f64, f64)> {
     let text = |value: &Value| value.as_str().unwrap().to_string();
     let number = |value: &Value| value.as_f64().unwrap();
     rows.iter()
@@ -50,7 +53,7 @@ fn scores(rows: &[Value]) -> BTreeMap<(String, String), (f64, f64)> {
         .collect()
 }
 
-fn pairs(rows: &[Value]) -> BTreeSet<(String, String)> {
+pub(crate) fn pairs(rows: &[Value]) -> BTreeSet<(String, String)> {
     scores(rows).into_keys().collect()
 }
 
@@ -75,6 +78,14 @@ fn all_pairs(
 #[track_caller]
 fn assert_like(found: &BTreeMap<(String, String), (f64, f64)>, expected: &BTreeMap<(String, String), (f64, f64)>) {
     assert!(expected.len() > 20, "{}", expected.len());
+    assert_same(found, expected);
+}
+
+#[track_caller]
+pub(crate) fn assert_same(
+    found: &BTreeMap<(String, String), (f64, f64)>,
+    expected: &BTreeMap<(String, String), (f64, f64)>,
+) {
     assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
     for (pair, (score, back)) in expected {
         let (found, found_back) = found[pair];
@@ -293,7 +304,83 @@ fn mistakes_are_explained() {
         let error = place.fails(1, &format!("containment news.jsonl {options}"));
         assert!(error.contains(said), "{options}: {error}");
     }
-    place.fails(2, "containment news.jsonl --window 72h");
+    for option in ["--window 72h", "--later"] {
+        let error = place.fails(1, &format!("containment news.jsonl {option}"));
+        assert!(error.contains("name the column with --time-column"), "{error}");
+    }
     place.fails(2, "containment news.jsonl --time-column at --window 72");
     place.fails(2, "containment news.jsonl --without-stop-words");
+}
+
+/// In time, each way of comparing: the options, and those without which times are not read.
+pub(crate) const TIMINGS: [&str; 4] =
+    ["", "--time-column at", "--time-column at --window 10m", "--time-column at --window 10m --later"];
+
+#[test]
+fn batch_by_batch_is_one_run_by_every_method() {
+    let methods = [
+        "--signature shingles:2",
+        "--unit sentence --signature shingles:2",
+        "--method codet --reference all.jsonl",
+        "--method simhash --distance 12 --reference all.jsonl",
+    ];
+    let mut dice = Dice(31);
+    for round in 0..times("IBID_SPLITS", 1) {
+        for method in methods {
+            let documents = documents(80, 40 + round as u64);
+            // Of one minute each, in any order, some at the same time.
+            let at: Vec<_> = documents.iter().map(|_| 60 * dice.below(60)).collect();
+            let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
+            let place = Place::with([("all.jsonl", &lines)]);
+            for (number, timing) in TIMINGS.iter().enumerate() {
+                let batches = 2 + dice.below(3);
+                let mut split = vec![String::new(); batches];
+                for (i, line) in lines.lines().enumerate() {
+                    split[if i < batches { i } else { dice.below(batches) }].push_str(&format!("{line}\n"));
+                }
+                let mut found = BTreeMap::new();
+                for batch in &split {
+                    place.write("batch.jsonl", batch);
+                    let command = format!("containment index{number} {method} {timing} --add batch.jsonl");
+                    let rows = place.rows(command.replace("  ", " ").trim_end());
+                    let count = found.len() + rows.len();
+                    found.extend(scores(&rows));
+                    assert_eq!(found.len(), count, "{command}: a row was found twice");
+                }
+                let everything = place.rows(format!("containment all.jsonl {method} {timing}").trim_end());
+                assert!(everything.len() > 3, "{method} {timing}: {}", everything.len());
+                assert_same(&found, &scores(&everything));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_window_reads_the_parts_that_are_in_it_and_the_index_knows_its_times() {
+    let text = "This is the sentence of the news, and it is always the same.";
+    let line = |id: &str, at: &str| format!("{}\n", json!({ "id": id, "text": text, "at": at }));
+    let place = Place::with([
+        ("january.jsonl", &line("january", "2024-01-01")),
+        ("march.jsonl", &line("march", "2024-03-01")),
+        ("april.jsonl", &line("april", "2024-04-01")),
+        ("may.jsonl", &line("may", "2024-05-01")),
+        ("again.jsonl", &(line("january", "2024-01-01") + &line("may", "2024-05-01"))),
+    ]);
+    let found = |batch: &str, options: &str| {
+        let rows = place.rows(format!("containment index --add {batch}.jsonl {options}").trim_end());
+        pairs(&rows).into_iter().map(|(a, b)| format!("{a} in {b}")).collect::<Vec<_>>()
+    };
+    assert!(found("january", "--time-column at").is_empty());
+    assert!(found("march", "--window 40days").is_empty());
+    assert_eq!(found("april", "--window 40days"), ["april in march"]);
+    // What is out of the window is still known.
+    assert_eq!(found("again", "--window 90days"), ["may in april", "may in march"]);
+    let documents = place.sql("SELECT count(*) AS n FROM 'index/documents.parquet'");
+    assert_eq!(documents[0]["n"], json!(4));
+    place.ok("gc index --window 40days --grace 0s");
+    assert_eq!(place.sql("SELECT count(*) AS n FROM 'index/documents.parquet'")[0]["n"], json!(2));
+    // Without times there is no window.
+    place.ok("containment timeless --add april.jsonl");
+    let error = place.fails(1, "containment timeless --add may.jsonl --window 3days");
+    assert!(error.contains("--window") && error.contains("--time-column"), "{error}");
 }

@@ -9,12 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Ended, Place, collection_jsonl, json_lines, jsonl};
-
-/// How often something is tried at random: `fallback`, or what the environment variable says.
-fn times(variable: &str, fallback: usize) -> usize {
-    std::env::var(variable).map_or(fallback, |times| times.parse().unwrap())
-}
+use crate::program::{Dice, Ended, Place, collection_jsonl, json_lines, jsonl, times};
 
 /// Puts each line into one of `batches` by chance, and writes these as `b0.jsonl` and so on, and `all0.jsonl` and so on with
 /// all of the earlier batches.

@@ -13,6 +13,7 @@ mod program;
 mod reference;
 mod similarity_join;
 mod slt;
+mod stream;
 mod threads;
 mod whole_or_absent;
 mod wiki;

@@ -124,6 +124,11 @@ impl Place {
     }
 }
 
+/// How often something is tried at random: `fallback`, or what the environment variable says.
+pub(crate) fn times(variable: &str, fallback: usize) -> usize {
+    std::env::var(variable).map_or(fallback, |times| times.parse().unwrap())
+}
+
 pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -5,11 +5,18 @@ CREATE TABLE scores AS
 WITH own AS (
     SELECT doc, sum(times * times * weight) AS weight FROM nodes GROUP BY doc
 ),
-common AS (
-    SELECT a.doc AS doc_a, b.doc AS doc_b, sum(a.times * b.times * a.weight) AS weight
+visits AS (
+    SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
     FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
-    WHERE NOT $against OR a.side <> b.side
-    GROUP BY a.doc, b.doc
+    WHERE (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1)
+    UNION ALL
+    -- Where documents are added, in two parts, so that those of the index are joined with the new ones alone.
+    SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
+    FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
+    WHERE $add AND a.side = 0 AND b.side = 1
+),
+common AS (
+    SELECT doc_a, doc_b, sum(weight) AS weight FROM visits GROUP BY doc_a, doc_b
 ),
 shares AS (
     SELECT

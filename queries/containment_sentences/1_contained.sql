@@ -4,15 +4,15 @@
 CREATE TABLE contained_texts AS
 SELECT a.text_id AS text_a, b.text_id AS text_b
 FROM (SELECT * FROM texts WHERE NOT $against OR units > against_units) AS a
-JOIN (SELECT * FROM texts WHERE NOT $against OR against_units > 0) AS b
+JOIN (SELECT * FROM texts WHERE NOT ($against OR $add) OR against_units > 0) AS b
     ON containment(a.set, b.set) >= $least
     AND a.text_id <> b.text_id
 UNION ALL
--- Of two collections the other way round, too.
+-- Of two collections the other way round, too; and where documents are added.
 SELECT a.text_id AS text_a, b.text_id AS text_b
-FROM (SELECT * FROM texts WHERE $against AND against_units > 0) AS a
-JOIN (SELECT * FROM texts WHERE $against AND units > against_units) AS b
+FROM (SELECT * FROM texts WHERE ($against OR $add) AND against_units > 0) AS a
+JOIN (SELECT * FROM texts WHERE ($against AND units > against_units) OR ($add AND against_units = 0)) AS b
     ON containment(a.set, b.set) >= $least
     AND a.text_id <> b.text_id
 UNION ALL
-SELECT text_id AS text_a, text_id AS text_b FROM texts WHERE units > 1
+SELECT text_id AS text_a, text_id AS text_b FROM texts WHERE units > 1 AND (NOT $add OR against_units > 0)

@@ -16,7 +16,7 @@ shares AS (
         FROM contained_texts
         JOIN sentences AS a ON contained_texts.text_a = a.text_id
         JOIN sentences AS b ON contained_texts.text_b = b.text_id
-        WHERE a.doc <> b.doc AND (NOT $against OR a.side <> b.side)
+        WHERE a.doc <> b.doc AND (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1 OR b.side = 1)
     )
     GROUP BY doc_a, side_a, doc_b
 ),

@@ -2,7 +2,16 @@
 -- writes: one row: how many pairs of places these texts stand for, at most
 SELECT
     CAST(
-        coalesce(sum(CASE WHEN $against THEN (a.units - a.against_units) * b.against_units ELSE a.units * b.units END), 0)
+        coalesce(
+            sum(
+                CASE
+                    WHEN $against THEN (a.units - a.against_units) * b.against_units
+                    WHEN $add THEN a.units * b.units - (a.units - a.against_units) * (b.units - b.against_units)
+                    ELSE a.units * b.units
+                END
+            ),
+            0
+        )
         AS BIGINT
     ) AS pairs
 FROM contained_texts

@@ -5,4 +5,4 @@ SELECT a.doc AS doc_a, b.doc AS doc_b, contained_texts.score, contained_texts.sc
 FROM contained_texts
 JOIN occurrences AS a ON contained_texts.text_a = a.text_id
 JOIN occurrences AS b ON contained_texts.text_b = b.text_id
-WHERE a.doc <> b.doc AND (NOT $against OR a.side < b.side)
+WHERE a.doc <> b.doc AND (NOT $against OR a.side < b.side) AND (NOT $add OR a.side = 1 OR b.side = 1)

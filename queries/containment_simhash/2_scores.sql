@@ -5,7 +5,7 @@ CREATE TABLE scores AS
 WITH near AS (
     SELECT a.doc AS doc_a, b.doc AS doc_b, 1 - hamming(a.code, b.code) / 64.0 AS score
     FROM codes AS a JOIN codes AS b ON hamming(a.code, b.code) <= $distance AND a.doc < b.doc
-    WHERE NOT $against OR a.side <> b.side
+    WHERE (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1 OR b.side = 1)
 )
 SELECT doc_a, doc_b, score, score AS score_back FROM near
 UNION ALL

@@ -13,8 +13,8 @@ use arrow::array::AsArray;
 use arrow::datatypes::{Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
 
-use super::options::{OutputOptions, check_pages};
-use super::run::{Method, Run, corpus_folder, grouped};
+use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
+use super::run::{Run, corpus_folder, grouped};
 use super::threads::{Readable, seconds};
 use super::{Ending, run};
 use crate::corpus::{Problem, Problems, Summary};
@@ -30,9 +30,45 @@ const ATTEMPTS: usize = 5;
 /// What is read of a batch, whatever the method needs: a part of an index is a whole corpus.
 const NEEDED: Needed = Needed::DocumentsAndSentences;
 
+/// What finds the rows that documents add.
+pub(super) trait Finds {
+    /// Runs all stages over an index, `documents` and `sentences`, and a batch, `against_documents` and `against_sentences`, and
+    /// gives the rows that involve the batch.
+    async fn find(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<DataFrame>;
+
+    /// The stages, in parts, each with its parameters.
+    fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>>;
+
+    /// What the summary counts, before the rows of the result.
+    fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)>;
+}
+
+/// Documents to add to an index, and how.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Addition<'a> {
+    /// The index, alone.
+    pub(super) inputs: &'a [String],
+    pub(super) add: &'a [String],
+    /// The column that says when documents are of, as the user named it.
+    pub(super) time_column: Option<&'a str>,
+    /// How many seconds may be between two documents that are compared.
+    pub(super) window: Option<f64>,
+    /// The tables that the method reads.
+    pub(super) needed: Needed,
+    /// Where the capped texts go.
+    pub(super) capped: &'a Option<PathBuf>,
+    pub(super) writing: &'a OutputOptions,
+    pub(super) reading: &'a InputOptions,
+    pub(super) running: &'a RunOptions,
+    /// What the rows are called in the summary.
+    pub(super) result: &'static str,
+    /// What becomes of capped texts.
+    pub(super) fate: &'static str,
+}
+
 /// Runs a method over an index and a batch of documents.
-pub(super) async fn run(method: &Method<'_>) -> Result<Ending> {
-    let mut adding = Adding::begin(method).await?;
+pub(super) async fn run<F: Finds>(method: &F, addition: Addition<'_>) -> Result<Ending> {
+    let mut adding = Adding::begin(method, addition).await?;
     for _ in 0..ATTEMPTS {
         if let Some(ending) = adding.attempt().await? {
             return Ok(ending);
@@ -46,14 +82,13 @@ pub(super) async fn run(method: &Method<'_>) -> Result<Ending> {
 }
 
 /// Prints what would run as a script for `ibid sql`.
-pub(super) fn show_sql(method: &Method<'_>) -> Result<Ending> {
-    let index = Index::open_to_add(folder(method)?)?;
-    let options = method.options;
-    let needed = method.needed();
+pub(super) fn show_sql<F: Finds>(method: &F, addition: Addition<'_>) -> Result<Ending> {
+    let index = Index::open_to_add(folder(addition.inputs)?)?;
+    let needed = addition.needed;
     let mut script = Vec::new();
-    match corpus_folder(&options.add)? {
+    match corpus_folder(addition.add)? {
         Some(batch) => script.extend(batch.statements("added_", needed)?),
-        None => script.extend(run::read_first("added_", &options.add, needed)),
+        None => script.extend(run::read_first("added_", addition.add, needed)),
     }
     if index.manifest().parts.is_empty() {
         script.extend(needed.tables().iter().map(|table| none_of(table, &format!("added_{table}"))));
@@ -62,8 +97,10 @@ pub(super) fn show_sql(method: &Method<'_>) -> Result<Ending> {
     }
     let mut adding = vec![query::ADDED_LEFT_OUT];
     adding.extend(batch_tables(needed));
-    let time_column = time_column(&index, options.time_column.as_deref())?;
-    run::show_script(&script, &[(times(time_column.as_deref()), adding), (method.parameters.clone(), method.stages())])
+    let time_column = time_column(&index, addition.time_column)?;
+    let mut parts = vec![(times(time_column.as_deref()), adding)];
+    parts.extend(method.script(time_column.as_deref())?);
+    run::show_script(&script, &parts)
 }
 
 /// The statements that make the documents to add known.
@@ -75,15 +112,15 @@ fn batch_tables(needed: Needed) -> &'static [Query] {
 }
 
 /// The index that the input names.
-fn folder<'a>(method: &Method<'a>) -> Result<&'a Path> {
-    match method.inputs {
+pub(super) fn folder(inputs: &[String]) -> Result<&Path> {
+    match inputs {
         [index] => Ok(Path::new(index)),
         _ => bail!("--add takes one input, the folder of the index, and the documents to add after --add"),
     }
 }
 
 /// The column that says when the documents of the index are of: the first batch decides.
-fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<String>> {
+pub(super) fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<String>> {
     let manifest = index.manifest();
     match (asked, manifest.time_column.as_deref()) {
         (asked, _) if manifest.number == 0 => Ok(asked.map(str::to_owned)),
@@ -121,8 +158,9 @@ fn none_of(table: &str, like: &str) -> String {
 }
 
 /// A batch of documents on its way into an index.
-struct Adding<'a> {
-    method: &'a Method<'a>,
+struct Adding<'a, F> {
+    method: &'a F,
+    addition: Addition<'a>,
     folder: &'a Path,
     /// Has read the batch, and keeps it.
     reader: Run<'a>,
@@ -132,17 +170,17 @@ struct Adding<'a> {
     problems: Problems,
 }
 
-impl<'a> Adding<'a> {
+impl<'a, F: Finds> Adding<'a, F> {
     /// Makes sure that all that is asked for can be written, and reads the batch.
-    async fn begin(method: &'a Method<'a>) -> Result<Self> {
-        let (folder, options) = (folder(method)?, method.options);
+    async fn begin(method: &'a F, addition: Addition<'a>) -> Result<Self> {
+        let folder = folder(addition.inputs)?;
         let index = Index::open_to_add(folder)?;
-        let time_column = time_column(&index, options.time_column.as_deref())?;
-        let mut reader = Run::begin(method.running)?;
-        method.writing.check(&[&options.capped])?;
-        method.reading.begin_quarantine()?;
-        let reading = method.reading.reading();
-        let batch = match corpus_folder(&options.add)? {
+        let time_column = time_column(&index, addition.time_column)?;
+        let mut reader = Run::begin(addition.running)?;
+        addition.writing.check(&[addition.capped])?;
+        addition.reading.begin_quarantine()?;
+        let reading = addition.reading.reading();
+        let batch = match corpus_folder(addition.add)? {
             Some(Stored::Corpus(batch)) => {
                 check_pages(&reading.pages, false)?;
                 ingest::register(&reader.workspace.session, "added_", &batch, NEEDED).await?;
@@ -154,20 +192,20 @@ impl<'a> Adding<'a> {
                 bail!("{} is an index; add what it was made of", index.folder().display())
             }
             None => {
-                let documents = reader.read(&options.add, &reading, true)?;
+                let documents = reader.read(addition.add, &reading, true)?;
                 check_time_column(time_column.as_deref(), &documents.schema())?;
                 reader.take_in("added_", documents, NEEDED).await?
             }
         };
         let problems = Problems::try_new(&reading.on_error)?;
-        Ok(Self { method, folder, reader, batch, refused: HashSet::new(), problems })
+        Ok(Self { method, addition, folder, reader, batch, refused: HashSet::new(), problems })
     }
 
     /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
     async fn attempt(&mut self) -> Result<Option<Ending>> {
-        let method = self.method;
+        let addition = self.addition;
         let index = Index::open_to_add(self.folder)?;
-        let time_column = time_column(&index, method.options.time_column.as_deref())?;
+        let time_column = time_column(&index, addition.time_column)?;
         index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
         self.open(&mut run, &index).await?;
@@ -175,17 +213,21 @@ impl<'a> Adding<'a> {
         let left_out = self.leave_out(&mut run).await?;
         let [_, new] = run.count("documents").await?;
         let times = if time_column.is_some() && new > 0 { Some(earliest_and_latest(&mut run).await?) } else { None };
-        if new == 0 {
-            // There is nothing to find then.
-            for table in method.needed().tables() {
+        let compared = match (times, addition.window) {
+            // There is nothing to find where nothing is new.
+            _ if new == 0 => Some(index.without_parts()),
+            (Some(times), Some(window)) => Some(index.within(times, window)),
+            _ => None,
+        };
+        if let Some(compared) = compared {
+            for table in addition.needed.tables() {
                 run.workspace.session.deregister_table(*table)?;
-                run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
             }
+            self.open_index(&run, &compared).await?;
         }
-        run.workspace.parameters = method.parameters.clone();
-        let rows = run.run_method(method).await?;
-        let (result, count) = Staged::write(&run, rows, method.writing).await?;
-        let capped = match &method.options.capped {
+        let rows = self.method.find(&mut run, time_column.as_deref()).await?;
+        let (result, count) = Staged::write(&run, rows, addition.writing).await?;
+        let capped = match addition.capped {
             Some(path) => {
                 let rows = run.capped().await?;
                 let output = OutputOptions { output: Some(path.clone()), format: None };
@@ -202,7 +244,7 @@ impl<'a> Adding<'a> {
         if let Some(part) = part
             && !index.append(part, time_column.as_deref())?
         {
-            if method.writing.output.is_none() {
+            if addition.writing.output.is_none() {
                 bail!(
                     "another run added to {} while the rows above were printed: they are not all, and nothing was added; run \
                      it again",
@@ -211,8 +253,8 @@ impl<'a> Adding<'a> {
             }
             return Ok(None);
         }
-        let of_tables = method.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
-        let counts: Vec<_> = of_tables.chain([("new documents", new), (method.result, count)]).collect();
+        let mut counts = self.method.counts(&run);
+        counts.extend([("new documents", new), (addition.result, count)]);
         let refused = self.refused.iter().filter(|id| left_out.contains(*id)).count();
         run.skip(self.refusals());
         if index.manifest().number == 0 && new > 0 {
@@ -224,15 +266,20 @@ impl<'a> Adding<'a> {
                 grouped((left_out.len() - refused) as u64)
             ));
         }
-        run.end(&counts, method.fate).await.map(Some)
+        run.end(&counts, addition.fate).await.map(Some)
     }
 
     /// Makes the tables of the index and of the batch known.
     async fn open(&self, run: &mut Run<'_>, index: &Index) -> Result<()> {
-        let (session, needed) = (&run.workspace.session, self.method.needed());
-        ingest::register(session, "added_", &self.batch, needed).await?;
+        ingest::register(&run.workspace.session, "added_", &self.batch, self.addition.needed).await?;
+        self.open_index(run, index).await
+    }
+
+    /// Makes the tables of the index known.
+    async fn open_index(&self, run: &Run<'_>, index: &Index) -> Result<()> {
+        let needed = self.addition.needed;
         if !index.manifest().parts.is_empty() {
-            return Stored::Index(index.clone()).register(session, "", needed).await;
+            return Stored::Index(index.clone()).register(&run.workspace.session, "", needed).await;
         }
         for table in needed.tables() {
             run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
@@ -245,7 +292,7 @@ impl<'a> Adding<'a> {
     async fn leave_out(&mut self, run: &mut Run<'_>) -> Result<HashSet<String>> {
         run.workspace.run_all(&[query::ADDED_LEFT_OUT]).await?;
         let refused = run.workspace.run_all(&[query::ADDED_REFUSED]).await?.context("it is a query")?;
-        let from = self.method.options.add.join(" ");
+        let from = self.addition.add.join(" ");
         for row in texts(refused).await? {
             let [id, reason, text] = row.as_slice() else { continue };
             if self.refused.insert(id.clone()) {
@@ -262,7 +309,7 @@ impl<'a> Adding<'a> {
                 self.problems.take(Problem::new(&from, why).showing(text.as_bytes(), 0).remedy(remedy))?;
             }
         }
-        run.workspace.run_all(batch_tables(self.method.needed())).await?;
+        run.workspace.run_all(batch_tables(self.addition.needed)).await?;
         let left_out = run.workspace.session.sql("SELECT doc_id FROM left_out").await?;
         Ok(texts(left_out).await?.into_iter().flatten().collect())
     }

@@ -5,15 +5,20 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use arrow::datatypes::Schema;
 use clap::{Args, ValueEnum};
+use datafusion::dataframe::DataFrame;
 
 use super::Ending;
+use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
+use super::stream::{self, Streamed};
 use super::threads::{Readable, seconds};
 use crate::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::resident::Comparison;
+use crate::stream::Stages;
 
 /// Find documents that are contained in others
 ///
@@ -54,7 +59,8 @@ pub(super) struct Containment {
     /// For --method simhash: in how many bits of 64 codes may differ [default: 2]
     #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(0..=16))]
     distance: Option<u8>,
-    /// For --method codet and simhash: a file with a column text, in which words are counted for their idf [default: the input]
+    /// For --method codet and simhash: a file with a column text, in which words are counted for their idf [default: the input; with --add
+    /// the documents of the index that are compared, and those that are added]
     #[arg(long, value_name = "FILE")]
     reference: Option<PathBuf>,
     /// The language of the texts, such as tr, for its capitals and stop words
@@ -71,14 +77,21 @@ pub(super) struct Containment {
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
     /// How long before the container may have come, such as 72h or 30days
-    #[arg(long, value_name = "DURATION", requires = "time_column", value_parser = duration)]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     window: Option<f64>,
     /// Containers that came later, too
-    #[arg(long, requires = "time_column")]
+    #[arg(long)]
     later: bool,
     /// Look for containers in this collection instead
     #[arg(long, value_name = "INPUT")]
     against: Option<String>,
+    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
+    /// there is none, with --time-column. - judges JSON lines of standard input one by one, as they come
+    #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
+    add: Vec<String>,
+    /// With --add -: how often documents that were judged are added to the index [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    commit_every: Option<f64>,
     /// The most pairs of places to make; more are refused beforehand
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
@@ -105,6 +118,12 @@ enum Way {
     Simhash,
 }
 
+/// What the summary calls the rows of the result.
+const CONTAINED: &str = "contained";
+
+/// How often a stream adds documents to the index, in seconds.
+const COMMIT_EVERY: f64 = 10.0;
+
 /// How many of the rarest words of a document its SimHash leaves out (CoDet, section 5).
 const SKIPPED_BY_SIMHASH: i64 = 2;
 
@@ -116,38 +135,59 @@ fn duration(text: &str) -> Result<f64> {
 impl Containment {
     pub(super) async fn run(self) -> Result<Ending> {
         self.check_method()?;
-        let signature = self.signature.clone().map_or_else(|| "shingles:4".parse(), Ok)?;
-        let parameters = self.parameters(&signature)?;
-        let (before_pairs, estimate) = self.before_pairs(signature.query);
-        if self.show_sql {
-            let last = vec![query::CONTAINMENT];
-            let script = [before_pairs, vec![self.scores()], self.timing(), self.sharing(), last].concat();
-            return self.compared().show_sql(&[(parameters, script)]);
+        let time_column = self.time_column.as_deref();
+        if self.add.is_empty() {
+            self.check_times(time_column)?;
+        }
+        match (self.show_sql, self.add.is_empty()) {
+            (true, true) => return self.compared().show_sql(&self.script(time_column)?),
+            (true, false) => return add::show_sql(&self, self.addition()),
+            (false, false) if self.is_stream() => return stream::run(&self, &self.addition()).await,
+            (false, false) => return add::run(&self, self.addition()).await,
+            (false, true) => {}
         }
         let mut run = Run::begin(&self.running)?;
         self.writing.check(&[])?;
         self.reading.begin_quarantine()?;
-        let check = |table: &str, schema: &Schema| match &self.time_column {
+        let check = |table: &str, schema: &Schema| match time_column {
             Some(column) => Readable::TIMES.check(table, schema, "--time-column", column),
             None => Ok(()),
         };
         run.open_checked(&self.compared(), check).await?;
-        run.workspace.parameters = parameters;
-        run.workspace.run_all(&before_pairs).await?;
-        if let Some(estimate) = estimate {
-            let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
-            run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
-        }
-        run.workspace.run_all(&[self.scores()]).await?;
-        run.workspace.run_all(&self.timing()).await?;
-        if self.time_column.is_some() {
-            run.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await?;
-        }
-        run.workspace.run_all(&self.sharing()).await?;
-        let rows = run.workspace.run_all(&[query::CONTAINMENT]).await?.context("the last statement is a query")?;
+        let rows = self.find(&mut run, time_column).await?;
         let found = run.write(rows, &self.writing).await?;
-        run.summarise(&[("documents", run.workspace.rows_of(query::UNITS_DOCS)), ("contained", found)], 0);
-        Ok(run.ending(0))
+        let mut counts = self.counts(&run);
+        counts.push((CONTAINED, found));
+        run.end(&counts, "").await
+    }
+
+    fn addition(&self) -> Addition<'_> {
+        Addition {
+            inputs: &self.inputs,
+            add: &self.add,
+            time_column: self.time_column.as_deref(),
+            window: self.window,
+            needed: Needed::DocumentsAndSentences,
+            capped: &None,
+            writing: &self.writing,
+            reading: &self.reading,
+            running: &self.running,
+            result: CONTAINED,
+            fate: "",
+        }
+    }
+
+    fn signature(&self) -> Result<Signature> {
+        self.signature.clone().map_or_else(|| "shingles:4".parse(), Ok)
+    }
+
+    /// Fails where options speak of times and no column has them.
+    pub(super) fn check_times(&self, time_column: Option<&str>) -> Result<()> {
+        if time_column.is_none() && (self.window.is_some() || self.later) {
+            let option = if self.later { "--later" } else { "--window" };
+            bail!("{option} needs to know when documents came: name the column with --time-column");
+        }
+        Ok(())
     }
 
     /// Fails where an option would have no effect.
@@ -161,6 +201,7 @@ impl Containment {
             ("--unsorted", self.unsorted, self.method == Way::Codet),
             ("--distance", self.distance.is_some(), self.method == Way::Simhash),
             ("--reference", self.reference.is_some(), self.method != Way::Sets),
+            ("--commit-every", self.commit_every.is_some(), self.is_stream()),
         ];
         match without_effect.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
             Some((option, ..)) => bail!("{option} has no effect here; see --help for the method that it belongs to"),
@@ -168,8 +209,32 @@ impl Containment {
         }
     }
 
+    fn is_stream(&self) -> bool {
+        self.add == ["-"]
+    }
+
     fn is_by_sentences(&self) -> bool {
         self.method == Way::Sets && self.unit == Some(Unit::Sentence)
+    }
+
+    fn of_sentence(&self) -> f64 {
+        self.sentence_threshold.unwrap_or(0.8)
+    }
+
+    fn distance(&self) -> u8 {
+        self.distance.unwrap_or(2)
+    }
+
+    /// What a stream needs to know beside [`Self::stages`].
+    pub(super) fn streamed(&self) -> Streamed {
+        Streamed {
+            threshold: self.threshold,
+            window: self.window,
+            later: self.later,
+            reads_reference: self.method != Way::Sets,
+            has_reference: self.reference.is_some(),
+            commit_every: self.commit_every.unwrap_or(COMMIT_EVERY),
+        }
     }
 
     fn compared(&self) -> Compared<'_> {
@@ -181,32 +246,33 @@ impl Containment {
         }
     }
 
-    fn parameters(&self, signature: &Signature) -> Result<Parameters> {
+    fn parameters(&self, signature: &Signature, time_column: Option<&str>) -> Result<Parameters> {
         let mut parameters = Parameters::default();
         signature.set(&mut parameters);
         parameters.set("against", self.against.is_some());
+        parameters.set("add", !self.add.is_empty());
         parameters.set("within_documents", false);
         parameters.set("threshold", self.threshold);
-        let of_sentence = self.sentence_threshold.unwrap_or(0.8);
-        parameters.set("least", if self.is_by_sentences() { of_sentence } else { self.threshold });
+        parameters.set("least", if self.is_by_sentences() { self.of_sentence() } else { self.threshold });
         parameters.set("depth", i64::from(self.depth.unwrap_or(5)));
         parameters.set("suffixes", i64::from(self.suffixes.unwrap_or(1)));
         parameters.set("sorted", !self.unsorted);
-        parameters.set("distance", i64::from(self.distance.unwrap_or(2)));
+        parameters.set("distance", i64::from(self.distance()));
         parameters.set("skip", SKIPPED_BY_SIMHASH);
         let reference = match &self.reference {
             Some(file) => file.to_str().context("the file of --reference has a name that is not Unicode")?.into(),
             None => Literal::column("documents"),
         };
         parameters.set("reference", reference);
+        // Without a reference all documents that are compared are one.
+        parameters.set("reference_of_added", self.reference.is_none() && !self.add.is_empty());
         let language = self.language.as_deref().unwrap_or("en");
         parameters.set("language", language);
         let none = Literal::joined([], "").within("arrow_cast([], 'List(Utf8)')", "");
         let stop_words = Literal::of_text(language).within("stop_words(", ")");
         parameters.set("stop_words", if self.without_stop_words { stop_words } else { none });
         parameters.set("letters", i64::from(self.truncate.unwrap_or(u16::MAX)));
-        let column = self.time_column.as_deref();
-        parameters.set("time", column.map_or_else(|| 0.0.into(), seconds));
+        parameters.set("time", time_column.map_or_else(|| 0.0.into(), seconds));
         parameters.set("window", self.window.unwrap_or(f64::MAX));
         parameters.set("later", self.later);
         Ok(parameters)
@@ -245,15 +311,65 @@ impl Containment {
     }
 
     /// What time allows.
-    fn timing(&self) -> Vec<Query> {
+    fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
-        self.time_column.iter().flat_map(|_| timing).collect()
+        time_column.iter().flat_map(|_| timing).collect()
     }
 
     /// The sentences that are shared.
     fn sharing(&self) -> Vec<Query> {
         let mut sharing = self.units(query::UNITS_SENTENCES);
-        sharing.push(query::CONTAINMENT_SHARED);
+        sharing.extend([query::CONTAINMENT_SENTENCES, query::CONTAINMENT_SHARED]);
         sharing
+    }
+
+    /// What a document of a stream is compared by; its time, if it has one, is in a column of that name.
+    pub(super) fn stages(&self, is_timed: bool) -> Result<Stages> {
+        let signature = self.signature()?;
+        let sentences = self.units(query::STREAM_SENTENCES);
+        let documents = self.units(query::STREAM_DOCUMENTS);
+        let (comparison, units, features) = match self.method {
+            Way::Sets if self.is_by_sentences() => {
+                (Comparison::Sentences(self.of_sentence()), sentences.clone(), signature.query)
+            }
+            Way::Sets => (Comparison::Sets, documents, signature.query),
+            Way::Codet => (Comparison::Nodes, sentences.clone(), query::CODET_NODES),
+            Way::Simhash => (Comparison::Codes(u32::from(self.distance())), documents, query::SIMHASH_CODES),
+        };
+        let parameters = self.parameters(&signature, is_timed.then_some(stream::TIME))?;
+        Ok(Stages { comparison, units, features, sentences, parameters })
+    }
+}
+
+impl Finds for Containment {
+    async fn find(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<DataFrame> {
+        self.check_times(time_column)?;
+        let signature = self.signature()?;
+        run.workspace.parameters = self.parameters(&signature, time_column)?;
+        let (before_pairs, estimate) = self.before_pairs(signature.query);
+        run.workspace.run_all(&before_pairs).await?;
+        if let Some(estimate) = estimate {
+            let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
+            run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
+        }
+        run.workspace.run_all(&[self.scores()]).await?;
+        run.workspace.run_all(&self.timing(time_column)).await?;
+        if time_column.is_some() {
+            run.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await?;
+        }
+        run.workspace.run_all(&self.sharing()).await?;
+        run.workspace.run_all(&[query::CONTAINMENT]).await?.context("the last statement is a query")
+    }
+
+    fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
+        let signature = self.signature()?;
+        let before_pairs = self.before_pairs(signature.query).0;
+        let last = vec![query::CONTAINMENT];
+        let stages = [before_pairs, vec![self.scores()], self.timing(time_column), self.sharing(), last].concat();
+        Ok(vec![(self.parameters(&signature, time_column)?, stages)])
+    }
+
+    fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)> {
+        vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))]
     }
 }

@@ -13,6 +13,7 @@ mod run;
 mod signals;
 mod signature;
 mod sql;
+mod stream;
 mod threads;
 
 use std::process::ExitCode;
@@ -98,7 +99,12 @@ fn end_on_signal() -> std::io::Result<()> {
         signals::Signals::listen()?
     };
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
-        let (code, said) = runtime.block_on(signals.next());
+        let (code, said) = loop {
+            let heard = runtime.block_on(signals.next());
+            if !signals::ask_to_end() {
+                break heard;
+            }
+        };
         let _no_more = cleanup::remove_all();
         run::say(said);
         std::process::exit(code);

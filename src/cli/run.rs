@@ -20,8 +20,9 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::Ending;
+use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
-use super::{Ending, add};
 use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
@@ -209,13 +210,6 @@ impl<'a> Run<'a> {
     ) -> Result<ingest::Ingested> {
         let documents = self.read(inputs, reading, true)?;
         ingest::ingest(&self.workspace.session, documents, folder, needed).await
-    }
-
-    /// Runs a method up to the matches between texts, then, if they do not stand for too many pairs, to its end.
-    pub(super) async fn run_method(&mut self, method: &Method<'_>) -> Result<DataFrame> {
-        self.workspace.run_all(&method.texts()).await?;
-        self.refuse_more_pairs(query::TEXTS_ESTIMATE, method.options.max_pairs, FEWER_PLACES).await?;
-        self.workspace.run_all(&method.pairs).await?.context("the last statement is a query")
     }
 
     /// Fails if there would be more than `most` pairs, by the query that estimates them.
@@ -553,21 +547,54 @@ impl Method<'_> {
     pub(super) async fn run(self) -> Result<Ending> {
         match (self.options.show_sql, self.options.add.is_empty()) {
             (true, true) => return self.compared().show_sql(&[(self.parameters.clone(), self.stages())]),
-            (true, false) => return add::show_sql(&self),
-            (false, false) => return add::run(&self).await,
+            (true, false) => return add::show_sql(&self, self.addition()),
+            (false, false) => return add::run(&self, self.addition()).await,
             (false, true) => {}
         }
         let mut run = self.begin().await?.0;
-        run.workspace.parameters = self.parameters.clone();
-        let rows = run.run_method(&self).await?;
+        let rows = self.find(&mut run, None).await?;
         let count = run.write(rows, self.writing).await?;
         if let Some(path) = &self.options.capped {
             let output = OutputOptions { output: Some(path.clone()), format: None };
             run.write(run.capped().await?, &output).await?;
         }
-        let of_tables = self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table)));
-        let counts: Vec<_> = of_tables.chain([(self.result, count)]).collect();
+        let mut counts = self.counts(&run);
+        counts.push((self.result, count));
         run.end(&counts, self.fate).await
+    }
+
+    fn addition(&self) -> Addition<'_> {
+        Addition {
+            inputs: self.inputs,
+            add: &self.options.add,
+            time_column: self.options.time_column.as_deref(),
+            window: None,
+            needed: self.needed(),
+            capped: &self.options.capped,
+            writing: self.writing,
+            reading: self.reading,
+            running: self.running,
+            result: self.result,
+            fate: self.fate,
+        }
+    }
+}
+
+impl Finds for Method<'_> {
+    /// Runs the stages up to the matches between texts, then, if they do not stand for too many pairs, to the end.
+    async fn find(&self, run: &mut Run<'_>, _: Option<&str>) -> Result<DataFrame> {
+        run.workspace.parameters = self.parameters.clone();
+        run.workspace.run_all(&self.texts()).await?;
+        run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.options.max_pairs, FEWER_PLACES).await?;
+        run.workspace.run_all(&self.pairs).await?.context("the last statement is a query")
+    }
+
+    fn script(&self, _: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
+        Ok(vec![(self.parameters.clone(), self.stages())])
+    }
+
+    fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)> {
+        self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table))).collect()
     }
 }
 

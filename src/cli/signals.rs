@@ -1,9 +1,34 @@
 //! The signals that end the program, with the exit code and the word for each.
 
 use std::io::Result;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::sync::watch;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Whether a command wants to hear of the first signal, and to end by itself.
+static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// Tells it.
+static ASKED: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender::new(false));
+
+/// From here on the first signal asks this command to end, and only a second one ends the program.
+pub(super) fn end_when_asked() -> watch::Receiver<bool> {
+    ENDS_ITSELF.store(true, Ordering::Relaxed);
+    ASKED.subscribe()
+}
+
+/// Asks the command to end by itself, if it can and was not asked before.
+pub(super) fn ask_to_end() -> bool {
+    let ends_itself = ENDS_ITSELF.swap(false, Ordering::Relaxed);
+    if ends_itself {
+        ASKED.send_replace(true);
+    }
+    ends_itself
+}
 
 /// Listens to the signals that ask the program to end.
 #[cfg(unix)]

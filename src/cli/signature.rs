@@ -21,7 +21,7 @@ const KNOWN: [Known; 11] = [
         parameters: &[("n", 4.0), ("step", 3.0)],
     },
     Known { name: "characters", query: query::SIGNATURES_CHARACTERS, parameters: &[("n", 5.0)] },
-    Known { name: "lines", query: query::SIGNATURES_LINES, parameters: &[("n", 1.0)] },
+    Known { name: "lines", query: query::SIGNATURES_LINES, parameters: &[] },
     Known { name: "subwords", query: query::SIGNATURES_SUBWORDS, parameters: &[("n", 4.0)] },
     Known { name: "i_match", query: query::SIGNATURES_I_MATCH, parameters: &[("low", 0.1), ("high", 1.0)] },
     Known {
@@ -59,7 +59,8 @@ impl Signature {
     pub(super) fn help() -> String {
         let one = |known: &Known| {
             let parameters: Vec<_> = known.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            format!("{}:{}", known.name, parameters.join(","))
+            let separator = if parameters.is_empty() { "" } else { ":" };
+            format!("{}{separator}{}", known.name, parameters.join(","))
         };
         KNOWN.iter().map(one).collect::<Vec<_>>().join(", ")
     }

@@ -12,6 +12,13 @@ use super::problem::Error;
 /// The most columns a corpus may have. More means that keys are data.
 pub(crate) const MAX_COLUMNS: usize = 4096;
 
+/// The column that holds the text, where the user names none.
+pub(super) const TEXT_COLUMN: &str = "text";
+
+/// The columns that may hold the ids, where the user names none. What ibid writes itself is called doc_id, so its own tables are
+/// read back with their ids.
+pub(super) const ID_COLUMNS: [&str; 2] = ["doc_id", "id"];
+
 /// What a column's values have been so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -127,7 +134,7 @@ impl Roles {
     /// Finds the text column and the id column among `columns` of `file`.
     pub(crate) fn find(file: &str, columns: &FileColumns, options: &Options) -> Result<Self, Error> {
         let text_is_optional = options.text_is_optional;
-        let name = options.text_column.as_deref().unwrap_or("text");
+        let name = options.text_column.as_deref().unwrap_or(TEXT_COLUMN);
         let is_wanted = !(text_is_optional && name.is_empty());
         let text = is_wanted.then(|| name.to_owned());
         if columns.is_empty() {
@@ -142,8 +149,7 @@ impl Roles {
             Some("") => None,
             Some(name) if columns.has(name) => Some(name.to_owned()),
             Some(name) => return Err(missing(file, columns, name, "--id-column")),
-            // What ibid writes itself is called doc_id, so its own tables are read back with their ids.
-            None => ["doc_id", "id"].into_iter().find(|name| columns.has(name)).map(str::to_owned),
+            None => ID_COLUMNS.into_iter().find(|name| columns.has(name)).map(str::to_owned),
         };
         if id.is_some() && id == text {
             return Err(Error::Input(format!("{file}: the column {name:?} cannot be both the text and the id")));

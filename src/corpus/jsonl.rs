@@ -3,14 +3,16 @@
 //! The columns are the union of all keys: whole numbers, floats and booleans keep their type where all values of a key
 //! have it; what differs, and what is larger than 64 bits, is text; lists and objects are JSON text.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::batch::{Cell, Row};
-use super::columns::{FileColumns, Kind};
+use super::columns::{FileColumns, ID_COLUMNS, Kind, TEXT_COLUMN};
 use super::compression::{Line, Stream};
-use super::paths::InputFile;
+use super::paths::{Format, InputFile, STDIN};
 use super::problem::Problem;
-use super::{Context, Item};
+use super::{Context, Item, Options};
 
 /// The largest whole number up to which a float holds all.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
@@ -186,32 +188,117 @@ fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Resu
             );
         }
     }
-    let column = roles.text.as_deref().unwrap_or_default();
     let text = match text {
-        Some(Value::String(text)) => text,
-        text if roles.text_is_optional => {
-            text.and_then(cell).map(Cell::into_text).and_then(Result::ok).unwrap_or_default()
-        }
-        Some(value) => {
-            return Err(objects.bad(format!("the text, {column:?}, is {}, not text", name_of(&value)), 0));
-        }
-        None => return Err(objects.bad(format!("the text, {column:?}, is missing"), 0)),
+        text if roles.text_is_optional => as_text(text),
+        text => text_of(objects, roles.text.as_deref().unwrap_or_default(), text)?,
     };
-    let id = match (&roles.id, id) {
-        (None, _) => context.record_id(objects.record),
-        (Some(_), Some(Value::String(id))) if !id.is_empty() => id,
-        (Some(_), Some(Value::Number(n))) if n.is_i64() || n.is_u64() => n.to_string(),
-        (Some(column), found) => {
-            let found = match &found {
-                None => "missing",
-                Some(Value::String(_)) => "empty",
-                Some(value) => name_of(value),
-            };
-            let reason = format!("the id, {column:?}, is {found}; an id is text or a whole number of 64 bits");
-            return Err(objects.bad(reason, 0));
-        }
+    let id = match &roles.id {
+        None => context.record_id(objects.record),
+        Some(column) => id_of(objects, column, id)?,
     };
     Ok(Row { record: objects.record, line: Some(objects.line), id, text, others })
+}
+
+/// A value as the text of any column.
+fn as_text(value: Option<Value>) -> String {
+    value.and_then(cell).map(Cell::into_text).and_then(Result::ok).unwrap_or_default()
+}
+
+/// The text of the record that was read last.
+fn text_of(objects: &Objects, column: &str, value: Option<Value>) -> Result<String, Box<Problem>> {
+    match value {
+        Some(Value::String(text)) => Ok(text),
+        Some(value) => Err(objects.bad(format!("the text, {column:?}, is {}, not text", name_of(&value)), 0)),
+        None => Err(objects.bad(format!("the text, {column:?}, is missing"), 0)),
+    }
+}
+
+/// The id of the record that was read last.
+fn id_of(objects: &Objects, column: &str, value: Option<Value>) -> Result<String, Box<Problem>> {
+    let found = match value {
+        Some(Value::String(id)) if !id.is_empty() => return Ok(id),
+        Some(Value::Number(n)) if n.is_i64() || n.is_u64() => return Ok(n.to_string()),
+        None => "missing",
+        Some(Value::String(_)) => "empty",
+        Some(value) => name_of(&value),
+    };
+    Err(objects.bad(format!("the id, {column:?}, is {found}; an id is text or a whole number of 64 bits"), 0))
+}
+
+/// A document that came as a line of JSON.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    /// The value of the time column, as text.
+    pub(crate) time: Option<String>,
+    /// The line as it came, without its end.
+    pub(crate) line: Vec<u8>,
+    /// Which line it is, from 1, and at which byte it begins.
+    pub(crate) number: u64,
+    pub(crate) byte: u64,
+    /// The column that holds its id.
+    pub(crate) id_column: Arc<str>,
+}
+
+impl Arrival {
+    /// Why it is refused.
+    pub(crate) fn problem(&self, reason: String) -> Box<Problem> {
+        Problem::new(STDIN, reason).showing(&self.line, 0).at_line(self.number).at_byte(self.byte)
+    }
+}
+
+/// The documents that come as lines of JSON, each as soon as its line is there.
+pub(crate) struct Arrivals {
+    objects: Objects,
+    text_column: String,
+    /// The first document tells it where the user does not.
+    id_column: Option<Arc<str>>,
+    time_column: Option<String>,
+}
+
+impl Arrivals {
+    /// The lines of standard input.
+    pub(crate) fn of_stdin(options: &Options, time_column: Option<&str>) -> Result<Self, Box<Problem>> {
+        let file = InputFile::stdin(Format::Jsonl);
+        Ok(Self {
+            objects: Objects::open(&file, options.max_record_bytes)?,
+            text_column: options.text_column.clone().unwrap_or_else(|| TEXT_COLUMN.to_owned()),
+            id_column: options.id_column.as_deref().map(Arc::from),
+            time_column: time_column.map(str::to_owned),
+        })
+    }
+
+    /// The next document; after a problem, the one after it.
+    pub(crate) fn next(&mut self) -> Result<Option<Arrival>, Box<Problem>> {
+        let Some(mut object) = self.objects.next()? else { return Ok(None) };
+        let column = match &self.id_column {
+            Some(column) => Arc::clone(column),
+            None => match ID_COLUMNS.into_iter().find(|column| object.contains_key(*column)) {
+                Some(column) => Arc::clone(self.id_column.insert(Arc::from(column))),
+                None => {
+                    return Err(self.objects.bad("it has no id", 0).remedy(
+                        "a document of a stream needs an id of its own: give it a key \"id\", or name another one with \
+                         --id-column",
+                    ));
+                }
+            },
+        };
+        let id = id_of(&self.objects, &column, object.remove(&*column))?;
+        let text = text_of(&self.objects, &self.text_column, object.remove(&self.text_column))?;
+        let time = self.time_column.as_ref().and_then(|column| object.remove(column)).filter(|time| !time.is_null());
+        let time = time.map(|time| as_text(Some(time)));
+        let line = self.objects.buffer.clone();
+        Ok(Some(Arrival {
+            id,
+            text,
+            time,
+            line,
+            number: self.objects.line,
+            byte: self.objects.start,
+            id_column: column,
+        }))
+    }
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union, too_many};
 use self::ids::Ids;
+pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::paths::Format;
 use self::paths::{InputFile, Selection};

@@ -65,6 +65,17 @@ pub(crate) struct InputFile {
     pub(crate) compression: Compression,
 }
 
+impl InputFile {
+    /// Standard input, to be read as it comes.
+    pub(crate) fn stdin(format: Format) -> Self {
+        let (path, name) = (PathBuf::from("/dev/stdin"), "stdin".to_owned());
+        Self { path, label: STDIN.to_owned(), name, format, compression: Compression::Plain }
+    }
+}
+
+/// What errors call standard input.
+pub(super) const STDIN: &str = "standard input";
+
 /// What the inputs came to.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
@@ -100,7 +111,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             if std::mem::replace(&mut stdin_named, true) {
                 return Err(Error::Input("- (standard input) can be read only once; name it once".to_owned()));
             }
-            selection.files.push(spool("standard input", stdin, format, &mut selection.spooled)?);
+            selection.files.push(spool(STDIN, stdin, format, &mut selection.spooled)?);
             continue;
         }
         let path = tidy(Path::new(input));
@@ -281,7 +292,7 @@ fn spool(
         .map_err(|e| Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())))?;
     copy.rewind().map_err(write)?;
     let path = copy.into_temp_path();
-    let name = if label == "standard input" { "stdin".to_owned() } else { label.to_owned() };
+    let name = if label == STDIN { "stdin".to_owned() } else { label.to_owned() };
     let compression = Compression::of_first_bytes(&head);
     let mut file =
         InputFile { path: path.to_path_buf(), label: label.to_owned(), name, format: Format::Text, compression };

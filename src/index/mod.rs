@@ -88,6 +88,27 @@ impl Index {
         &self.manifest
     }
 
+    /// The index as it would be without its parts.
+    pub(crate) fn without_parts(&self) -> Self {
+        self.with_parts(|_| false)
+    }
+
+    /// The index as it would be without the parts of which all documents are of more than `seconds` before or after `times`.
+    pub(crate) fn within(&self, times: [i64; 2], seconds: f64) -> Self {
+        let [earliest, latest] = times.map(|time| time as f64 / 1e6);
+        self.with_parts(|part| {
+            part.times.is_none_or(|times| {
+                let [first, last] = times.map(|time| time as f64 / 1e6);
+                last >= earliest - seconds && first <= latest + seconds
+            })
+        })
+    }
+
+    fn with_parts(&self, is_kept: impl Fn(&Part) -> bool) -> Self {
+        let parts = self.manifest.parts.iter().filter(|part| is_kept(part)).cloned().collect();
+        Self { folder: self.folder.clone(), manifest: Manifest { parts, ..self.manifest.clone() } }
+    }
+
     /// The files of a table.
     pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
         let parts = self.folder.join(PARTS);

@@ -145,8 +145,13 @@ queries! {
     CONTAINMENT_TIMES = "containment/1_times.sql";
     CONTAINMENT_WITHOUT_TIME = "containment/2_without_time.sql";
     CONTAINMENT_IN_TIME = "containment/3_in_time.sql";
-    CONTAINMENT_SHARED = "containment/4_shared.sql";
-    CONTAINMENT = "containment/5_result.sql";
+    CONTAINMENT_SENTENCES = "containment/4_sentences.sql";
+    CONTAINMENT_SHARED = "containment/5_shared.sql";
+    CONTAINMENT = "containment/6_result.sql";
+    STREAM_DOCUMENTS = "stream/1_documents.sql";
+    STREAM_SENTENCES = "stream/1_sentences.sql";
+    STREAM_TIMES = "stream/2_times.sql";
+    STREAM_STORED = "stream/3_stored.sql";
     CONTAINED_DOCUMENTS = "containment_sets/1_contained.sql";
     CONTAINED_ESTIMATE = "containment_sets/2_estimate.sql";
     CONTAINED_DOCUMENTS_SCORES = "containment_sets/3_scores.sql";

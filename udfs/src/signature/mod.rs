@@ -10,6 +10,7 @@ mod frequent_tokens;
 mod i_match;
 mod i_match_ranked;
 mod minhash;
+mod multiset;
 mod rare_elements;
 mod set_frequencies;
 mod shared_weight;
@@ -37,6 +38,7 @@ use crate::arguments::{Sets, TokenRow, Tokens};
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(shingles::Shingles::default()),
+        ScalarUDF::from(multiset::Multiset::default()),
         ScalarUDF::from(winnow::Winnow::default()),
         ScalarUDF::from(skip_bigrams::SkipBigrams::default()),
         ScalarUDF::from(i_match::IMatch::default()),

@@ -136,8 +136,8 @@ fn similarity(function: &str, measure: Measure, args: Vec<ColumnarValue>, rows: 
     Ok(ColumnarValue::Array(Arc::new(values)))
 }
 
-/// How many elements two sets have in common.
-fn count_common(a: &[u64], b: &[u64]) -> usize {
+/// How many elements two sets, each of ascending elements, have in common.
+pub fn count_common(a: &[u64], b: &[u64]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);

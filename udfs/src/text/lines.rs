@@ -12,19 +12,19 @@ use crate::arguments::{coerce_text, tokens_type};
 /// `lines(text)`: the lines of a text.
 #[user_doc(
     doc_section(label = "Text"),
-    description = "The lines of a text in order, without the white space around them; empty lines are left out. Lines end \
-                   with a line feed, or a carriage return and a line feed. For texts that are edited by lines, such as \
-                   source code, logs and drafts: `shingles(lines(text), 1)` is the set of the lines, of which \
-                   `containment` gives the share that another version kept.\n\n\
-                   Returns `List<Utf8View>`. NULL for NULL; the empty list for text without anything but white space.",
+    description = "The lines of a text in order, as they stand, empty ones, too. A line ends with a line feed, or a carriage \
+                   return and a line feed, and without them. For texts that are edited by lines, such as source code, logs and \
+                   drafts: of `multiset(lines(text))`, `containment` gives the share of the lines that another version \
+                   kept.\n\n\
+                   Returns `List<Utf8View>`. NULL for NULL; the empty list for empty text.",
     syntax_example = "lines(text)",
     sql_example = r#"```sql
-> SELECT lines('  to be' || chr(10) || chr(10) || 'or not to be') AS lines;
-+-----------------------+
-| lines                 |
-+-----------------------+
-| [to be, or not to be] |
-+-----------------------+
+> SELECT lines('to be' || chr(10) || chr(10) || 'or not to be') AS lines;
++-------------------------+
+| lines                   |
++-------------------------+
+| [to be, , or not to be] |
++-------------------------+
 ```"#,
     argument(name = "text", description = "The text, of any width of Utf8.")
 )]
@@ -67,32 +67,38 @@ impl ScalarUDFImpl for Lines {
     }
 }
 
-/// Calls `found` with the range of each line of `text` that says something.
+/// Calls `found` with the range of each line of `text`.
 fn lines(text: &str, found: &mut dyn FnMut(Range<usize>)) {
-    let mut end = 0;
-    for line in text.split_inclusive('\n') {
-        let start = end + (line.len() - line.trim_start().len());
-        end += line.len();
-        let trimmed = line.trim();
-        if !trimmed.is_empty() {
-            found(start..start + trimmed.len());
-        }
+    let mut start = 0;
+    for ended in text.split_inclusive('\n') {
+        let line = ended.strip_suffix('\n').map_or(ended, |line| line.strip_suffix('\r').unwrap_or(line));
+        found(start..start + line.len());
+        start += ended.len();
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn of(text: &str) -> Vec<&str> {
+        let mut found = Vec::new();
+        lines(text, &mut |range| found.push(&text[range]));
+        found
+    }
+
     #[test]
-    fn lines_have_no_white_space_around_them_and_are_not_empty() {
-        let of = |text: &'static str| {
-            let mut found = Vec::new();
-            lines(text, &mut |range| found.push(&text[range]));
-            found
-        };
-        assert_eq!(of("one\r\n\n\t two\u{3000}words \nthree"), ["one", "two\u{3000}words", "three"]);
-        assert_eq!(of("\n \r\n"), [""; 0]);
+    fn lines_stand_as_they_are() {
+        assert_eq!(of("one\r\n\n\t two\u{3000}words \nthree\r"), ["one", "", "\t two\u{3000}words ", "three\r"]);
         assert_eq!(of(""), [""; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn they_are_those_of_the_standard_library(text in "[a \\n\\r\u{3000}]{0,30}") {
+            prop_assert_eq!(of(&text), text.lines().collect::<Vec<_>>());
+        }
     }
 }

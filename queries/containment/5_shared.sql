@@ -1,11 +1,12 @@
--- reads:  scores(doc_a, doc_b), units(side, doc, text) of sentences
+-- reads:  scores(doc_a, doc_b), doc_sentences(doc, words)
 -- writes: shared(doc_a, doc_b, sentences): how many of the distinct sentences of the contained document the container has word
 --         for word
 CREATE TABLE shared AS
-WITH sentences AS (
-    SELECT DISTINCT units.doc, md5(array_to_string(words(normalize(units.text)), ' ')) AS words
-    FROM units
-    LEFT SEMI JOIN (SELECT doc_a AS doc FROM scores UNION SELECT doc_b AS doc FROM scores) AS ends ON units.doc = ends.doc
+WITH ends AS (
+    SELECT doc_a AS doc FROM scores UNION SELECT doc_b AS doc FROM scores
+),
+sentences AS (
+    SELECT doc_sentences.* FROM doc_sentences LEFT SEMI JOIN ends ON doc_sentences.doc = ends.doc
 )
 SELECT scores.doc_a, scores.doc_b, count(*) AS sentences
 FROM scores

@@ -1,0 +1,4 @@
+-- reads:  units(doc, text) of sentences
+-- writes: doc_sentences(doc, words): the distinct sentences of each document, word for word, as hashes of their words
+CREATE OR REPLACE VIEW doc_sentences AS
+SELECT DISTINCT doc, md5(array_to_string(words(normalize(text)), ' ')) AS words FROM units

@@ -1,0 +1,99 @@
+use arrow::datatypes::DataType;
+use datafusion_common::Result;
+use datafusion_common::utils::take_function_args;
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{hash_token, sets_of_tokens};
+use crate::arguments::{TokenRow, Tokens, coerce_tokens, set_type};
+
+/// `multiset(tokens)`: the tokens as a set in which each repetition is an element of its own.
+#[user_doc(
+    doc_section(label = "Signatures"),
+    description = "The multiset of the tokens as a set of hashes: the second time that a token occurs is another element than the \
+                   first, and so on. So the size of the set is the number of the tokens, and two sets share of each token as many \
+                   as both have: of `multiset(lines(text))`, `containment` gives the share of the lines of one version that \
+                   another kept, as programs that compare files by lines count them, but for lines that changed places.\n\n\
+                   Returns `List<UInt64>`, ascending and distinct: XXH3 hashes that stay the same from release to release; of \
+                   tokens that occur once those of `shingles(tokens, 1)`. NULL for NULL; the empty set for an empty list; NULL \
+                   tokens are left out.",
+    syntax_example = "multiset(tokens)",
+    sql_example = r#"```sql
+> SELECT containment(multiset(['so', 'so', 'good']), multiset(['so', 'good'])) AS kept;
++--------------------+
+| kept               |
++--------------------+
+| 0.6666666666666666 |
++--------------------+
+```"#,
+    argument(
+        name = "tokens",
+        description = "The tokens, `List<Utf8>`, as `lines`, `words` or `characters` give them."
+    )
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Multiset {
+    signature: Signature,
+}
+
+impl Default for Multiset {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for Multiset {
+    fn name(&self) -> &str {
+        "multiset"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [tokens] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_tokens(self.name(), tokens)?])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(set_type())
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [tokens] = take_function_args(self.name(), &args.args)?;
+        let tokens = tokens.to_array(args.number_rows)?;
+        Ok(sets_of_tokens(&Tokens::try_new(&tokens)?, args.number_rows, multiset))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// Puts an element for each of `tokens` into `set`.
+fn multiset(tokens: TokenRow<'_>, set: &mut Vec<u64>) {
+    set.clear();
+    set.extend(tokens.map(hash_token));
+    set.sort_unstable();
+    let (mut last, mut repeats) = (None, 0_u64);
+    for element in set.iter_mut() {
+        repeats = if last == Some(*element) { repeats + 1 } else { 0 };
+        last = Some(*element);
+        if repeats > 0 {
+            *element = repetition(*element, repeats);
+        }
+    }
+    set.sort_unstable();
+    // Of two elements with one hash, which are one for all functions of sets.
+    set.dedup();
+}
+
+/// The element for a token that occurred so often before.
+fn repetition(token: u64, repeats: u64) -> u64 {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&token.to_le_bytes());
+    bytes[8..].copy_from_slice(&repeats.to_le_bytes());
+    xxh3_64(&bytes)
+}
