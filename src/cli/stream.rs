@@ -40,13 +40,13 @@ use crate::stream::{Extracted, Pool};
 pub(super) const TIME: &str = "time";
 
 /// How many documents that wait are looked at together. The first of them waits for the last.
-const BATCH: usize = 16;
+const BATCH: usize = 8;
 
 /// How many documents of the index are looked at together.
 const LOADED: usize = 256;
 
 /// How many documents that were read may wait.
-const QUEUE: usize = 64;
+const QUEUE: usize = 16;
 
 /// After how many documents that were judged they are added to the index, whatever time it is.
 const COMMIT_AT: u64 = 20_000;
@@ -276,7 +276,7 @@ impl<'a> Judging<'a> {
             self.residents.add(document);
         }
         let latency = u64::try_from(since.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.latencies.saturating_record(latency);
+        self.latencies.record(latency).context("cannot count a latency")?;
         Ok(true)
     }
 

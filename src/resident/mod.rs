@@ -143,10 +143,11 @@ impl Residents {
 
     /// Finds what contains a document, and what it contains, in the order of their ids.
     pub(crate) fn judge(&mut self, document: &Document) -> Vec<Contained> {
+        let any = !self.timing.is_timed || self.timing.later;
         let mut found = Vec::new();
         let mut take = |near| found.push(near);
         match (&mut self.by, &document.features) {
-            (By::Sets(sets), Features::Set(set)) => sets.search(set, |near| {
+            (By::Sets(sets), Features::Set(set)) => sets.search(set, any || self.newest >= document.seconds, |near| {
                 take(Found { document: near.number, score: near.score, score_back: near.score_back });
             }),
             (By::Sentences(by), Features::Sentences(sentences)) => by.search(sentences, take),
@@ -162,7 +163,6 @@ impl Residents {
                 continue;
             }
             let is_before = (other.seconds, &*other.id) < (document.seconds, document.id.as_str());
-            let any = !self.timing.is_timed || self.timing.later;
             let sentences = || count_common(&document.sentences, &other.sentences);
             // How near codes must be is said by their distance alone.
             let reaches = |score: f64| is_by_codes || score >= self.threshold;

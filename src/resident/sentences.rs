@@ -50,7 +50,7 @@ impl Sentences {
         let mut of_sentence = HashSet::new();
         for set in sentences.iter().filter(|set| !set.is_empty()) {
             of_sentence.clear();
-            self.sets.search(set, |near| {
+            self.sets.search(set, true, |near| {
                 let document = self.documents[(near.number - self.first_set) as usize];
                 if near.score >= least && of_sentence.insert(document) {
                     *there.entry(document).or_default() += set.len();

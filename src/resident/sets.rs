@@ -9,25 +9,78 @@ use super::share;
 
 /// Sets of hashes, numbered in the order in which they came.
 ///
-/// A set of n elements of which a share must be in another shares at least r elements with it, so it shares one of any n - r + 1
-/// (the prefix filter; Chaudhuri, Ganti, Kaushik 2006). So what contains an arriving set is found by the rarest elements of that
-/// in the postings of all elements, and what it contains by all its elements in the postings of the rarest of each set. Which
-/// elements are taken for rare makes a difference to time only.
+/// A set of n elements of which a share must be in another shares at least r elements with it: so of any q of its elements at
+/// least q - (n - r) (the prefix filter for q = n - r + 1; Chaudhuri, Ganti, Kaushik 2006). What contains an arriving set is found
+/// by counting, for its rarest elements, in the postings of all elements; what it contains by counting all its elements in the
+/// postings of the rarest of each set. Which elements are taken for rare, and how many, makes a difference to time only.
 #[derive(Debug)]
 pub(super) struct Sets {
     least: f64,
-    sets: VecDeque<Box<[u64]>>,
+    sets: VecDeque<Set>,
     /// The number of the first set.
     first: u32,
     all: Postings,
     rare: Postings,
     elements: usize,
-    /// When each set was last a candidate.
-    seen: VecDeque<u32>,
-    searches: u32,
+    /// How often each set was found, and which ones were; nothing between searches.
+    hits: Hits,
+    hits_back: Hits,
     /// Room to work in.
     by_count: Vec<(u32, u64)>,
 }
+
+#[derive(Debug)]
+struct Set {
+    elements: Box<[u64]>,
+    /// How many of its elements in `rare` a set must have that contains it.
+    required: u32,
+}
+
+/// How often sets were found.
+#[derive(Debug, Default)]
+struct Hits {
+    counts: Vec<u32>,
+    found: Vec<u32>,
+}
+
+impl Hits {
+    fn add(&mut self, i: usize) {
+        if let Ok(found) = u32::try_from(i)
+            && self.counts[i] == 0
+        {
+            self.found.push(found);
+        }
+        self.counts[i] += 1;
+    }
+
+    /// Counts a set that was found before.
+    fn add_again(&mut self, i: usize) {
+        self.counts[i] += u32::from(self.counts[i] > 0);
+    }
+
+    /// Lets go of sets that were found less often.
+    fn keep(&mut self, required: impl Fn(usize) -> u32) {
+        let counts = &mut self.counts;
+        self.found.retain(|found| {
+            let i = *found as usize;
+            let is_kept = counts[i] >= required(i);
+            if !is_kept {
+                counts[i] = 0;
+            }
+            is_kept
+        });
+    }
+
+    /// What is left; nothing is then.
+    fn take(&mut self) -> Vec<u32> {
+        let found = std::mem::take(&mut self.found);
+        found.iter().for_each(|i| self.counts[*i as usize] = 0);
+        found
+    }
+}
+
+/// How many postings are worth looking at to do without comparing two sets.
+const POSTINGS_OF_COMPARISON: usize = 16;
 
 /// A set that contains an arriving one or is contained in it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,66 +104,86 @@ impl Sets {
             all: Postings::default(),
             rare: Postings::default(),
             elements: 0,
-            seen: VecDeque::new(),
-            searches: 0,
+            hits: Hits::default(),
+            hits_back: Hits::default(),
             by_count: Vec::new(),
         }
     }
 
     /// Adds a set of ascending elements, and gives its number.
-    pub(super) fn add(&mut self, set: Box<[u64]>) -> u32 {
-        let number = self.end();
-        self.rank(&set);
-        self.all.add(number, set.iter().copied());
-        self.rare.add(number, self.by_count.iter().map(|(_, element)| *element));
-        self.elements += set.len();
-        self.sets.push_back(set);
-        self.seen.push_back(0);
+    pub(super) fn add(&mut self, elements: Box<[u64]>) -> u32 {
+        let number = self.first + u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
+        let prefix = self.prefix(elements.len());
+        // Some more elements, of which more must be found, so that few sets are found by chance.
+        let more = (elements.len() - prefix) / 4;
+        self.rank(&elements);
+        self.all.add(number, elements.iter().copied());
+        self.rare.add(number, self.by_count.iter().take(prefix + more).map(|(_, element)| *element));
+        self.elements += elements.len();
+        self.sets.push_back(Set { elements, required: u32::try_from(more + 1).unwrap_or(u32::MAX) });
         number
     }
 
-    /// The number of the next set.
-    pub(super) fn end(&self) -> u32 {
-        self.first + u32::try_from(self.sets.len()).unwrap_or(u32::MAX)
+    /// Of how many elements of a set of `n` one must be in any set that contains it.
+    fn prefix(&self, n: usize) -> usize {
+        Measure::Containment.prefix_length(Side::Left, n, self.least)
     }
 
-    /// Puts as many of the rarest elements of a set aside as are needed to find what contains it.
+    /// Puts the elements of a set into the order of rarity.
     fn rank(&mut self, set: &[u64]) {
-        let needed = Measure::Containment.prefix_length(Side::Left, set.len(), self.least);
         self.by_count.clear();
         self.by_count.extend(set.iter().map(|element| (self.all.count(*element), *element)));
-        if needed < self.by_count.len() {
-            self.by_count.select_nth_unstable(needed);
-            self.by_count.truncate(needed);
-        }
+        self.by_count.sort_unstable();
     }
 
-    /// Calls `found` with each set of which a share of at least `least` is in `set`, or in which such a share of `set` is.
-    pub(super) fn search(&mut self, set: &[u64], mut found: impl FnMut(Near)) {
-        self.searches = self.searches.wrapping_add(1);
-        if self.searches == 0 {
-            self.seen.iter_mut().for_each(|seen| *seen = 0);
-            self.searches = 1;
-        }
+    /// Calls `found` with each set in which a share of at least `least` of `set` is, and, if it may be the other way round, `back`,
+    /// of which such a share is in `set`.
+    pub(super) fn search(&mut self, set: &[u64], back: bool, mut found: impl FnMut(Near)) {
         self.rank(set);
-        let (first, search) = (self.first, self.searches);
-        let (sets, seen, least) = (&self.sets, &mut self.seen, self.least);
-        let mut judge = |number: u32| {
-            let i = (number - first) as usize;
-            if std::mem::replace(&mut seen[i], search) == search {
-                return;
+        for hits in [&mut self.hits, &mut self.hits_back] {
+            hits.counts.resize(self.sets.len(), 0);
+        }
+        let (first, prefix) = (self.first, self.prefix(set.len()));
+        let index = |number: u32| (number - first) as usize;
+        let (needed, others) = self.by_count.split_at(prefix.min(self.by_count.len()));
+        for (_, element) in needed {
+            self.all.each(*element, first, |number| self.hits.add(index(number)));
+        }
+        let mut required = 1;
+        for (count, element) in others {
+            if *count as usize > self.hits.found.len() * POSTINGS_OF_COMPARISON {
+                break;
             }
-            let (common, elements) = (count_common(set, &sets[i]), sets[i].len());
-            let near = Near { number, elements, score: share(common, set.len()), score_back: share(common, elements) };
-            if near.score >= least || near.score_back >= least {
+            self.all.each(*element, first, |number| self.hits.add_again(index(number)));
+            required += 1;
+            if required % 8 == 0 {
+                self.hits.keep(|_| required);
+            }
+        }
+        self.hits.keep(|_| required);
+        if back {
+            for element in set {
+                self.rare.each(*element, first, |number| self.hits_back.add(index(number)));
+            }
+            let sets = &self.sets;
+            self.hits_back.keep(|i| sets[i].required);
+        }
+        let mut near = self.hits.take();
+        near.extend(self.hits_back.take());
+        near.sort_unstable();
+        near.dedup();
+        for i in near {
+            let other = &self.sets[i as usize].elements;
+            let (common, elements) = (count_common(set, other), other.len());
+            let near = Near {
+                number: first + i,
+                elements,
+                score: share(common, set.len()),
+                score_back: share(common, elements),
+            };
+            if near.score >= self.least || (back && near.score_back >= self.least) {
                 found(near);
             }
-        };
-        for (_, element) in &self.by_count {
-            self.all.each(*element, first, &mut judge);
-        }
-        for element in set {
-            self.rare.each(*element, first, &mut judge);
         }
     }
 
@@ -119,8 +192,7 @@ impl Sets {
         while self.first < first
             && let Some(set) = self.sets.pop_front()
         {
-            self.elements -= set.len();
-            self.seen.pop_front();
+            self.elements -= set.elements.len();
             self.first += 1;
         }
         self.all.forget(self.first);
@@ -129,7 +201,7 @@ impl Sets {
 
     /// How many bytes this takes.
     pub(super) fn bytes(&self) -> usize {
-        self.all.bytes() + self.rare.bytes() + self.elements * 8 + self.sets.capacity() * 20
+        self.all.bytes() + self.rare.bytes() + self.elements * 8 + self.sets.capacity() * 32
     }
 }
 
@@ -161,15 +233,15 @@ mod tests {
     proptest! {
         #[test]
         fn a_search_finds_what_looking_at_all_sets_finds(
-            given in sets(), least in prop::sample::select(vec![0.1, 0.3, 0.5, 0.6, 2.0 / 3.0, 0.8, 1.0]), window in 1..40u32
+            given in sets(), least in prop::sample::select(vec![0.1, 0.3, 0.5, 0.6, 2.0 / 3.0, 0.8, 1.0]), window in 1..40u32,
+            back in any::<bool>()
         ) {
             let mut resident = Sets::new(least);
             for (i, set) in given.iter().enumerate() {
                 let end = u32::try_from(i).unwrap();
                 resident.forget(end.saturating_sub(window));
                 let mut found = Vec::new();
-                resident.search(&hashed(set), |near| found.push(near));
-                found.sort_by_key(|near| near.number);
+                resident.search(&hashed(set), back, |near| found.push(near));
                 let expected: Vec<_> = (end.saturating_sub(window)..end)
                     .map(|number| (number, &given[number as usize]))
                     .map(|(number, other)| Near {
@@ -178,7 +250,7 @@ mod tests {
                         score: share(set, other),
                         score_back: share(other, set),
                     })
-                    .filter(|near| near.score >= least || near.score_back >= least)
+                    .filter(|near| near.score >= least || (back && near.score_back >= least))
                     .collect();
                 prop_assert_eq!(found, expected);
                 prop_assert_eq!(resident.add(hashed(set)), end);
