@@ -272,6 +272,165 @@ fn the_rivals_find_a_copy_and_words_are_prepared() {
     }
 }
 
+/// A passage: sentences and characters of both documents, and how many sentences match.
+type Span = ([usize; 4], [usize; 4], usize);
+
+/// The runs of sentences of two documents that follow one another and match, in order of place; those without a pair that may
+/// start one are left out.
+fn runs(
+    a: &Sentences,
+    b: &Sentences,
+    is_in: impl Fn(&[&str], &[&str]) -> bool,
+    starts: impl Fn(usize) -> bool,
+) -> Vec<Span> {
+    let ends = |sentences: &Sentences, from: usize, to: usize| {
+        let length = |sentence: &Vec<&str>| format!("The {}.", sentence.join(" ")).chars().count();
+        let lengths: Vec<_> = sentences.iter().map(length).collect();
+        let before: usize = lengths[..from].iter().map(|length| length + 1).sum();
+        [before, before + lengths[from..to].iter().sum::<usize>() + (to - from - 1)]
+    };
+    let matches = |i: usize, j: usize| i < a.len() && j < b.len() && is_in(&a[i], &b[j]);
+    let mut found = Vec::new();
+    for i in 0..a.len() {
+        for j in 0..b.len() {
+            if matches(i, j) && !(i > 0 && j > 0 && matches(i - 1, j - 1)) {
+                let n = (0..).take_while(|n| matches(i + n, j + n)).count();
+                let ([a_start, a_end], [b_start, b_end]) = (ends(a, i, i + n), ends(b, j, j + n));
+                if (i..i + n).any(&starts) {
+                    found.push(([i, i + n, j, j + n], [a_start, a_end, b_start, b_end], n));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The passages of a row.
+fn passages(row: &Value) -> Vec<Span> {
+    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+    let span = |passage: &Value| {
+        let four =
+            |unit: &str| ["a_start", "a_end", "b_start", "b_end"].map(|end| number(&passage[&format!("{unit}_{end}")]));
+        // All is ASCII.
+        assert_eq!(four("char"), four("byte"));
+        (four("sent"), four("char"), number(&passage["sentences"]))
+    };
+    row["passages"].as_array().unwrap().iter().map(span).collect()
+}
+
+#[test]
+fn passages_are_the_runs_of_shared_sentences() {
+    let documents = documents(60, 8);
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |i| json!({ "at": i })))]);
+    let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
+    let same = |a: &[&str], b: &[&str]| a == b;
+    let mostly_in = |a: &[&str], b: &[&str]| {
+        let set = |words: &[&str]| shingles(&[&["the"], words].concat(), 2);
+        share(set(a).intersection(&set(b)).count(), set(a).len()) >= 0.6
+    };
+    let in_sentences = "--unit sentence --signature shingles:2 --sentence-threshold 0.6 --threshold 0.4";
+    for (options, is_in) in [
+        ("--signature shingles:2 --threshold 0.3", &same as &dyn Fn(&[&str], &[&str]) -> bool),
+        ("--method codet --threshold 0.3 --time-column at", &same),
+        ("--method simhash --distance 12", &same),
+        (in_sentences, &mostly_in),
+    ] {
+        let rows = place.rows(&format!("containment news.jsonl {options} --passages"));
+        let without = place.rows(&format!("containment news.jsonl {options}"));
+        assert_eq!(scores(&rows), scores(&without), "{options}");
+        assert!(without.iter().all(|row| row.get("passages").is_none()));
+        let mut longest = 0;
+        for row in &rows {
+            let of = |column: &str| by_id[row[column].as_str().unwrap()];
+            let (a, b) = (of("contained"), of("container"));
+            let found = passages(row);
+            assert_eq!(found, runs(a, b, is_in, |_| true), "{options}: {row}");
+            longest = longest.max(found.iter().map(|(.., sentences)| *sentences).max().unwrap_or(0));
+            if options == in_sentences {
+                continue;
+            }
+            let text = |sentences: &Sentences| {
+                sentences.iter().map(|words| format!("The {}.", words.join(" "))).collect::<Vec<_>>().join(" ")
+            };
+            for (_, [a_start, a_end, b_start, b_end], _) in found {
+                assert_eq!(text(a)[a_start..a_end], text(b)[b_start..b_end], "{options}: {row}");
+            }
+        }
+        assert!(rows.len() > 20 && longest > 2, "{options}: {} {longest}", rows.len());
+    }
+}
+
+#[test]
+fn frequent_sentences_carry_passages_on_and_are_counted() {
+    let vocabulary = ["sun", "moon", "star", "comet"];
+    let mut dice = Dice(9);
+    // Sentences of one word, so that many stand more than once.
+    let mut document = |i: usize| {
+        let (words, sentences) = if i.is_multiple_of(2) { (3, 10) } else { (4, 8) };
+        (format!("d{i:02}"), (0..sentences).map(|_| vec![vocabulary[dice.below(words)]]).collect())
+    };
+    let documents: Vec<(String, Sentences)> = (0..50).map(&mut document).collect();
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |_| json!({})))]);
+    let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
+    let command = "containment news.jsonl --signature shingles:1 --threshold 0.9 --passages --max-frequency 6";
+    let ended = place.run(&format!("{command} --strict --format ndjson"));
+    assert_eq!(ended.code, Some(4), "{}", ended.err);
+    assert!(ended.err.contains("sentences make more pairs of places in two documents"), "{}", ended.err);
+    assert!(ended.err.contains(", capped "), "{}", ended.err);
+    let rows = crate::program::json_lines(ended.text());
+    let (mut all, mut left, mut capped) = (0, 0, BTreeSet::new());
+    for row in &rows {
+        let of = |column: &str| by_id[row[column].as_str().unwrap()];
+        let (a, b) = (of("contained"), of("container"));
+        let count = |sentences: &Sentences, sentence: &Vec<&str>| sentences.iter().filter(|s| *s == sentence).count();
+        let is_frequent = |i: usize| count(a, &a[i]) * count(b, &a[i]) > 6;
+        capped.extend((0..a.len()).filter(|i| is_frequent(*i)).map(|i| a[i].clone()));
+        let expected = runs(a, b, |a, b| a == b, |i| !is_frequent(i));
+        assert_eq!(passages(row), expected, "{row}");
+        all += runs(a, b, |a, b| a == b, |_| true).len();
+        left += expected.len();
+    }
+    assert!(rows.len() > 50 && left > 50 && all > left + 50, "{} {left} {all}", rows.len());
+    assert!(ended.err.contains(&format!("capped {}, ", capped.len())), "{capped:?} {}", ended.err);
+    let refused = place.fails(1, &format!("{command} --max-pairs 2500"));
+    assert!(refused.contains("lower --max-frequency, or leave out --passages"), "{refused}");
+}
+
+#[test]
+fn passages_are_found_in_another_collection_and_pass_over_what_has_no_words() {
+    let short = "Die Brücke wurde im Jahr 1901 gebaut.\n* * *\nSie ist aus Stein und Holz.";
+    let long = format!("Überschrift ohne Belang.\n{short}\nMehr ist von ihr nicht bekannt.");
+    let document = |id: &str, text: &str| format!("{}\n", json!({ "id": id, "text": text }));
+    let place = Place::with([
+        ("new.jsonl", &document("short", short)),
+        ("old.jsonl", &(document("long", &long) + &document("short", short))),
+    ]);
+    let rows = place.rows("containment new.jsonl --against old.jsonl --passages");
+    assert_eq!(pairs(&rows), BTreeSet::from([("short".into(), "long".into())]));
+    let passage = &rows[0]["passages"][0];
+    assert_eq!(rows[0]["passages"].as_array().unwrap().len(), 1, "{rows:?}");
+    assert_eq!(passage["sentences"], 2);
+    let cut = |text: &str, side: &str| {
+        let at = |unit: &str, end: &str| {
+            usize::try_from(passage[&format!("{unit}_{side}_{end}")].as_u64().unwrap()).unwrap()
+        };
+        let characters: String =
+            text.chars().skip(at("char", "start")).take(at("char", "end") - at("char", "start")).collect();
+        assert_eq!(characters, text[at("byte", "start")..at("byte", "end")]);
+        characters
+    };
+    assert_eq!((cut(short, "a").as_str(), cut(&long, "b").as_str()), (short, short));
+    let csv = place.fails(1, "containment new.jsonl --against old.jsonl --passages --format csv");
+    assert!(csv.contains("--format ndjson or parquet"), "{csv}");
+    place.fails(2, "containment new.jsonl --max-frequency 5");
+    // Nothing word for word.
+    let other = document("other", &long.replace(" im Jahr 1901", " 1901").replace(" Stein und", " Stein oder"));
+    place.write("old.jsonl", other);
+    let rows =
+        place.rows("containment new.jsonl --against old.jsonl --signature shingles:1 --threshold 0.5 --passages");
+    assert_eq!((rows.len(), &rows[0]["passages"]), (1, &json!([])));
+}
+
 #[test]
 fn the_script_that_is_shown_gives_the_same() {
     let place = Place::with([("news.jsonl", &jsonl(&documents(40, 6), |i| json!({ "at": i })))]);
@@ -281,12 +440,14 @@ fn the_script_that_is_shown_gives_the_same() {
         "--unit sentence --signature shingles:2 --time-column at --window 10s",
         "--method codet --suffixes 2",
         "--method simhash --distance 8",
+        "--signature shingles:2 --passages --max-frequency 2",
+        "--unit sentence --signature shingles:2 --passages",
     ] {
         let command = format!("containment corpus {options}");
-        let expected = place.ok(&format!("{command} --format csv"));
-        assert!(expected.lines().count() > 3, "{options}");
+        let expected = place.ok(&format!("{command} --format ndjson"));
+        assert!(expected.lines().count() > 2, "{options}");
         place.write("script.sql", place.ok(&format!("{command} --show-sql")));
-        assert_eq!(place.ok("sql -f script.sql --format csv"), expected, "{options}");
+        assert_eq!(place.ok("sql -f script.sql --format ndjson"), expected, "{options}");
     }
 }
 

@@ -41,6 +41,9 @@ pub(super) trait Finds {
 
     /// What the summary counts, before the rows of the result.
     fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)>;
+
+    /// Ends the command: the summary, what was left out, the exit code.
+    async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending>;
 }
 
 /// Documents to add to an index, and how.
@@ -62,8 +65,6 @@ pub(super) struct Addition<'a> {
     pub(super) running: &'a RunOptions,
     /// What the rows are called in the summary.
     pub(super) result: &'static str,
-    /// What becomes of capped texts.
-    pub(super) fate: &'static str,
 }
 
 /// Runs a method over an index and a batch of documents.
@@ -266,7 +267,7 @@ impl<'a, F: Finds> Adding<'a, F> {
                 grouped((left_out.len() - refused) as u64)
             ));
         }
-        run.end(&counts, addition.fate).await.map(Some)
+        self.method.end(run, &counts).await.map(Some)
     }
 
     /// Makes the tables of the index and of the batch known.

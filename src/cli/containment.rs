@@ -9,6 +9,7 @@ use datafusion::dataframe::DataFrame;
 
 use super::Ending;
 use super::add::{self, Addition, Finds};
+use super::contained_passages::PassageOptions;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
@@ -23,7 +24,7 @@ use crate::stream::Stages;
 /// Find documents that are contained in others
 ///
 /// Columns: contained, container, score (the share of the first that is in the second), score_back (of the second in the first),
-/// sentences (of the first that the second has word for word).
+/// sentences (of the first that the second has word for word); with --passages also passages (where).
 #[derive(Debug, Args)]
 pub(super) struct Containment {
     /// A corpus, or anything that `ibid ingest` reads
@@ -92,6 +93,8 @@ pub(super) struct Containment {
     /// With --add -: how often documents that were judged are added to the index [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     commit_every: Option<f64>,
+    #[command(flatten)]
+    passages: PassageOptions,
     /// The most pairs of places to make; more are refused beforehand
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
@@ -139,6 +142,7 @@ impl Containment {
         if self.add.is_empty() {
             self.check_times(time_column)?;
         }
+        self.passages.check(&self.writing)?;
         match (self.show_sql, self.add.is_empty()) {
             (true, true) => return self.compared().show_sql(&self.script(time_column)?),
             (true, false) => return add::show_sql(&self, self.addition()),
@@ -148,6 +152,7 @@ impl Containment {
         }
         let mut run = Run::begin(&self.running)?;
         self.writing.check(&[])?;
+        self.passages.check(&self.writing)?;
         self.reading.begin_quarantine()?;
         let check = |table: &str, schema: &Schema| match time_column {
             Some(column) => Readable::TIMES.check(table, schema, "--time-column", column),
@@ -158,7 +163,22 @@ impl Containment {
         let found = run.write(rows, &self.writing).await?;
         let mut counts = self.counts(&run);
         counts.push((CONTAINED, found));
-        run.end(&counts, "").await
+        self.end(run, &counts).await
+    }
+
+    /// From the collection to the scores that time allows, if that does not take too many pairs.
+    pub(super) async fn score(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<()> {
+        self.check_times(time_column)?;
+        let signature = self.signature()?;
+        run.workspace.parameters = self.parameters(&signature, time_column)?;
+        let (before_pairs, estimate) = self.before_pairs(signature.query);
+        run.workspace.run_all(&before_pairs).await?;
+        if let Some(estimate) = estimate {
+            let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
+            run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
+        }
+        run.workspace.run_all(&[self.scores()]).await?;
+        run.workspace.run_all(&self.timing(time_column)).await.map(drop)
     }
 
     fn addition(&self) -> Addition<'_> {
@@ -173,11 +193,10 @@ impl Containment {
             reading: &self.reading,
             running: &self.running,
             result: CONTAINED,
-            fate: "",
         }
     }
 
-    fn signature(&self) -> Result<Signature> {
+    pub(super) fn signature(&self) -> Result<Signature> {
         self.signature.clone().map_or_else(|| "shingles:4".parse(), Ok)
     }
 
@@ -190,8 +209,13 @@ impl Containment {
         Ok(())
     }
 
+    /// Whether the idf of words counts.
+    pub(super) fn has_idf(&self) -> bool {
+        self.method != Way::Sets
+    }
+
     /// Fails where an option would have no effect.
-    fn check_method(&self) -> Result<()> {
+    pub(super) fn check_method(&self) -> Result<()> {
         let without_effect = [
             ("--unit", self.unit.is_some(), self.method == Way::Sets),
             ("--signature", self.signature.is_some(), self.method == Way::Sets),
@@ -200,8 +224,9 @@ impl Containment {
             ("--suffixes", self.suffixes.is_some(), self.method == Way::Codet),
             ("--unsorted", self.unsorted, self.method == Way::Codet),
             ("--distance", self.distance.is_some(), self.method == Way::Simhash),
-            ("--reference", self.reference.is_some(), self.method != Way::Sets),
+            ("--reference", self.reference.is_some(), self.has_idf()),
             ("--commit-every", self.commit_every.is_some(), self.is_stream()),
+            ("--passages", self.passages.is_asked_for(), !self.is_stream()),
         ];
         match without_effect.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
             Some((option, ..)) => bail!("{option} has no effect here; see --help for the method that it belongs to"),
@@ -231,7 +256,7 @@ impl Containment {
             threshold: self.threshold,
             window: self.window,
             later: self.later,
-            reads_reference: self.method != Way::Sets,
+            reads_reference: self.has_idf(),
             has_reference: self.reference.is_some(),
             commit_every: self.commit_every.unwrap_or(COMMIT_EVERY),
         }
@@ -246,9 +271,10 @@ impl Containment {
         }
     }
 
-    fn parameters(&self, signature: &Signature, time_column: Option<&str>) -> Result<Parameters> {
+    pub(super) fn parameters(&self, signature: &Signature, time_column: Option<&str>) -> Result<Parameters> {
         let mut parameters = Parameters::default();
         signature.set(&mut parameters);
+        self.passages.set(&mut parameters);
         parameters.set("against", self.against.is_some());
         parameters.set("add", !self.add.is_empty());
         parameters.set("within_documents", false);
@@ -285,7 +311,7 @@ impl Containment {
     }
 
     /// From the collection to what has pairs, and how many.
-    fn before_pairs(&self, signature: Query) -> (Vec<Query>, Option<Query>) {
+    pub(super) fn before_pairs(&self, signature: Query) -> (Vec<Query>, Option<Query>) {
         let (documents, sentences) = (self.units(query::UNITS_DOCUMENTS), self.units(query::UNITS_SENTENCES));
         let sets = vec![signature, query::TEXTS, query::TEXTS_OCCURRENCES];
         let (units, prepared, estimate) = match self.method {
@@ -301,7 +327,7 @@ impl Containment {
         ([vec![query::UNITS_DOCS], units, prepared].concat(), estimate)
     }
 
-    fn scores(&self) -> Query {
+    pub(super) fn scores(&self) -> Query {
         match self.method {
             Way::Sets if self.is_by_sentences() => query::CONTAINED_SENTENCES_SCORES,
             Way::Sets => query::CONTAINED_DOCUMENTS_SCORES,
@@ -311,7 +337,7 @@ impl Containment {
     }
 
     /// What time allows.
-    fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
+    pub(super) fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
         time_column.iter().flat_map(|_| timing).collect()
     }
@@ -343,33 +369,33 @@ impl Containment {
 
 impl Finds for Containment {
     async fn find(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<DataFrame> {
-        self.check_times(time_column)?;
-        let signature = self.signature()?;
-        run.workspace.parameters = self.parameters(&signature, time_column)?;
-        let (before_pairs, estimate) = self.before_pairs(signature.query);
-        run.workspace.run_all(&before_pairs).await?;
-        if let Some(estimate) = estimate {
-            let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
-            run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
-        }
-        run.workspace.run_all(&[self.scores()]).await?;
-        run.workspace.run_all(&self.timing(time_column)).await?;
+        self.score(run, time_column).await?;
         if time_column.is_some() {
             run.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await?;
         }
         run.workspace.run_all(&self.sharing()).await?;
-        run.workspace.run_all(&[query::CONTAINMENT]).await?.context("the last statement is a query")
+        self.passages.find(run, self.is_by_sentences(), self.max_pairs).await?;
+        run.workspace.run_all(&[self.passages.result()]).await?.context("the last statement is a query")
     }
 
     fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
         let signature = self.signature()?;
         let before_pairs = self.before_pairs(signature.query).0;
-        let last = vec![query::CONTAINMENT];
-        let stages = [before_pairs, vec![self.scores()], self.timing(time_column), self.sharing(), last].concat();
+        let last = vec![self.passages.result()];
+        let passages = self.passages.stages(self.is_by_sentences());
+        let stages =
+            [before_pairs, vec![self.scores()], self.timing(time_column), self.sharing(), passages, last].concat();
         Ok(vec![(self.parameters(&signature, time_column)?, stages)])
     }
 
     fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)> {
         vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))]
+    }
+
+    async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
+        let capped = self.passages.capped(&run);
+        run.summarise(counts, capped);
+        self.passages.say_capped(&run).await?;
+        Ok(run.ending(capped))
     }
 }

@@ -2,6 +2,7 @@
 
 mod add;
 mod clusters;
+mod contained_passages;
 mod containment;
 mod explain;
 mod gc;

@@ -33,7 +33,7 @@ use crate::session::session;
 use crate::stored::Stored;
 
 /// How many capped texts and skipped records are listed on standard error.
-const LISTED: usize = 10;
+pub(super) const LISTED: usize = 10;
 
 /// How much memory a pair of places takes, in bytes.
 pub(super) const BYTES_OF_PAIR: u64 = 200;
@@ -560,7 +560,7 @@ impl Method<'_> {
         }
         let mut counts = self.counts(&run);
         counts.push((self.result, count));
-        run.end(&counts, self.fate).await
+        self.end(run, &counts).await
     }
 
     fn addition(&self) -> Addition<'_> {
@@ -575,7 +575,6 @@ impl Method<'_> {
             reading: self.reading,
             running: self.running,
             result: self.result,
-            fate: self.fate,
         }
     }
 }
@@ -595,6 +594,10 @@ impl Finds for Method<'_> {
 
     fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)> {
         self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table))).collect()
+    }
+
+    async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
+        run.end(counts, self.fate).await
     }
 }
 

@@ -152,6 +152,17 @@ queries! {
     STREAM_SENTENCES = "stream/1_sentences.sql";
     STREAM_TIMES = "stream/2_times.sql";
     STREAM_STORED = "stream/3_stored.sql";
+    SPANNED_WORDS = "containment_passages/1_words.sql";
+    SPANNED_TEXTS = "containment_passages/1_texts.sql";
+    SPANNED_SAME = "containment_passages/2_same.sql";
+    SPANNED_CONTAINED = "containment_passages/2_contained.sql";
+    SPANNED_COMMON = "containment_passages/3_common.sql";
+    SPANNED_ESTIMATE = "containment_passages/4_estimate.sql";
+    SPANNED_SEEDS = "containment_passages/5_seeds.sql";
+    SPANNED_EXTENSIONS = "containment_passages/6_extensions.sql";
+    SPANNED_RUNS = "containment_passages/7_runs.sql";
+    SPANNED_CAPPED = "containment_passages/8_capped.sql";
+    SPANNED = "containment_passages/9_result.sql";
     CONTAINED_DOCUMENTS = "containment_sets/1_contained.sql";
     CONTAINED_ESTIMATE = "containment_sets/2_estimate.sql";
     CONTAINED_DOCUMENTS_SCORES = "containment_sets/3_scores.sql";
