@@ -164,12 +164,12 @@ fn write_function(page: &mut String, Function { name, aliases, doc }: &Function)
 fn command_line_reference() -> String {
     let program = help(&[]);
     let mut page = format!("{GENERATED}\n\n# Command line\n\n```text\n{program}```\n");
-    let commands = program.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    // A description that is wrapped goes on further to the right.
-    let commands =
-        commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
-    for command in commands {
-        let _ = write!(page, "\n## ibid {command}\n\n```text\n{}```\n", help(&[command]));
+    for command in commands(&program) {
+        let text = help(&[command]);
+        let _ = write!(page, "\n## ibid {command}\n\n```text\n{text}```\n");
+        for within in commands(&text) {
+            let _ = write!(page, "\n### ibid {command} {within}\n\n```text\n{}```\n", help(&[command, within]));
+        }
     }
     page.push_str(
         "\n## Exit codes\n\n\
@@ -182,6 +182,13 @@ fn command_line_reference() -> String {
          before is untouched |\n",
     );
     page
+}
+
+/// The commands that a help text lists.
+fn commands(help: &str) -> impl Iterator<Item = &str> {
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    // A description that is wrapped goes on further to the right.
+    listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()))
 }
 
 /// What `ibid [command] --help` prints.

@@ -2,6 +2,7 @@
 
 mod add;
 mod clusters;
+mod compare;
 mod contained_passages;
 mod containment;
 mod explain;
@@ -39,6 +40,7 @@ enum Command {
     Threads(threads::Threads),
     Clusters(clusters::Clusters),
     Containment(containment::Containment),
+    Compare(compare::Compare),
     Explain(explain::Explain),
     Sql(sql::Sql),
     Gc(gc::Gc),
@@ -121,6 +123,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Threads(command) => command.run().await,
         Command::Clusters(command) => command.run().await,
         Command::Containment(command) => command.run().await,
+        Command::Compare(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Gc(command) => command.run().await,

@@ -292,6 +292,11 @@ impl<'a> Run<'a> {
         Ok([session.table(table).await?.count().await? as u64, other as u64])
     }
 
+    /// Ends the progress.
+    pub(super) fn clear(&self) {
+        self.progress.finish_and_clear();
+    }
+
     /// Ends the progress and says what reading left out.
     pub(super) fn end_reading(&self) {
         self.progress.finish_and_clear();

@@ -174,6 +174,20 @@ queries! {
     CODET_SCORES = "containment_codet/4_scores.sql";
     SIMHASH_CODES = "containment_simhash/1_codes.sql";
     SIMHASH_SCORES = "containment_simhash/2_scores.sql";
+    COMPARE_LABEL_ROWS = "compare_labels/1_rows.sql";
+    COMPARE_LABELS_UNREAD = "compare_labels/2_unread.sql";
+    COMPARE_LABELS = "compare_labels/3_labels.sql";
+    COMPARE_LABELS_CONTRADICTORY = "compare_labels/4_contradictory.sql";
+    COMPARE_LABELS_UNKNOWN = "compare_labels/5_unknown.sql";
+    COMPARE_TRUTH = "compare_labels/6_truth.sql";
+    COMPARE_POSTINGS = "compare/1_postings.sql";
+    COMPARE_ESTIMATE = "compare/2_estimate.sql";
+    COMPARE_COMMON = "compare/3_common.sql";
+    COMPARE_SCORES = "compare/4_scores.sql";
+    COMPARE_FOUND = "compare/5_found.sql";
+    COMPARE_VISITED = "compare/5_visited.sql";
+    COMPARE_FIGURES = "compare/6_figures.sql";
+    COMPARE_PRINTED = "compare/7_printed.sql";
 }
 
 /// The values of `$parameters`, as SQL literals.

@@ -41,7 +41,7 @@ impl Threads {
 pub(in crate::cli) struct Readable(&'static [Form], &'static str);
 
 impl Readable {
-    const AS_TEXT: Self = Self(
+    pub(in crate::cli) const AS_TEXT: Self = Self(
         &[Form::Text, Form::Number, Form::Time, Form::Plain],
         "text, numbers, dates or times, which are read as their text",
     );
