@@ -481,7 +481,7 @@ pub(crate) const TIMINGS: [&str; 4] =
 fn batch_by_batch_is_one_run_by_every_method() {
     let methods = [
         "--signature shingles:2",
-        "--unit sentence --signature shingles:2",
+        "--unit sentence --signature shingles:2 --passages",
         "--method codet --reference all.jsonl",
         "--method simhash --distance 12 --reference all.jsonl",
     ];

@@ -291,6 +291,7 @@ fn what_a_stream_cannot_do_is_said() {
         ("--signature i_match_ranked:2,10", "how many documents have them"),
         ("--method codet", "name a collection with --reference"),
         ("--window 3h", "name the column with --time-column"),
+        ("--passages", "--passages has no effect here"),
         ("--id-column=", "needs an id of its own"),
         ("--input-format csv", "a stream is of JSON lines"),
     ] {

@@ -25,6 +25,10 @@ impl PassageOptions {
         parameters.set("max_frequency", i64::from(self.max_frequency.unwrap_or(1000)));
     }
 
+    pub(super) fn is_asked_for(&self) -> bool {
+        self.passages
+    }
+
     /// Fails where the result cannot be written.
     pub(super) fn check(&self, writing: &OutputOptions) -> Result<()> {
         if self.passages && writing.form()? == Format::Csv {

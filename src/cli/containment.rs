@@ -138,7 +138,7 @@ fn duration(text: &str) -> Result<f64> {
 impl Containment {
     pub(super) async fn run(self) -> Result<Ending> {
         self.check_method()?;
-        let time_column = self.time_column.as_deref();
+        let time_column = self.time_column();
         if self.add.is_empty() {
             self.check_times(time_column)?;
         }
@@ -185,7 +185,7 @@ impl Containment {
         Addition {
             inputs: &self.inputs,
             add: &self.add,
-            time_column: self.time_column.as_deref(),
+            time_column: self.time_column(),
             window: self.window,
             needed: Needed::DocumentsAndSentences,
             capped: &None,
@@ -194,6 +194,10 @@ impl Containment {
             running: &self.running,
             result: CONTAINED,
         }
+    }
+
+    pub(super) fn time_column(&self) -> Option<&str> {
+        self.time_column.as_deref()
     }
 
     pub(super) fn signature(&self) -> Result<Signature> {

@@ -79,8 +79,8 @@ impl Hits {
     }
 }
 
-/// How many postings are worth looking at to do without comparing two sets.
-const POSTINGS_OF_COMPARISON: usize = 16;
+/// How many postings of one more element are worth looking at for each set that would have to be compared otherwise.
+const POSTINGS_OF_COMPARISON: usize = 2;
 
 /// A set that contains an arriving one or is contained in it.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -270,7 +270,8 @@ impl CompareContainment {
     /// Says which documents have no time, once for all methods.
     async fn say_without_time(&self, reader: &mut Run<'_>, contenders: &[Contender]) -> Result<()> {
         let (Some(_), Some(first)) = (&self.time_column, contenders.first()) else { return Ok(()) };
-        reader.workspace.parameters = first.containment.parameters(&first.containment.signature()?)?;
+        reader.workspace.parameters =
+            first.containment.parameters(&first.containment.signature()?, first.containment.time_column())?;
         reader.workspace.run_all(&[query::CONTAINMENT_TIMES]).await?;
         reader.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await
     }
@@ -304,7 +305,7 @@ impl Contender {
         if self.way == Way::Postings {
             self.join_postings(run, max_pairs).await?;
         } else {
-            self.containment.score(run).await?;
+            self.containment.score(run, self.containment.time_column()).await?;
         }
         let (seconds, cpu_seconds) = (began.elapsed().as_secs_f64(), cpu.try_elapsed()?.as_secs_f64());
         let documents = run.workspace.rows_of(query::UNITS_DOCS).max(1);
@@ -330,7 +331,7 @@ impl Contender {
     /// The sets of the method, joined by all their elements.
     async fn join_postings(&self, run: &mut Run<'_>, max_pairs: u64) -> Result<()> {
         let signature = self.containment.signature()?;
-        run.workspace.parameters = self.containment.parameters(&signature)?;
+        run.workspace.parameters = self.containment.parameters(&signature, self.containment.time_column())?;
         let mut stages = self.containment.before_pairs(signature.query).0;
         stages.truncate(stages.iter().position(|stage| *stage == query::TEXTS).unwrap_or(stages.len()));
         stages.push(query::COMPARE_POSTINGS);
@@ -338,7 +339,7 @@ impl Contender {
         run.refuse_more_pairs(query::COMPARE_ESTIMATE, max_pairs, "leave out frequent words (--without-stop-words)")
             .await?;
         run.workspace.run_all(&[query::COMPARE_COMMON, query::COMPARE_SCORES]).await?;
-        run.workspace.run_all(&self.containment.timing()).await.map(drop)
+        run.workspace.run_all(&self.containment.timing(self.containment.time_column())).await.map(drop)
     }
 }
 
