@@ -3,6 +3,7 @@
 # make check  formatting, lints, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
+# make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make ci     check, demo and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
@@ -10,7 +11,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check docs bench ci
+.PHONY: help build demo test check docs bench bench-stream ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -46,5 +47,9 @@ bench: SIZE ?= M
 bench:
 	cargo build --release
 	benches/run --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --record
+
+bench-stream:
+	cargo build --release
+	python3 benches/stream.py --ibid "$(TARGET)/release/ibid"
 
 ci: check demo test
