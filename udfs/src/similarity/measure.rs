@@ -122,11 +122,38 @@ impl Measure {
         if high == 0 || !reaches(high) {
             return None;
         }
+        // Mostly where arithmetic says; rounding may put it beside that.
+        let near = self.about_required(a, b, threshold).clamp(low, high);
+        if reaches(near) {
+            high = near;
+            low = if near > 1 && !reaches(near - 1) { near } else { low };
+        } else {
+            low = near + 1;
+        }
         while low < high {
             let middle = low.midpoint(high);
             if reaches(middle) { high = middle } else { low = middle + 1 }
         }
         Some(low)
+    }
+
+    /// How many elements two sets of `a` and `b` elements must share to reach `threshold`, but for rounding.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a first guess, which is checked"
+    )]
+    fn about_required(self, a: usize, b: usize, threshold: f64) -> usize {
+        let (a, b) = (a as f64, b as f64);
+        let required = match self {
+            Self::Jaccard => threshold / (1.0 + threshold) * (a + b),
+            Self::Containment => threshold * a,
+            Self::Overlap => threshold,
+            Self::Dice => threshold * (a + b) / 2.0,
+            Self::Cosine => threshold * (a * b).sqrt(),
+        };
+        required.ceil() as usize
     }
 
     /// Whether the order of the two sets makes no difference.
