@@ -57,7 +57,7 @@ fn a_stream_finds_what_files_have() {
                 let (first, second) = (dice.below(20), 20 + dice.below(60));
                 let mut found = if first > 0 {
                     place.write("batch.jsonl", all[..first].join("\n"));
-                    json_lines(&place.run_with(format!("{command} batch.jsonl").split_whitespace(), "").text())
+                    json_lines(place.run_with(format!("{command} batch.jsonl").split_whitespace(), "").text())
                 } else {
                     Vec::new()
                 };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use arrow::array::{Array, AsArray};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::DataType;
@@ -308,9 +308,14 @@ impl<'a> Judging<'a> {
             self.committer.under_way().await
         }
         .await;
-        committed.with_context(|| {
-            format!("the last {} documents that were judged were not added to the index", grouped(self.committer.count))
-        })?;
+        let lost = self.committer.taken - self.committer.added;
+        if lost > 0 {
+            let lost = format!("the last {} documents that were judged were not added to the index", grouped(lost));
+            return Err(match judged.and(committed) {
+                Err(error) => error.context(lost),
+                Ok(()) => anyhow!(lost),
+            });
+        }
         judged?;
         self.run.skip(Summary {
             files: 1,
@@ -504,7 +509,12 @@ struct Committer {
     times: [f64; 2],
     /// How many parts there were.
     parts: u64,
+    /// How many documents are in the index, of all that were taken.
+    added: u64,
+    taken: u64,
     busy: Option<SpawnedTask<Result<Index>>>,
+    /// Whether a part could not be added: then none is that comes after it.
+    has_failed: bool,
 }
 
 /// No documents, so no times.
@@ -524,7 +534,10 @@ impl Committer {
             count: 0,
             times: NO_TIMES,
             parts: 0,
+            added: 0,
+            taken: 0,
             busy: None,
+            has_failed: false,
         })
     }
 
@@ -545,6 +558,7 @@ impl Committer {
         };
         lines.write_all(line).and_then(|()| lines.write_all(b"\n")).with_context(failed)?;
         self.count += 1;
+        self.taken += 1;
         self.times = [self.times[0].min(seconds), self.times[1].max(seconds)];
         Ok(())
     }
@@ -556,16 +570,18 @@ impl Committer {
     /// Waits until what is being added is added.
     async fn under_way(&mut self) -> Result<()> {
         if let Some(task) = &mut self.busy {
-            let added = task.await;
+            let added = task.await.context("what adds to the index stopped").flatten();
             self.busy = None;
-            self.index = added.context("what adds to the index stopped")??;
+            self.has_failed = added.is_err();
+            self.index = added?;
+            self.added = self.taken - self.count;
         }
         Ok(())
     }
 
     /// Begins to add what waits, unless something is being added.
     fn begin(&mut self) -> Result<()> {
-        if self.busy.is_some() || self.count == 0 {
+        if self.busy.is_some() || self.count == 0 || self.has_failed {
             return Ok(());
         }
         let path = self.path();

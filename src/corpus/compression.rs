@@ -112,6 +112,11 @@ impl Stream {
     /// Opens `file`. UTF-16 and UTF-32 are refused here, by their byte order marks.
     pub(crate) fn open(file: &InputFile) -> Result<Self, Box<Problem>> {
         let opened = File::open(&file.path).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+        Self::of(file, opened)
+    }
+
+    /// As [`Self::open`], once it is open.
+    pub(crate) fn of(file: &InputFile, opened: File) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
         let decoding = match file.compression {

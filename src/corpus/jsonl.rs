@@ -3,6 +3,8 @@
 //! The columns are the union of all keys: whole numbers, floats and booleans keep their type where all values of a key
 //! have it; what differs, and what is larger than 64 bits, is text; lists and objects are JSON text.
 
+use std::fs::File;
+use std::io;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -32,16 +34,11 @@ struct Objects {
 
 impl Objects {
     fn open(file: &InputFile, limit: usize) -> Result<Self, Box<Problem>> {
-        Ok(Self {
-            file: file.label.clone(),
-            stream: Stream::open(file)?,
-            limit,
-            buffer: Vec::new(),
-            start: 0,
-            line: 0,
-            record: 0,
-            ended: false,
-        })
+        Ok(Self::of(file, Stream::open(file)?, limit))
+    }
+
+    fn of(file: &InputFile, stream: Stream, limit: usize) -> Self {
+        Self { file: file.label.clone(), stream, limit, buffer: Vec::new(), start: 0, line: 0, record: 0, ended: false }
     }
 
     /// The next object; after a problem, the one after it.
@@ -241,6 +238,15 @@ pub(crate) struct Arrival {
     pub(crate) id_column: Arc<str>,
 }
 
+/// Standard input as a file, which is read without a lock and without a buffer that others share.
+fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
+    owned.map(File::from)
+}
+
 impl Arrival {
     /// Why it is refused.
     pub(crate) fn problem(&self, reason: String) -> Box<Problem> {
@@ -261,8 +267,9 @@ impl Arrivals {
     /// The lines of standard input.
     pub(crate) fn of_stdin(options: &Options, time_column: Option<&str>) -> Result<Self, Box<Problem>> {
         let file = InputFile::stdin(Format::Jsonl);
+        let opened = stdin().map_err(|e| Problem::new(STDIN, format!("cannot open it: {e}")))?;
         Ok(Self {
-            objects: Objects::open(&file, options.max_record_bytes)?,
+            objects: Objects::of(&file, Stream::of(&file, opened)?, options.max_record_bytes),
             text_column: options.text_column.clone().unwrap_or_else(|| TEXT_COLUMN.to_owned()),
             id_column: options.id_column.as_deref().map(Arc::from),
             time_column: time_column.map(str::to_owned),

@@ -66,9 +66,9 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
-    /// Standard input, to be read as it comes.
+    /// Standard input, which has no path.
     pub(crate) fn stdin(format: Format) -> Self {
-        let (path, name) = (PathBuf::from("/dev/stdin"), "stdin".to_owned());
+        let (path, name) = (PathBuf::new(), "stdin".to_owned());
         Self { path, label: STDIN.to_owned(), name, format, compression: Compression::Plain }
     }
 }
