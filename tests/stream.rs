@@ -297,6 +297,12 @@ fn what_a_stream_cannot_do_is_said() {
         assert!(error.contains(said), "{options}: {error}");
         assert!(!place.path("index").exists());
     }
+    // As often as it can, and once in an age.
+    for every in ["0s", "500000years"] {
+        let (answers, _) =
+            stream(&place, &format!("containment other --add - --commit-every {every}"), &document("a", TEXT));
+        assert_eq!(answers.len(), 1);
+    }
     let error = place.fails(1, "containment index --add a.jsonl --commit-every 3s");
     assert!(error.contains("--commit-every has no effect here"), "{error}");
     let lines = (0..2000).map(|i| document(&i.to_string(), &format!("{i} {TEXT}"))).collect::<Vec<_>>().join("\n");

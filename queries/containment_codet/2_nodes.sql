@@ -2,7 +2,8 @@
 -- writes: nodes(side, doc, node, weight, times): the tree of the words of all sentences, rarest first, as the hashes of its paths:
 --         how many sentences of a document visit each node, and its depth times the idf of its word
 CREATE TABLE nodes AS
-SELECT side, doc, visited['node'] AS node, visited['weight'] AS weight, count(*) AS times
+-- A node has one weight, and a document is of one side: fewer columns to group by.
+SELECT max(side) AS side, doc, visited['node'] AS node, max(visited['weight']) AS weight, count(*) AS times
 FROM (
     SELECT
         side,
@@ -12,4 +13,4 @@ FROM (
         ) AS visited
     FROM units
 )
-GROUP BY side, doc, visited['node'], visited['weight']
+GROUP BY doc, visited['node']

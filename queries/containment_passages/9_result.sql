@@ -1,6 +1,6 @@
 -- reads:  scores(doc_a, doc_b, score, score_back), shared(doc_a, doc_b, sentences), runs(doc_a, doc_b, run), places(doc, place,
 --         sent), spans(doc, sent, char_start, char_end, byte_start, byte_end), docs(doc, doc_id)
--- writes: the result of containment/6_result.sql, and for each row the passages, a of the contained, b of the container
+-- writes: the result of containment/7_result.sql, and for each row the passages, a of the contained, b of the container
 WITH placed AS (
     SELECT places.doc, places.place, places.sent, spans.char_start, spans.char_end, spans.byte_start, spans.byte_end
     FROM places JOIN spans ON places.doc = spans.doc AND places.sent = spans.sent

@@ -177,7 +177,7 @@ impl Containment {
             let remedy = "leave out frequent words (--without-stop-words), raise --threshold, or give less at a time";
             run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
         }
-        run.workspace.run_all(&[self.scores()]).await?;
+        run.workspace.run_all(self.scores()).await?;
         run.workspace.run_all(&self.timing(time_column)).await.map(drop)
     }
 
@@ -331,12 +331,15 @@ impl Containment {
         ([vec![query::UNITS_DOCS], units, prepared].concat(), estimate)
     }
 
-    pub(super) fn scores(&self) -> Query {
+    /// From what has pairs to the scores.
+    pub(super) fn scores(&self) -> &'static [Query] {
         match self.method {
-            Way::Sets if self.is_by_sentences() => query::CONTAINED_SENTENCES_SCORES,
-            Way::Sets => query::CONTAINED_DOCUMENTS_SCORES,
-            Way::Codet => query::CODET_SCORES,
-            Way::Simhash => query::SIMHASH_SCORES,
+            Way::Sets if self.is_by_sentences() => {
+                &[query::CONTAINED_SENTENCES_SHARES, query::CONTAINED_SENTENCES_SCORES]
+            }
+            Way::Sets => &[query::CONTAINED_DOCUMENTS_SCORES],
+            Way::Codet => &[query::CODET_COMMON, query::CODET_SCORES],
+            Way::Simhash => &[query::SIMHASH_NEAR, query::SIMHASH_SCORES],
         }
     }
 
@@ -349,7 +352,7 @@ impl Containment {
     /// The sentences that are shared.
     fn sharing(&self) -> Vec<Query> {
         let mut sharing = self.units(query::UNITS_SENTENCES);
-        sharing.extend([query::CONTAINMENT_SENTENCES, query::CONTAINMENT_SHARED]);
+        sharing.extend([query::CONTAINMENT_SENTENCES, query::CONTAINMENT_FOUND_SENTENCES, query::CONTAINMENT_SHARED]);
         sharing
     }
 
@@ -388,7 +391,7 @@ impl Finds for Containment {
         let last = vec![self.passages.result()];
         let passages = self.passages.stages(self.is_by_sentences());
         let stages =
-            [before_pairs, vec![self.scores()], self.timing(time_column), self.sharing(), passages, last].concat();
+            [before_pairs, self.scores().to_vec(), self.timing(time_column), self.sharing(), passages, last].concat();
         Ok(vec![(self.parameters(&signature, time_column)?, stages)])
     }
 

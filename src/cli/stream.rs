@@ -20,6 +20,7 @@ use futures::{Stream, StreamExt, TryStreamExt, stream};
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::interval_at;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::add::{self, Addition};
@@ -50,6 +51,9 @@ const QUEUE: usize = 16;
 
 /// After how many documents that were judged they are added to the index, whatever time it is.
 const COMMIT_AT: u64 = 20_000;
+
+/// More seconds than any stream takes: a year.
+const LONGEST: f64 = 31_536_000.0;
 
 /// Times beyond this do not fit 64 bits as microseconds.
 const LATEST: f64 = 9e12;
@@ -194,7 +198,8 @@ impl<'a> Judging<'a> {
             Event::Problem(_) => None,
         });
         let mut events = std::pin::pin!(events);
-        let mut due = tokio::time::interval(Duration::from_secs_f64(self.streamed.commit_every));
+        let commit_every = Duration::from_secs_f64(self.streamed.commit_every.clamp(0.001, LONGEST));
+        let mut due = interval_at(tokio::time::Instant::now() + commit_every, commit_every);
         loop {
             tokio::select! {
                 biased;

@@ -60,15 +60,12 @@ impl Index {
     /// Opens an index to be added to, which may have to be made: it has no parts then, and the number 0.
     pub(crate) fn open_to_add(folder: &Path) -> Result<Self> {
         let folder: PathBuf = folder.components().collect();
-        if Self::is_at(&folder) {
-            let manifest = newest(&folder)?.unwrap_or_default();
-            return Ok(Self { folder, manifest });
-        }
-        if folder.exists() {
+        if !Self::is_at(&folder) && folder.exists() {
+            // Another run may be making the index at the same time.
             let stranger = fs::read_dir(&folder)
                 .with_context(|| format!("{} is no folder of an index; name another", folder.display()))?
                 .filter_map(Result::ok)
-                .find(|entry| entry.file_name() != PARTS);
+                .find(|entry| entry.file_name() != PARTS && entry.file_name() != MANIFESTS);
             if let Some(stranger) = stranger {
                 bail!(
                     "{} is no index: it holds {}; --add makes an index where there is no folder yet",
@@ -77,7 +74,8 @@ impl Index {
                 );
             }
         }
-        Ok(Self { folder, manifest: Manifest::default() })
+        let manifest = newest(&folder)?.unwrap_or_default();
+        Ok(Self { folder, manifest })
     }
 
     pub(crate) fn folder(&self) -> &Path {

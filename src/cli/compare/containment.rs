@@ -203,10 +203,10 @@ impl CompareContainment {
                 self.containment(&options).with_context(|| format!("as options of ibid containment, {options}"))?;
             let way = match containment.scores() {
                 _ if name == POSTINGS => Way::Postings,
-                query::CODET_SCORES => Way::Codet,
-                query::CONTAINED_SENTENCES_SCORES => Way::Join(query::CONTAINED_SENTENCES),
-                query::CONTAINED_DOCUMENTS_SCORES => Way::Join(query::CONTAINED_DOCUMENTS),
-                scores => Way::Join(scores),
+                [query::CODET_COMMON, ..] => Way::Codet,
+                [query::SIMHASH_NEAR, ..] => Way::Join(query::SIMHASH_NEAR),
+                [query::CONTAINED_SENTENCES_SHARES, ..] => Way::Join(query::CONTAINED_SENTENCES),
+                _ => Way::Join(query::CONTAINED_DOCUMENTS),
             };
             Ok(Contender { name, options, containment, way })
         })

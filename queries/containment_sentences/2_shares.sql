@@ -1,7 +1,7 @@
 -- reads:  contained_texts(text_a, text_b), occurrences(text_id, unit, doc, side), texts(text_id, set)
--- writes: scores(doc_a, doc_b, score, score_back): the share of a document, by the elements of its sentences, whose sentences are
---         in a sentence of another, and the other way round
-CREATE TABLE scores AS
+-- writes: shares(doc_a, side_a, doc_b, score): the share of a document, by the elements of its sentences, whose sentences are in a
+--         sentence of another
+CREATE TABLE shares AS
 WITH sentences AS (
     SELECT occurrences.*, cardinality(texts.set) AS elements
     FROM occurrences JOIN texts ON occurrences.text_id = texts.text_id
@@ -9,7 +9,7 @@ WITH sentences AS (
 sizes AS (
     SELECT doc, sum(elements) AS elements FROM sentences GROUP BY doc
 ),
-shares AS (
+common AS (
     SELECT doc_a, side_a, doc_b, sum(elements) AS elements
     FROM (
         SELECT DISTINCT a.unit, a.elements, a.doc AS doc_a, a.side AS side_a, b.doc AS doc_b
@@ -19,12 +19,6 @@ shares AS (
         WHERE a.doc <> b.doc AND (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1 OR b.side = 1)
     )
     GROUP BY doc_a, side_a, doc_b
-),
-scored AS (
-    SELECT shares.doc_a, shares.side_a, shares.doc_b, CAST(shares.elements AS DOUBLE) / sizes.elements AS score
-    FROM shares JOIN sizes ON shares.doc_a = sizes.doc
 )
-SELECT there.doc_a, there.doc_b, there.score, coalesce(back.score, 0) AS score_back
-FROM scored AS there
-LEFT JOIN scored AS back ON there.doc_a = back.doc_b AND there.doc_b = back.doc_a
-WHERE there.score >= $threshold AND (NOT $against OR there.side_a = 0)
+SELECT common.doc_a, common.side_a, common.doc_b, CAST(common.elements AS DOUBLE) / sizes.elements AS score
+FROM common JOIN sizes ON common.doc_a = sizes.doc

@@ -1,0 +1,14 @@
+-- reads:  nodes(side, doc, node, weight, times)
+-- writes: common(doc_a, doc_b, weight): CS(A, C) of CoDet (Varol et al. 2011, section 3), for each two documents that share a node
+CREATE TABLE common AS
+WITH visits AS (
+    SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
+    FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
+    WHERE (NOT $against OR a.side <> b.side) AND (NOT $add OR a.side = 1)
+    UNION ALL
+    -- Where documents are added, in two parts, so that those of the index are joined with the new ones alone.
+    SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
+    FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
+    WHERE $add AND a.side = 0 AND b.side = 1
+)
+SELECT doc_a, doc_b, sum(weight) AS weight FROM visits GROUP BY doc_a, doc_b
