@@ -1,4 +1,4 @@
--- reads:  common(doc_a, doc_b, weight), nodes(doc, weight, times)
+-- reads:  common_nodes(doc_a, doc_b, weight), nodes(doc, weight, times)
 -- writes: scores(doc_a, doc_b, score, score_back): CS(A, C) / SCS(A) and CS(A, C) / SCS(C), at most 1: it would be more where one
 --         repeats what the other says once
 CREATE TABLE scores AS
@@ -7,11 +7,11 @@ WITH own AS (
 ),
 shares AS (
     SELECT
-        common.doc_a,
-        common.doc_b,
-        least(common.weight / nullif(a.weight, 0), 1) AS score_a,
-        least(common.weight / nullif(b.weight, 0), 1) AS score_b
-    FROM common JOIN own AS a ON common.doc_a = a.doc JOIN own AS b ON common.doc_b = b.doc
+        common_nodes.doc_a,
+        common_nodes.doc_b,
+        least(common_nodes.weight / nullif(a.weight, 0), 1) AS score_a,
+        least(common_nodes.weight / nullif(b.weight, 0), 1) AS score_b
+    FROM common_nodes JOIN own AS a ON common_nodes.doc_a = a.doc JOIN own AS b ON common_nodes.doc_b = b.doc
 )
 SELECT doc_a, doc_b, score_a AS score, score_b AS score_back FROM shares WHERE score_a >= $threshold
 UNION ALL

@@ -338,7 +338,7 @@ impl Containment {
                 &[query::CONTAINED_SENTENCES_SHARES, query::CONTAINED_SENTENCES_SCORES]
             }
             Way::Sets => &[query::CONTAINED_DOCUMENTS_SCORES],
-            Way::Codet => &[query::CODET_COMMON, query::CODET_SCORES],
+            Way::Codet => &[query::CODET_COMMON_NODES, query::CODET_SCORES],
             Way::Simhash => &[query::SIMHASH_NEAR, query::SIMHASH_SCORES],
         }
     }

@@ -173,7 +173,7 @@ queries! {
     CODET_REFERENCE = "containment_codet/1_reference.sql";
     CODET_NODES = "containment_codet/2_nodes.sql";
     CODET_ESTIMATE = "containment_codet/3_estimate.sql";
-    CODET_COMMON = "containment_codet/4_common.sql";
+    CODET_COMMON_NODES = "containment_codet/4_common_nodes.sql";
     CODET_SCORES = "containment_codet/5_scores.sql";
     SIMHASH_CODES = "containment_simhash/1_codes.sql";
     SIMHASH_NEAR = "containment_simhash/2_near.sql";

@@ -203,7 +203,7 @@ impl CompareContainment {
                 self.containment(&options).with_context(|| format!("as options of ibid containment, {options}"))?;
             let way = match containment.scores() {
                 _ if name == POSTINGS => Way::Postings,
-                [query::CODET_COMMON, ..] => Way::Codet,
+                [query::CODET_COMMON_NODES, ..] => Way::Codet,
                 [query::SIMHASH_NEAR, ..] => Way::Join(query::SIMHASH_NEAR),
                 [query::CONTAINED_SENTENCES_SHARES, ..] => Way::Join(query::CONTAINED_SENTENCES),
                 _ => Way::Join(query::CONTAINED_DOCUMENTS),

@@ -1,6 +1,6 @@
 -- reads:  nodes(side, doc, node, weight, times)
--- writes: common(doc_a, doc_b, weight): CS(A, C) of CoDet (Varol et al. 2011, section 3), for each two documents that share a node
-CREATE TABLE common AS
+-- writes: common_nodes(doc_a, doc_b, weight): CS(A, C) of CoDet (Varol et al. 2011, section 3), for each two documents that share a node
+CREATE TABLE common_nodes AS
 WITH visits AS (
     SELECT a.doc AS doc_a, b.doc AS doc_b, a.times * b.times * a.weight AS weight
     FROM nodes AS a JOIN nodes AS b ON a.node = b.node AND a.doc < b.doc
