@@ -85,6 +85,11 @@ config_namespace! {
         /// otherwise all that share an element.
         pub prefix: bool, default = true
 
+        /// Where the measure asks how much of one set is in the other, the operator counts which elements of the first the other
+        /// has, if that fits into memory, and compares those sets only that have enough of its rarest; otherwise it looks for
+        /// one of these.
+        pub count: bool, default = true
+
         /// The operator passes over sets of which too few elements come after the one that they share.
         pub position: bool, default = true
 

@@ -211,7 +211,7 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
-                for filter in ["prefix", "position", "bitmap"] {
+                for filter in ["prefix", "count", "position", "bitmap"] {
                     let unfiltered = runtime.block_on(async {
                         let session = session("operator", partitions, batch_size, &a, &b).await;
                         let off = format!("SET ibid.similarity_join.filters.{filter} = false");
@@ -597,6 +597,14 @@ async fn the_metrics_of_the_operator_add_up() {
         sum("pruned_position") + sum("pruned_bitmap") + sum("repeated") + sum("verified"),
         "{metrics}"
     );
+    // Counting, every pair is a candidate once.
+    let frame = session.sql("SELECT a.id FROM a JOIN a AS b ON containment(a.set, b.set) >= 0.9").await.unwrap();
+    let plan = frame.create_physical_plan().await.unwrap();
+    collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+    let metrics = plan.metrics().unwrap();
+    let sum = |name| metrics.sum_by_name(name).unwrap().as_usize();
+    assert!(sum("verified") > 0 && sum("pruned_count") > 0, "{metrics}");
+    assert_eq!(sum("candidates"), sum("pruned_count") + sum("verified"), "{metrics}");
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 CREATE TABLE texts AS
 SELECT
     min(unit) AS text_id,
-    set,
+    unpack_set(packed) AS set,
     count(*) AS units,
     sum(side) AS against_units
-FROM signatures
-WHERE cardinality(set) > 0
-GROUP BY set
+-- Bytes are grouped in half the time of lists.
+FROM (SELECT unit, side, pack_set(set) AS packed FROM signatures WHERE cardinality(set) > 0)
+GROUP BY packed

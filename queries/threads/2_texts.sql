@@ -5,9 +5,9 @@ CREATE TABLE texts AS
 SELECT
     min(doc) * 4294967296 + field AS text_id,
     field,
-    set,
+    unpack_set(packed) AS set,
     count(*) AS threads,
     sum(side) AS against_threads
-FROM sets
-WHERE field IN ($founding)
-GROUP BY field, set
+-- Bytes are grouped in half the time of lists.
+FROM (SELECT field, doc, side, pack_set(set) AS packed FROM sets WHERE field IN ($founding))
+GROUP BY field, packed

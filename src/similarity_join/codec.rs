@@ -133,6 +133,8 @@ struct ExecMessage {
     no_position_filter: bool,
     #[prost(bool, tag = "15")]
     no_bitmap_filter: bool,
+    #[prost(bool, tag = "16")]
+    no_count_filter: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -292,6 +294,7 @@ impl PhysicalExtensionCodec for IbidCodec {
             no_prefix_filter: !exec.condition.filters.prefix,
             no_position_filter: !exec.condition.filters.position,
             no_bitmap_filter: !exec.condition.filters.bitmap,
+            no_count_filter: !exec.condition.filters.count,
         };
         buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
@@ -346,6 +349,7 @@ impl PhysicalExtensionCodec for IbidCodec {
                 prefix: !message.no_prefix_filter,
                 position: !message.no_position_filter,
                 bitmap: !message.no_bitmap_filter,
+                count: !message.no_count_filter,
             },
         };
         let filter = message.filter.as_ref().map(filter).transpose()?;

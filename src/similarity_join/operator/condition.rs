@@ -33,6 +33,11 @@ impl Condition {
         }
     }
 
+    /// How many elements a set must show that is to be contained, where that is what the measure asks.
+    pub(super) fn contained_prefix(&self, size: usize) -> usize {
+        self.prefix(Side::Left, size)
+    }
+
     fn left_prefix(&self, size: usize) -> usize {
         self.prefix(self.left_is, size)
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use datafusion::common::Result;
 
 use super::condition::{Condition, Shown};
+use super::counting::Counting;
 use super::order::{Order, mix};
 use super::parallel::parallel;
 use super::prefix::Prefix;
@@ -17,6 +18,8 @@ pub(super) struct Index {
     chunk_bits: u32,
     share: Share,
     pub(super) parts: Vec<Part>,
+    /// Instead of groups.
+    pub(super) counting: Option<Counting>,
 }
 
 /// One of several shares of the ranks, each of which is joined by itself where there is not enough memory for all.
@@ -126,7 +129,7 @@ impl Index {
             chunks.push(chunk);
             postings.iter_mut().zip(dealt).for_each(|(part, more)| part.push(more));
         }
-        let index = Arc::new(Self { chunks, chunk_bits, share, parts: Vec::new() });
+        let index = Arc::new(Self { chunks, chunk_bits, share, parts: Vec::new(), counting: None });
         let shared = (Arc::clone(sets), Arc::clone(&index), condition.filters.clone());
         let parts = parallel(workers, postings, move |part| Ok(shared.1.group(&shared.0, &shared.2, part))).await?;
         // The closure that held the other reference is gone with its tasks.
@@ -134,6 +137,11 @@ impl Index {
             Ok(index) => Ok(Self { parts, ..index }),
             Err(index) => datafusion::common::internal_err!("{} references to an index", Arc::strong_count(&index)),
         }
+    }
+
+    pub(super) fn of_counting(counting: Counting) -> Self {
+        let (chunks, parts) = (Vec::new(), Vec::new());
+        Self { chunks, chunk_bits: 0, share: Share::ALL, parts, counting: Some(counting) }
     }
 
     fn chunk(&self, set: u32) -> (&Chunk, usize) {
@@ -149,6 +157,9 @@ impl Index {
 
     /// Whether a set is paired with itself here, and not in another share.
     pub(super) fn is_home(&self, set: u32) -> bool {
+        if self.share.of == 1 {
+            return true;
+        }
         let (chunk, i) = self.chunk(set);
         Share::home(self.prefix(set), chunk.bitmaps[i], self.share.of) == self.share.number
     }

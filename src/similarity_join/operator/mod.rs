@@ -7,6 +7,7 @@
 //!    form a group.
 //! 5. [`search`]: within a group, pairs are taken whose sizes, positions and bitmaps allow a match, and verified on the
 //!    sets themselves; a pair counts in the group of its first common element only.
+//!    Where the measure asks how much of the one set is in the other, steps 4 and 5 count instead ([`counting`]).
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
 //! What does not fit into the memory allowed is written to disk while it is read, counted there, and dealt into shares
@@ -18,6 +19,7 @@
 //! set keeps one of them alone. [`run`] leads from the first step to the last.
 
 mod condition;
+mod counting;
 mod estimate;
 mod exec;
 mod index;

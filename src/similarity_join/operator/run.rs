@@ -12,6 +12,7 @@ use futures::future::try_join_all;
 use tokio::sync::mpsc::Sender;
 
 use super::condition::{Condition, Shown};
+use super::counting::{Counting, Hits};
 use super::index::{Index, Share};
 use super::input::{Batch, Batches, Held, Input};
 use super::memory::{MemoryPlan, Summary};
@@ -204,7 +205,15 @@ impl Run {
             Some(order) => order,
             None => Arc::new(Order::of(&sets, self.workers()).await?),
         };
-        let index = Index::of(&sets, order, &self.condition, share, self.workers()).await?;
+        let workers = self.workers();
+        let is_counting = share.of == 1
+            && Counting::applies(&self.condition, &sets)
+            && reservation.try_grow(Counting::bytes(&sets, workers)).is_ok();
+        let index = if is_counting {
+            Index::of_counting(Counting::of(&sets, order, &self.condition, workers).await?)
+        } else {
+            Index::of(&sets, order, &self.condition, share, workers).await?
+        };
         self.metrics.memory.set_max(reservation.size());
         let required = Required::new(&self.condition, &sets);
         Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index })
@@ -270,6 +279,7 @@ struct Worker {
 struct WorkerMetrics {
     pruned_length: Count,
     candidates: Count,
+    pruned_count: Count,
     pruned_position: Count,
     pruned_bitmap: Count,
     repeated: Count,
@@ -285,6 +295,7 @@ impl WorkerMetrics {
         Self {
             pruned_length: counter("pruned_length"),
             candidates: counter("candidates"),
+            pruned_count: counter("pruned_count"),
             pruned_position: counter("pruned_position"),
             pruned_bitmap: counter("pruned_bitmap"),
             repeated: counter("repeated"),
@@ -298,6 +309,7 @@ impl WorkerMetrics {
     fn add(&self, counts: Counts) {
         self.pruned_length.add(counts.pruned_length);
         self.candidates.add(counts.candidates);
+        self.pruned_count.add(counts.pruned_count);
         self.pruned_position.add(counts.pruned_position);
         self.pruned_bitmap.add(counts.pruned_bitmap);
         self.repeated.add(counts.repeated);
@@ -310,12 +322,13 @@ impl WorkerMetrics {
 impl Worker {
     async fn work(mut self) -> Result<()> {
         let joining = Arc::clone(&self.joining);
+        let mut hits = Hits::default();
         while let Some(work) = joining.work.next().await {
             let started = Instant::now();
             match work {
                 Work::Task(task) => {
                     let search = Search::new(&joining.sets, &joining.index, &self.run.condition, &joining.required);
-                    self.metrics.add(search.run(task, self.output.refill()));
+                    self.metrics.add(search.run(task, &mut hits, self.output.refill()));
                 }
                 Work::Piece(piece) => self.output.start(piece),
             }

@@ -1,14 +1,16 @@
 use std::ops::{AddAssign, Range};
 
 use super::condition::Condition;
+use super::counting::Hits;
 use super::index::{Group, Index, Part};
 use super::sets::Sets;
 
-/// A share of the work: the pairs that some members of some groups of a part make with the members after them, or the
-/// pairs that sets make with themselves.
+/// A share of the work: the pairs that some members of some groups of a part make with the members after them, those that some
+/// containers make with what they contain, or those that sets make with themselves.
 #[derive(Debug, Clone)]
 pub(super) enum Task {
     Groups { part: usize, members: Range<usize> },
+    Containers(Range<u32>),
     Equal(Range<u32>),
 }
 
@@ -22,6 +24,8 @@ pub(super) struct Counts {
     pub(super) pruned_length: usize,
     /// Pairs of sets that show the same element, and whose sizes allow a match.
     pub(super) candidates: usize,
+    /// Of these: too few of the elements that the one shows were found in the other.
+    pub(super) pruned_count: usize,
     /// Of these: too few elements stand after the one they met at.
     pub(super) pruned_position: usize,
     /// Of the rest: their bitmaps differ too much.
@@ -40,6 +44,7 @@ impl AddAssign for Counts {
     fn add_assign(&mut self, more: Self) {
         self.pruned_length += more.pruned_length;
         self.candidates += more.candidates;
+        self.pruned_count += more.pruned_count;
         self.pruned_position += more.pruned_position;
         self.pruned_bitmap += more.pruned_bitmap;
         self.repeated += more.repeated;
@@ -118,6 +123,9 @@ pub(super) fn tasks(sets: &Sets, index: &Index) -> Vec<Task> {
             tasks.push(Task::Groups { part: number, members: start..part.sets.len() });
         }
     }
+    if let Some(counting) = &index.counting {
+        tasks.extend(counting.tasks(sets));
+    }
     if is_self_join {
         tasks.extend(Index::chunks(sets.len(), 1).1.into_iter().map(Task::Equal));
     }
@@ -130,7 +138,7 @@ impl<'a> Search<'a> {
     }
 
     /// The pairs of a task.
-    pub(super) fn run(&self, task: &Task, pairs: &mut Vec<Pair>) -> Counts {
+    pub(super) fn run(&self, task: &Task, hits: &mut Hits, pairs: &mut Vec<Pair>) -> Counts {
         match task {
             Task::Equal(sets) => {
                 let mut counts = Counts::default();
@@ -143,6 +151,9 @@ impl<'a> Search<'a> {
                 }
                 counts
             }
+            Task::Containers(containers) => self.index.counting.as_ref().map_or_else(Counts::default, |counting| {
+                counting.run(self.sets, self.condition, containers.clone(), hits, pairs)
+            }),
             Task::Groups { part, members } => {
                 let part = &self.index.parts[*part];
                 let (mut counts, mut near) = (Counts::default(), Vec::new());
@@ -294,7 +305,7 @@ fn meet_before(a: &[u32], b: &[u32], rank: u32) -> bool {
 }
 
 /// How many elements two sets share; `None` as soon as it is plain that they are fewer than `required`.
-fn count_common(a: &[u64], b: &[u64], required: usize) -> Option<usize> {
+pub(super) fn count_common(a: &[u64], b: &[u64], required: usize) -> Option<usize> {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let (Some(mut spare), Some(mut long_spare)) = (short.len().checked_sub(required), long.len().checked_sub(required))
     else {

@@ -1,12 +1,11 @@
 //! Document frequencies as a value: what `document_frequencies` returns and the functions read that look at rarity.
 
-use std::collections::HashMap;
 use std::mem::{size_of, size_of_val};
 use std::sync::{Arc, LazyLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array, StructArray, UInt64Array};
 use arrow::datatypes::{DataType, Field, Fields, Int64Type, UInt64Type};
-use datafusion_common::{Result, ScalarValue, exec_err, plan_err};
+use datafusion_common::{HashMap, Result, ScalarValue, exec_err, plan_err};
 use datafusion_expr::{Accumulator, ColumnarValue};
 
 use super::hash_token;
@@ -83,10 +82,35 @@ impl Frequencies {
 
     /// In how many documents a token occurs; 1 if it is not listed.
     pub(super) fn of_hash(&self, token: u64) -> i64 {
-        match self.tokens.values().binary_search(&token) {
-            Ok(i) => self.frequencies.value(i).max(1),
-            Err(_) => 1,
+        match self.search(token) {
+            Some(i) => self.frequencies.value(i).max(1),
+            None => 1,
         }
+    }
+
+    /// The place of a token: hashes are spread evenly, so each says about where it stands.
+    fn search(&self, token: u64) -> Option<usize> {
+        let tokens = self.tokens.values();
+        let last = tokens.len().checked_sub(1)?;
+        let places = |hashes: u64| usize::try_from((u128::from(hashes) * tokens.len() as u128) >> 64).unwrap_or(last);
+        let mut about = places(token).min(last);
+        for _ in 0..2 {
+            let here = tokens[about];
+            about = match token.checked_sub(here) {
+                Some(beyond) => (about + places(beyond)).min(last),
+                None => about.saturating_sub(places(here - token)),
+            };
+        }
+        let (mut low, mut high, mut step) = (about, about + 1, 1);
+        while low > 0 && tokens[low] > token {
+            low = low.saturating_sub(step);
+            step *= 2;
+        }
+        while high < tokens.len() && tokens[high] <= token {
+            high = (high + step).min(tokens.len());
+            step *= 2;
+        }
+        tokens[low..high].binary_search(&token).ok().map(|i| low + i)
     }
 
     /// The inverse document frequency log(N/df), where df is not above N: 0 for a token of every document, log(N) for one
@@ -215,6 +239,24 @@ mod tests {
         for documents in [vec![], vec![vec!["a"]]] {
             let frequencies = Frequencies::of_words(&documents);
             assert_eq!([frequencies.idf(1), frequencies.normalised_idf("a")], [1.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn tokens_are_found_wherever_they_stand() {
+        let even = (0..500_u64).map(|i| i << 55).collect::<Vec<_>>();
+        let all_low = (0..500).collect::<Vec<_>>();
+        let all_high = (0..500).map(|i| u64::MAX - 499 + i).collect::<Vec<_>>();
+        for tokens in [even, all_low, all_high, vec![u64::MAX], vec![0], vec![]] {
+            let frequencies = Frequencies {
+                documents: 1,
+                frequencies: Int64Array::from(vec![1; tokens.len()]),
+                tokens: UInt64Array::from(tokens.clone()),
+            };
+            for token in tokens.iter().flat_map(|t| [t.saturating_sub(1), *t, t.saturating_add(1)]).chain([0, u64::MAX])
+            {
+                assert_eq!(frequencies.search(token), tokens.binary_search(&token).ok(), "{token} in {tokens:?}");
+            }
         }
     }
 

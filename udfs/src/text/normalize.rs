@@ -138,17 +138,43 @@ pub(crate) fn normalize(text: &str, normalized: &mut String) {
 /// Puts the normal form of `text` into `normalized`.
 pub(crate) fn normalize_in(text: &str, casing: Casing, normalized: &mut String) {
     normalized.clear();
-    // No other letter of ASCII is folded in another way.
-    if text.is_ascii() && (casing == Casing::Root || !text.contains('I')) {
-        normalize_ascii(text, normalized);
-    } else {
-        normalize_unicode(text, casing, normalized);
+    // White space of ASCII keeps what is before it from what is after it, by every rule.
+    let mut rest = text;
+    while let Some(far) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        let start = rest[..far].rfind(is_ascii_space).unwrap_or(0);
+        let end = end_of_unicode(rest, far);
+        normalize_ascii(&rest[..start], casing, normalized);
+        normalize_unicode(&rest[start..end], casing, normalized);
+        rest = &rest[end..];
+    }
+    normalize_ascii(rest, casing, normalized);
+}
+
+fn is_ascii_space(c: char) -> bool {
+    matches!(c, ' ' | '\t'..='\r')
+}
+
+/// Where ASCII begins again for a while, after white space, in a text with a letter at `far` that is not of ASCII.
+fn end_of_unicode(text: &str, far: usize) -> usize {
+    const A_WHILE: usize = 64;
+    let mut end = far;
+    loop {
+        let Some(space) = text[end..].find(is_ascii_space) else { return text.len() };
+        end += space;
+        match text.bytes().skip(end).take(A_WHILE).position(|byte| !byte.is_ascii()) {
+            Some(next) => end += next,
+            None => return end,
+        }
     }
 }
 
 /// What [`normalize_unicode`] does, for ASCII.
-fn normalize_ascii(text: &str, normalized: &mut String) {
-    normalized.reserve(text.len());
+fn normalize_ascii(text: &str, casing: Casing, normalized: &mut String) {
+    // No other letter of ASCII is folded in another way.
+    if casing == Casing::Turkic && text.contains('I') {
+        return normalize_unicode(text, casing, normalized);
+    }
+    normalized.reserve(text.len() + 1);
     let mut space = false;
     for byte in text.bytes() {
         match byte {
@@ -298,6 +324,17 @@ mod tests {
     proptest! {
         #[test]
         fn ascii_is_normalized_as_all_text_is(text in "[\\x00-\\x7f]{0,50}") {
+            for casing in [Casing::Root, Casing::Turkic] {
+                let mut slow = String::new();
+                normalize_unicode(&text, casing, &mut slow);
+                prop_assert_eq!(normal_in(&text, casing), slow);
+            }
+        }
+
+        #[test]
+        fn stretches_are_normalized_as_the_whole_text_is(
+            text in "([\\x00-\\x7f]{0,90}(\\PC|[\\u0300-\\u036f\\u0345ªßŉ´¨ϐﬁİı \u{2028}\u{200b}\u{ad}\u{1100}-\u{11ff}]){0,3}){0,6}"
+        ) {
             for casing in [Casing::Root, Casing::Turkic] {
                 let mut slow = String::new();
                 normalize_unicode(&text, casing, &mut slow);

@@ -1,4 +1,6 @@
-use arrow::array::ArrayRef;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, ByteView};
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
@@ -6,7 +8,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::tokens_of_tokens;
-use crate::arguments::{coerce_tokens, constant_count, tokens_type};
+use crate::arguments::{Tokens, coerce_tokens, constant_count, tokens_type};
 
 /// `truncate_tokens(tokens, n)`: the first characters of each token.
 #[user_doc(
@@ -73,6 +75,11 @@ impl ScalarUDFImpl for TruncateTokens {
 
 /// The lists of `tokens` with the first `n` characters of each.
 fn truncate_tokens(tokens: &ArrayRef, n: usize) -> Result<ArrayRef> {
+    let items = Tokens::try_new(tokens)?.items();
+    // No token has more characters than bytes.
+    if items.null_count() == 0 && items.views().iter().all(|view| ByteView::from(*view).length as usize <= n) {
+        return Ok(Arc::clone(tokens));
+    }
     tokens_of_tokens("truncate_tokens", tokens, |row, cut| {
         for (place, token) in row.with_places() {
             cut.push(place, token, 0..start_of(token, n).len());
