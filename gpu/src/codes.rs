@@ -1,0 +1,129 @@
+use std::ops::Range;
+
+use crate::{Error, Result};
+
+/// How many bits a code has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 32 bits, one word.
+    W32,
+    /// 64 bits, two words.
+    W64,
+    /// 128 bits, four words.
+    W128,
+    /// 256 bits, eight words.
+    W256,
+}
+
+impl Width {
+    /// All of them, ascending.
+    pub const ALL: [Self; 4] = [Self::W32, Self::W64, Self::W128, Self::W256];
+
+    /// The width of codes of that many bits, if there is one.
+    pub fn of_bits(bits: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|width| width.bits() == bits)
+    }
+
+    /// The number of bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::W32 => 32,
+            Self::W64 => 64,
+            Self::W128 => 128,
+            Self::W256 => 256,
+        }
+    }
+
+    /// The number of words of 32 bits.
+    pub const fn words(self) -> usize {
+        match self {
+            Self::W32 => 1,
+            Self::W64 => 2,
+            Self::W128 => 4,
+            Self::W256 => 8,
+        }
+    }
+
+    /// The number of bytes.
+    pub const fn bytes(self) -> usize {
+        self.words() * 4
+    }
+}
+
+/// Codes of one width, one after another, each the words of 32 bits that [`Width::words`] says, the lowest bits first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Codes<'a> {
+    width: Width,
+    words: &'a [u32],
+}
+
+impl<'a> Codes<'a> {
+    /// Codes from their words; an error where the last code is cut short, or where there are 2³² or more.
+    pub fn try_new(width: Width, words: &'a [u32]) -> Result<Self> {
+        if !words.len().is_multiple_of(width.words()) {
+            let (words, bits) = (words.len(), width.bits());
+            return Err(Error::Invalid(format!(
+                "{words} words of 32 bits are no whole number of codes of {bits} bits"
+            )));
+        }
+        if u32::try_from(words.len() / width.words()).is_err() {
+            return Err(Error::Invalid("a search takes fewer than 4294967296 codes".to_owned()));
+        }
+        Ok(Self { width, words })
+    }
+
+    /// How many bits each has.
+    pub fn width(&self) -> Width {
+        self.width
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        u32::try_from(self.words.len() / self.width.words()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The words of all.
+    pub fn words(&self) -> &'a [u32] {
+        self.words
+    }
+
+    /// The words of one.
+    pub fn code(&self, index: u32) -> &'a [u32] {
+        self.words_of(index..index.saturating_add(1))
+    }
+
+    /// The words of some that follow each other.
+    pub fn words_of(&self, codes: Range<u32>) -> &'a [u32] {
+        let words = self.width.words();
+        &self.words[codes.start as usize * words..codes.end as usize * words]
+    }
+}
+
+/// In how many bits two codes of one width differ.
+pub fn hamming(a: &[u32], b: &[u32]) -> u32 {
+    a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_whole() {
+        assert_eq!(Codes::try_new(Width::W64, &[1, 2, 3, 4]).unwrap().code(1), [3, 4]);
+        let error = Codes::try_new(Width::W128, &[1, 2, 3]).unwrap_err();
+        assert_eq!(error.to_string(), "3 words of 32 bits are no whole number of codes of 128 bits");
+        assert_eq!(Width::of_bits(128), Some(Width::W128));
+        assert_eq!(Width::of_bits(96), None);
+    }
+
+    #[test]
+    fn counts_bits_that_differ() {
+        assert_eq!(hamming(&[0, u32::MAX], &[1, 0]), 33);
+    }
+}

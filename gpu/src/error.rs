@@ -1,0 +1,32 @@
+use thiserror::Error;
+
+/// What keeps a search from an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The arguments do not fit together.
+    #[error("{0}")]
+    Invalid(String),
+    /// No GPU can be used here.
+    #[error("no GPU: {0}")]
+    NoAdapter(String),
+    /// The GPU was taken away, reset or shut down while it worked.
+    #[error("the GPU was lost: {0}")]
+    DeviceLost(String),
+    /// The GPU has too little memory.
+    #[error("the GPU is out of memory: {0}")]
+    OutOfMemory(String),
+    /// Anything else that the GPU or its driver reports.
+    #[error("the GPU failed: {0}")]
+    Device(String),
+}
+
+impl Error {
+    /// Whether the cause is the GPU, so that the same search can be done, or be gone on with, by another back end.
+    pub fn is_of_device(&self) -> bool {
+        !matches!(self, Self::Invalid(_))
+    }
+}
+
+/// The result of a search.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,5 @@
+//! Every way to search against a plain loop over all pairs.
+
+mod cases;
+mod cpu;
+mod engine;
