@@ -3,3 +3,5 @@
 mod cases;
 mod cpu;
 mod engine;
+#[cfg(feature = "gpu")]
+mod gpu;

@@ -12,6 +12,7 @@ use std::time::Instant;
 use self::bands::{Bands, Estimate};
 use self::kernel::{Group, LANES, scan, transpose};
 use crate::bound::{look_up, running_maximum};
+use crate::order::Order;
 use crate::search::{Backend, Collected, Hit, Tile, Tiles, sort};
 use crate::{Bound, Result, Task, Width};
 
@@ -211,8 +212,7 @@ const BLOCK: usize = 16 << 10;
 /// How many bytes a thread compares in a tile, about: some hundredths of a second.
 const TILE_BYTES: u64 = 1 << 32;
 
-/// Within so many rows they are put by their sizes, where bounds depend on these: a block of rows of about one size has
-/// nearly one bound for a query.
+/// Within so many rows these may move.
 const SORTED_ROWS: u32 = 1 << 16;
 
 /// Compares all pairs.
@@ -223,8 +223,7 @@ struct ScanTiles<'a, const BYTES: usize> {
     /// The queries of the tile before, byte by byte.
     queries: Vec<[u8; BYTES]>,
     queries_are: Range<u32>,
-    /// The rows, by their sizes within each [`SORTED_ROWS`]; none where they stand well.
-    order: Option<Vec<u32>>,
+    order: Order,
     /// [`running_maximum`] of the table of bounds.
     highest: Vec<u32>,
 }
@@ -235,33 +234,12 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
     const ROWS: u32 = (BLOCK / BYTES) as u32;
 
     fn new(cpu: &'a Cpu, task: &'a Task<'a>) -> Self {
-        let (order, highest) = match task.bound() {
-            Bound::Constant(_) => (None, Vec::new()),
-            Bound::BySizes { table, row_sizes, .. } => {
-                let order = (!row_sizes.is_sorted()).then(|| {
-                    let mut order: Vec<u32> = (0..task.rows().len()).collect();
-                    for part in order.chunks_mut(SORTED_ROWS as usize) {
-                        part.sort_unstable_by_key(|row| (row_sizes[*row as usize], *row));
-                    }
-                    order
-                });
-                (order, running_maximum(table))
-            }
+        let highest = match task.bound() {
+            Bound::Constant(_) => Vec::new(),
+            Bound::BySizes { table, .. } => running_maximum(table),
         };
+        let order = Order::new(task, SORTED_ROWS);
         Self { cpu, task, tile: None, queries: Vec::new(), queries_are: 0..0, order, highest }
-    }
-
-    /// Where the rows of a tile stand; with rows beside them, where these are put by their sizes.
-    fn places(&self, rows: &Range<u32>) -> Range<u32> {
-        if self.order.is_none() {
-            return rows.clone();
-        }
-        let end = rows.end.checked_next_multiple_of(SORTED_ROWS).unwrap_or(u32::MAX);
-        rows.start / SORTED_ROWS * SORTED_ROWS..end.min(self.task.rows().len())
-    }
-
-    fn row(&self, place: u32) -> u32 {
-        self.order.as_ref().map_or(place, |order| order[place as usize])
     }
 
     /// Compares the rows at some places with queries, and gives hits to `hits`, while there is room for them.
@@ -271,12 +249,9 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
             return;
         }
         scratch.codes.clear();
-        match &self.order {
+        match self.order.moved(places.clone()) {
             None => scratch.codes.extend(codes_of(self.task.rows().words_of(places.clone()))),
-            Some(order) => {
-                let rows = &order[places.start as usize..places.end as usize];
-                scratch.codes.extend(rows.iter().flat_map(|row| codes_of(self.task.rows().code(*row))));
-            }
+            Some(rows) => scratch.codes.extend(rows.iter().flat_map(|row| codes_of(self.task.rows().code(*row)))),
         }
         let groups = scratch.codes.len().div_ceil(LANES);
         transpose(&scratch.codes, &mut scratch.groups[..groups]);
@@ -293,7 +268,7 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
                 byte < u8::MAX
             }
             Bound::BySizes { query_sizes, row_sizes, .. } => {
-                let largest = places.clone().map(|place| row_sizes[self.row(place) as usize]).max().unwrap_or(0);
+                let largest = places.clone().map(|place| row_sizes[self.order.row(place) as usize]).max().unwrap_or(0);
                 let bound = |query: u32| look_up(&self.highest, query_sizes[query as usize], largest);
                 let byte = |query| u8::try_from(bound(query)).unwrap_or(u8::MAX);
                 scratch.highest.extend(queries.clone().map(byte));
@@ -311,7 +286,7 @@ impl<'a, const BYTES: usize> ScanTiles<'a, BYTES> {
                 if *place >= places.end - places.start {
                     continue;
                 }
-                let (query, row) = (first + query, self.row(places.start + place));
+                let (query, row) = (first + query, self.order.row(places.start + place));
                 let among = tile.rows.contains(&row) && self.task.rows_of(query).contains(&row);
                 if among && (exact || self.task.matches(query, row)) {
                     hits.push(Hit { query, row });
@@ -371,11 +346,7 @@ impl<const BYTES: usize> Tiles for ScanTiles<'_, BYTES> {
         // Several blocks for each thread, or the last one keeps the others waiting.
         let rows = (TILE_BYTES * threads / bytes).max(u64::from(Self::ROWS) * threads * 8);
         let end = from.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX));
-        if self.order.is_some() && end / SORTED_ROWS > from / SORTED_ROWS {
-            end / SORTED_ROWS * SORTED_ROWS
-        } else {
-            end
-        }
+        self.order.end_of_tile(from, end)
     }
 
     fn depth(&self) -> usize {
@@ -394,7 +365,7 @@ impl<const BYTES: usize> Tiles for ScanTiles<'_, BYTES> {
 
     fn collect(&mut self, hits: &mut Vec<Hit>) -> Result<Collected> {
         let Some(tile) = self.tile.take() else { return Ok(Collected::All) };
-        let places = self.places(&tile.rows);
+        let places = self.order.places(tile.rows.clone());
         let blocks = (places.end - places.start).div_ceil(Self::ROWS);
         let threads = self.cpu.threads.min(blocks as usize);
         let (found, next) = (Found::new(self.cpu.hits_per_tile), AtomicU32::new(0));
