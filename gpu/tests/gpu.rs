@@ -91,7 +91,7 @@ on_lavapipe! {
         let sizes = |count: usize| -> Vec<u32> { (0..count).map(|at| (at * 7 % 23) as u32).collect() };
         for width in Width::ALL {
             let (queries, rows) = (4_200, 3_000 + 16_000 / width.words());
-            let table = ibid_gpu::jaccard_bounds(0.7, 1, 46).unwrap();
+            let table = ibid_gpu::jaccard_bounds(0.7, width.bits() / 32, 46).unwrap();
             let mut ascending = sizes(rows);
             ascending.sort_unstable();
             for bound in [
