@@ -26,6 +26,11 @@ impl Ceilings {
         Ok(Self { threads: threads.get(), cpu_bytes: cpu_bytes(threads.get()), gpu })
     }
 
+    /// Measures the processor again, and keeps what is higher: other programs take a share of it now and then.
+    pub(crate) fn measure_again(&mut self) {
+        self.cpu_bytes = self.cpu_bytes.max(cpu_bytes(self.threads));
+    }
+
     /// Pairs a second that the processor can compare at most.
     pub(crate) fn of_cpu(&self, width: Width) -> f64 {
         self.cpu_bytes / width.bytes() as f64
@@ -62,7 +67,8 @@ fn cpu_bytes(threads: usize) -> f64 {
     let bytes = vec![[0x5a_u8; 512]; DATA / 512];
     let words = vec![[0x5a5a_u64; 64]; DATA / 512];
     let rate = |work: &(dyn Fn(u64) -> u64 + Sync)| {
-        let rounds = 20_000_u64;
+        // About as long as a search takes, so that other programs disturb both alike.
+        let rounds = 500_000_u64;
         let mut best = f64::MAX;
         for _ in 0..5 {
             let begin = Instant::now();

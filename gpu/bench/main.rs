@@ -87,7 +87,7 @@ fn run(arguments: &Arguments) -> AnyResult<()> {
         return dump(folder, arguments, &cpu, &scan);
     }
     let gpu = if arguments.gpu { open(arguments)? } else { None };
-    let ceilings = Ceilings::measure(arguments.threads, gpu.as_ref())?;
+    let mut ceilings = Ceilings::measure(arguments.threads, gpu.as_ref())?;
     say(ceilings.to_string())?;
     let gpu = gpu.map(|gpu| Arc::new(gpu) as Arc<dyn Backend>);
 
@@ -99,6 +99,7 @@ fn run(arguments: &Arguments) -> AnyResult<()> {
         let task =
             Task::range(Codes::try_new(width, &queries)?, Codes::try_new(width, &rows)?, Bound::Constant(distance))?;
         let pairs = arguments.rows as f64 * 2000.0;
+        ceilings.measure_again();
         let (on_cpu, hits) = measure(&scan, &task)?;
         let (by_choice, again) = measure(&cpu, &task)?;
         same(hits, again)?;
@@ -187,10 +188,10 @@ fn once(backend: &Arc<dyn Backend>, task: &Task<'_>) -> Result<(Duration, u64), 
     Ok((begin.elapsed(), hits))
 }
 
-/// The best of five searches, after one that warms up.
+/// The best of ten searches.
 fn measure(backend: &Arc<dyn Backend>, task: &Task<'_>) -> Result<(Duration, u64), Error> {
     let (mut best, hits) = once(backend, task)?;
-    for _ in 0..5 {
+    for _ in 1..10 {
         best = best.min(once(backend, task)?.0);
     }
     Ok((best, hits))

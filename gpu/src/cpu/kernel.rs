@@ -44,29 +44,50 @@ pub(crate) fn scan<const BYTES: usize>(
     found: &mut Vec<(u32, u32)>,
 ) {
     for ((query, highest), number) in queries.iter().zip(highest).zip(0_u32..) {
-        let mut lowest = [u8::MAX; LANES];
-        for (group, distances) in groups.iter().zip(distances.iter_mut()) {
-            let mut sums = [0_u8; LANES];
-            for (column, query) in group.iter().zip(query) {
-                for (sum, row) in sums.iter_mut().zip(column) {
-                    *sum = sum.saturating_add(count_ones(row ^ query));
-                }
-            }
-            for (lowest, sum) in lowest.iter_mut().zip(&sums) {
-                *lowest = (*lowest).min(*sum);
-            }
-            *distances = sums;
+        let distances = &mut distances[..groups.len()];
+        // The bytes of sixteen columns of a query stay in registers, which those of more do not.
+        let (parts, rest) = query.as_chunks::<16>();
+        let mut lowest = [0; LANES];
+        for (number, part) in parts.iter().enumerate() {
+            lowest = add(groups.iter().map(|group| &group.as_chunks::<16>().0[number]), part, number == 0, distances);
+        }
+        if parts.is_empty() {
+            lowest = add(groups, rest, true, distances);
         }
         if least(&lowest) > *highest {
             continue;
         }
-        for (distances, first) in distances[..groups.len()].iter().zip((0_u32..).step_by(LANES)) {
+        for (distances, first) in distances.iter().zip((0_u32..).step_by(LANES)) {
             if least(distances) <= *highest {
                 let near = distances.iter().zip(first..).filter(|(distance, _)| *distance <= highest);
                 found.extend(near.map(|(_, row)| (number, row)));
             }
         }
     }
+}
+
+/// Adds the distances in some columns to those so far, of which there are none at first, and gives the least in each lane.
+#[inline(always)]
+fn add<'a, const COLUMNS: usize>(
+    groups: impl IntoIterator<Item = &'a Group<COLUMNS>>,
+    query: &[u8],
+    first: bool,
+    distances: &mut [[u8; LANES]],
+) -> [u8; LANES] {
+    let mut lowest = [u8::MAX; LANES];
+    for (group, distances) in groups.into_iter().zip(distances) {
+        let mut sums = if first { [0; LANES] } else { *distances };
+        for (column, query) in group.iter().zip(query) {
+            for (sum, row) in sums.iter_mut().zip(column) {
+                *sum = sum.saturating_add(count_ones(row ^ query));
+            }
+        }
+        for (lowest, sum) in lowest.iter_mut().zip(&sums) {
+            *lowest = (*lowest).min(*sum);
+        }
+        *distances = sums;
+    }
+    lowest
 }
 
 #[inline(always)]

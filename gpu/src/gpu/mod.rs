@@ -47,7 +47,7 @@ impl Gpu {
             Choice::Off => return Ok(None),
             Choice::Auto | Choice::On => Device::open(choice, name.or(variable.as_deref())),
         };
-        let tuning = Tuning { hits_per_tile: 1 << 20, chunk_bytes: 128 << 20, resident_bytes: 2 << 30 };
+        let tuning = Tuning { hits_per_tile: 1 << 20, chunk_bytes: 32 << 20, resident_bytes: 2 << 30 };
         match opened {
             Ok(device) => Ok(Some(Self { device: Arc::new(device), tuning })),
             Err(_) if choice == Choice::Auto => Ok(None),
@@ -63,7 +63,7 @@ impl Gpu {
         Self { tuning: Tuning { hits_per_tile, ..self.tuning }, ..self }
     }
 
-    /// How many bytes of codes, and how many bytes of their sizes, are put into a buffer; by default 128 MiB, or what the
+    /// How many bytes of codes, and how many bytes of their sizes, are put into a buffer; by default 32 MiB, or what the
     /// device allows for.
     #[must_use]
     pub fn with_chunk_bytes(self, chunk_bytes: u64) -> Self {
