@@ -1,0 +1,126 @@
+use crate::{Error, Result};
+
+/// How many bits a code has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Width {
+    /// 32 bits, the lower half of one word of 64.
+    W32,
+    /// 64 bits, one word.
+    W64,
+    /// 128 bits, two words.
+    W128,
+    /// 256 bits, four words.
+    W256,
+}
+
+impl Width {
+    /// All of them, ascending.
+    pub const ALL: [Self; 4] = [Self::W32, Self::W64, Self::W128, Self::W256];
+
+    /// The width of codes of that many bits, if there is one.
+    pub fn of_bits(bits: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|width| width.bits() == bits)
+    }
+
+    /// The number of bits.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::W32 => 32,
+            Self::W64 => 64,
+            Self::W128 => 128,
+            Self::W256 => 256,
+        }
+    }
+
+    /// The number of words of 64 bits.
+    pub const fn words(self) -> usize {
+        match self {
+            Self::W32 | Self::W64 => 1,
+            Self::W128 => 2,
+            Self::W256 => 4,
+        }
+    }
+
+    /// That codes of this width can have so many bits set for a word.
+    pub(crate) fn check(self, per_word: u32) -> Result<()> {
+        if (1..=self.bits()).contains(&per_word) {
+            return Ok(());
+        }
+        let bits = self.bits();
+        Err(Error::Invalid(format!("a word sets from 1 to {bits} bits of a code of {bits} bits, not {per_word}")))
+    }
+}
+
+/// The code of a word, or of a set of words. Bit `i` is bit `i % 64` of word `i / 64`; those beyond the width are 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Code([u64; 4]);
+
+impl Code {
+    /// A code with these bits, each below 256.
+    pub(crate) fn of(bits: impl IntoIterator<Item = u8>) -> Self {
+        let mut code = Self::default();
+        for bit in bits {
+            code.0[usize::from(bit / 64)] |= 1 << (bit % 64);
+        }
+        code
+    }
+
+    /// The words of a code of this width.
+    pub fn words(&self, width: Width) -> &[u64] {
+        &self.0[..width.words()]
+    }
+
+    /// The bits that are set, ascending.
+    pub fn bits(&self) -> impl Iterator<Item = u8> + '_ {
+        (0..=u8::MAX).filter(|bit| self.has(*bit))
+    }
+
+    /// Whether this bit is set.
+    pub fn has(&self, bit: u8) -> bool {
+        self.0[usize::from(bit / 64)] >> (bit % 64) & 1 == 1
+    }
+
+    /// How many bits are set.
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// The bits that are set in one of the two or in both.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+
+    /// In how many bits the two differ.
+    pub fn hamming(&self, other: &Self) -> u32 {
+        self.0.iter().zip(&other.0).map(|(a, b)| (a ^ b).count_ones()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_stand_in_words() {
+        let code = Code::of([0, 31, 64, 255]);
+        assert_eq!(code.words(Width::W256), [1 << 31 | 1, 1, 0, 1 << 63]);
+        assert_eq!(code.words(Width::W32), [1 << 31 | 1]);
+        assert_eq!(code.bits().collect::<Vec<_>>(), [0, 31, 64, 255]);
+        assert_eq!(code.count(), 4);
+        assert_eq!(code.hamming(&Code::of([31, 65])), 4);
+        assert_eq!(code.union(&Code::of([31, 65])), Code::of([0, 31, 64, 65, 255]));
+    }
+
+    #[test]
+    fn a_word_sets_some_bits_and_not_more_than_there_are() {
+        assert!(Width::W32.check(32).is_ok());
+        assert_eq!(
+            Width::W32.check(33).unwrap_err().to_string(),
+            "a word sets from 1 to 32 bits of a code of 32 bits, not 33"
+        );
+        assert!(Width::W64.check(0).is_err());
+        assert_eq!(Width::of_bits(128), Some(Width::W128));
+        assert_eq!(Width::of_bits(96), None);
+    }
+}

@@ -1,0 +1,13 @@
+use thiserror::Error;
+
+/// What keeps codes from being made.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The arguments do not fit together.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// The result of what can fail.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,283 @@
+use std::collections::HashMap;
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use crate::cooccurrence::Cooccurrence;
+use crate::md5::md5_code;
+use crate::nearest::share_codes;
+use crate::relax::Problem;
+use crate::sample::Sample;
+use crate::{Code, Codebook, Error, Frequencies, Result, Row, Width};
+
+/// How the codes of the most frequent words are chosen. All other words have codes from their MD5 hashes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Method {
+    /// Bits of the MD5 hash of the word, as of all others.
+    Md5,
+    /// Words that usually occur together share a code: from the most frequent word to the rarest, each takes over the code of
+    /// the more frequent one that it is most similar to.
+    Ner {
+        /// From which similarity on, from 0 to 1; words that occur together in half of their sentences have 0.5.
+        least: f64,
+    },
+    /// Words that occur together have bits in common, as far as all bits bear the same load: the sum, over the words that set
+    /// it, of their frequencies to the power of `spread`.
+    Opt {
+        /// From 0, which counts words, to 1, which counts their occurrences.
+        spread: f64,
+    },
+}
+
+impl Method {
+    /// Words share a code if they occur together in half of their sentences.
+    pub const NER: Self = Self::Ner { least: 0.5 };
+    /// The load that leaves the exact filter the fewest candidates on English text.
+    pub const OPT: Self = Self::Opt { spread: 0.25 };
+}
+
+/// What to learn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    /// The way.
+    pub method: Method,
+    /// How many bits a code has.
+    pub width: Width,
+    /// How many of them a word sets.
+    pub per_word: u32,
+    /// For how many of the most frequent words codes are learned.
+    pub top: usize,
+    /// From how many different sentences.
+    pub sample: usize,
+    /// Chooses the sentences, and the point that the optimisation starts from.
+    pub seed: u64,
+    /// How many threads work. The codes do not depend on it.
+    pub threads: NonZero<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            method: Method::OPT,
+            width: Width::W32,
+            per_word: 2,
+            top: 3000,
+            sample: 300_000,
+            seed: 0,
+            threads: NonZero::<usize>::MIN,
+        }
+    }
+}
+
+impl Options {
+    fn check(&self) -> Result<()> {
+        self.width.check(self.per_word)?;
+        let (name, number) = match self.method {
+            Method::Md5 => return Ok(()),
+            Method::Ner { least } => ("the least similarity of words that share a code", least),
+            Method::Opt { spread } => ("the power of a frequency in a load", spread),
+        };
+        if !(0.0..=1.0).contains(&number) {
+            return Err(Error::Invalid(format!("{name} is from 0 to 1, not {number}")));
+        }
+        Ok(())
+    }
+}
+
+/// What was learned, and how.
+#[derive(Debug, Clone)]
+pub struct Learned {
+    /// The codes.
+    pub codebook: Codebook,
+    /// How they came about.
+    pub report: Report,
+}
+
+/// How codes were learned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// How many sentences there were; 0 where the method needs none.
+    pub sentences: u64,
+    /// How many different ones it was learned from.
+    pub sampled: usize,
+    /// How many pairs of words occur in one of those.
+    pub pairs: usize,
+    /// How many words have another code than that of their MD5 hash.
+    pub changed: usize,
+    /// How much codes differ of words that occur together; nothing where the method does not look at it.
+    pub objective: Option<Objective>,
+    /// How many steps the optimisation made.
+    pub steps: usize,
+    /// For each bit how many occurrences of words set it, of all words that have a frequency.
+    pub loads: Vec<u64>,
+    /// How long it took.
+    pub time: Duration,
+    /// About how many bytes of memory it took at most.
+    pub bytes: usize,
+}
+
+/// `Σ s(i,j)·hamming(code i, code j)` over the pairs of the most frequent words, with
+/// `s(i,j) = #(i,j) / √(#(i)·#(j))` from the numbers of sentences in which words occur.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Objective {
+    /// With codes from MD5 hashes.
+    pub before: f64,
+    /// Before the codes were rounded to whole bits, `Σ s(i,j)·2·(l − ⟨y(i), y(j)⟩)`; nothing where none were.
+    pub relaxed: Option<f64>,
+    /// In the codebook.
+    pub after: f64,
+}
+
+/// Learns codes (Zhang, Wu, Ding, Huang: Learning Hash Codes for Efficient Content Reuse Detection, SIGIR 2012) from sentences,
+/// which are words in any order, and from the frequencies of words, whichever text these are of.
+///
+/// The codebook has a row for each of the most frequent words, the most frequent first. It depends on the options, the
+/// frequencies and the set of the sentences, not on the order of the latter, nor on how often one occurs. For a fixed `top` the
+/// time grows with the text, and the memory, beyond that of the frequencies, with the sample.
+///
+/// ```
+/// use ibid_codes::{Frequencies, Method, Options, learn};
+///
+/// let sentences = [vec!["to", "be"], vec!["or", "not", "to", "be"]];
+/// let frequencies = Frequencies::count(&sentences);
+/// let learned = learn(&sentences, &frequencies, &Options { method: Method::NER, ..Options::default() })?;
+/// let codebook = learned.codebook;
+/// assert_eq!(codebook.code("to"), codebook.code("be")); // they always occur together
+/// assert_eq!(codebook.bit_code(["to", "be"]), codebook.code("to"));
+/// assert_eq!(codebook.code("question").count(), 2); // words that are in no row have codes as well
+/// # Ok::<(), ibid_codes::Error>(())
+/// ```
+pub fn learn<W: AsRef<str>>(
+    sentences: impl IntoIterator<Item = impl IntoIterator<Item = W>>,
+    frequencies: &Frequencies,
+    options: &Options,
+) -> Result<Learned> {
+    let start = Instant::now();
+    options.check()?;
+    let top = frequencies.top(options.top);
+    let hashed: Vec<Code> = top.iter().map(|(word, _)| md5_code(word, options.width, options.per_word)).collect();
+    let mut codes = hashed.clone();
+    let mut report = Report {
+        sentences: 0,
+        sampled: 0,
+        pairs: 0,
+        changed: 0,
+        objective: None,
+        steps: 0,
+        loads: Vec::new(),
+        time: Duration::ZERO,
+        bytes: 0,
+    };
+    if options.method != Method::Md5 {
+        learn_codes(sentences, &top, options, &mut codes, &mut report)?;
+    }
+    report.changed = codes.iter().zip(&hashed).filter(|(code, hashed)| code != hashed).count();
+    let rows = top.iter().zip(codes);
+    let rows =
+        rows.map(|((word, frequency), code)| Row { word: (*word).into(), code, frequency: *frequency }).collect();
+    let codebook = Codebook::try_new(options.width, options.per_word, rows)?;
+    report.loads = codebook.loads(frequencies);
+    report.time = start.elapsed();
+    Ok(Learned { codebook, report })
+}
+
+fn learn_codes<W: AsRef<str>>(
+    sentences: impl IntoIterator<Item = impl IntoIterator<Item = W>>,
+    top: &[(&str, u64)],
+    options: &Options,
+    codes: &mut Vec<Code>,
+    report: &mut Report,
+) -> Result<()> {
+    if u32::try_from(top.len()).is_err() {
+        return Err(Error::Invalid("codes are learned for fewer than 4294967296 words".to_owned()));
+    }
+    let ranks: HashMap<&str, u32> = (0..).zip(top).map(|(rank, (word, _))| (*word, rank)).collect();
+    let sample = Sample::draw(sentences, &ranks, options.sample, options.seed);
+    let similarities = Cooccurrence::count(&sample, top.len(), options.threads);
+    (report.sentences, report.sampled, report.pairs) = (sample.of(), sample.len(), similarities.pairs());
+    // The sample is there twice while it is drawn, and by words beside by sentences; the pairs while they are put together.
+    report.bytes = 3 * sample.bytes() + 2 * similarities.bytes();
+    drop(sample);
+
+    let objective = |codes: &[Code]| similarities.sum(|i, j| f64::from(codes[i].hamming(&codes[j])));
+    let before = objective(codes);
+    let mut relaxed_objective = None;
+    match options.method {
+        Method::Md5 => {}
+        Method::Ner { least } => share_codes(codes, &similarities, least),
+        Method::Opt { spread } => {
+            let bits = options.width.bits() as usize;
+            let weights = weights(top, spread);
+            let problem = Problem { similarities: &similarities, weights: &weights, bits, per_word: options.per_word };
+            if let Some(relaxed) = problem.relax(options.seed, options.threads) {
+                let share = |word: usize| &relaxed.shares[word * bits..][..bits];
+                let per_word = f64::from(options.per_word);
+                relaxed_objective = Some(
+                    similarities
+                        .sum(|i, j| 2.0 * (per_word - share(i).iter().zip(share(j)).map(|(a, b)| a * b).sum::<f64>())),
+                );
+                report.steps = relaxed.steps;
+                report.bytes = report.bytes.max(similarities.bytes() + 2 * size_of_val(&*relaxed.shares));
+                let rounded = (0..top.len()).map(|word| {
+                    // Words that meet no other have nothing to choose a bit by.
+                    let alone = similarities.row(word).next().is_none();
+                    if alone { codes[word] } else { round(share(word), options.per_word) }
+                });
+                let rounded: Vec<Code> = rounded.collect();
+                if objective(&rounded) < before {
+                    *codes = rounded;
+                }
+            }
+        }
+    }
+    report.objective = Some(Objective { before, relaxed: relaxed_objective, after: objective(codes) });
+    Ok(())
+}
+
+/// What each word adds to a load, so that the sum is 1.
+fn weights(top: &[(&str, u64)], spread: f64) -> Vec<f64> {
+    let mut weights: Vec<f64> = top.iter().map(|(_, frequency)| power((*frequency).max(1) as f64, spread)).collect();
+    let sum: f64 = weights.iter().sum();
+    weights.iter_mut().for_each(|weight| *weight /= sum);
+    weights
+}
+
+/// A number to a power from 0 to 1, to twenty binary digits of the power, by square roots: these are the same bits everywhere.
+fn power(number: f64, power: f64) -> f64 {
+    let (mut root, mut rest, mut result) = (number, power, 1.0);
+    for _ in 0..=20 {
+        if rest >= 1.0 {
+            result *= root;
+            rest -= 1.0;
+        }
+        root = root.sqrt();
+        rest *= 2.0;
+    }
+    result
+}
+
+/// The code with the bits that have the largest shares; of equal ones, the lowest bits.
+fn round(shares: &[f64], per_word: u32) -> Code {
+    let mut order: Vec<(f64, u8)> = shares.iter().copied().zip(0..=u8::MAX).collect();
+    order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    Code::of(order.iter().take(per_word as usize).map(|(_, bit)| *bit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_shares_are_set_and_the_lowest_bits_of_equal_ones() {
+        assert_eq!(round(&[0.1, 0.7, 0.3, 0.7], 1), Code::of([1]));
+        assert_eq!(round(&[0.1, 0.7, 0.3, 0.7], 2), Code::of([1, 3]));
+        assert_eq!(round(&[0.5; 256], 3), Code::of([0, 1, 2]));
+    }
+
+    #[test]
+    fn powers_are_powers() {
+        for (number, exponent) in [(1.0, 0.3), (7.0, 0.0), (7.0, 1.0), (16.0, 0.25), (16.0, 0.75), (1e6, 0.1)] {
+            assert!((power(number, exponent) / number.powf(exponent) - 1.0).abs() < 1e-4, "{number} {exponent}");
+        }
+        assert_eq!(power(16.0, 0.25), 2.0);
+    }
+}
