@@ -21,9 +21,12 @@ pub enum Method {
         least: f64,
     },
     /// Words that occur together have bits in common, as far as all bits bear the same load: the sum, over the words that set
-    /// it, of their frequencies to the power of `spread`.
+    /// it, of their frequencies to the power of `spread`. A sentence so sets fewer bits than with codes from hashes. That pays
+    /// where those would set more than half of the bits, in text of long sentences; where they set half or less, as for short
+    /// sentences or long codes, codes from hashes tell sentences better apart.
     Opt {
-        /// From 0, which counts words, to 1, which counts their occurrences.
+        /// From 0, which counts words, to 1, which counts their occurrences: the lower, the fewer bits the frequent words have
+        /// to themselves.
         spread: f64,
     },
 }
@@ -31,7 +34,7 @@ pub enum Method {
 impl Method {
     /// Words share a code if they occur together in half of their sentences.
     pub const NER: Self = Self::Ner { least: 0.5 };
-    /// The load that leaves the exact filter the fewest candidates on English text.
+    /// With a load that leaves the exact filter few candidates on English text.
     pub const OPT: Self = Self::Opt { spread: 0.25 };
 }
 
@@ -131,8 +134,9 @@ pub struct Objective {
 /// which are words in any order, and from the frequencies of words, whichever text these are of.
 ///
 /// The codebook has a row for each of the most frequent words, the most frequent first. It depends on the options, the
-/// frequencies and the set of the sentences, not on the order of the latter, nor on how often one occurs. For a fixed `top` the
-/// time grows with the text, and the memory, beyond that of the frequencies, with the sample.
+/// frequencies and the set of the sentences, not on the order of the latter, nor on how often one occurs. Time is
+/// in proportion to the text, to the sample times at most `top`, and, to optimise, to the bits times the pairs of words that
+/// meet; memory, beyond that of the frequencies, to the sample, these pairs, and the bits times `top`.
 ///
 /// ```
 /// use ibid_codes::{Frequencies, Method, Options, learn};

@@ -73,7 +73,7 @@ impl Problem<'_> {
         let mut gains = vec![0.0; words * bits];
         let mut multipliers = Multipliers { of_words: vec![0.0; words], of_bits: vec![0.0; bits] };
         for _ in 0..BARRIERS {
-            self.multiply(&shares, &mut gains, threads);
+            self.similarities_times(&shares, bits, &mut gains, threads);
             self.step(&gains, barrier, &mut multipliers, &mut shares, threads);
             barrier *= SHRINK;
         }
@@ -103,11 +103,6 @@ impl Problem<'_> {
         largest
     }
 
-    /// The derivatives of the objective.
-    fn multiply(&self, shares: &[f64], gains: &mut [f64], threads: NonZero<usize>) {
-        self.similarities_times(shares, self.bits, gains, threads);
-    }
-
     /// The product of the similarities and a matrix of so many columns.
     fn similarities_times(&self, matrix: &[f64], columns: usize, product: &mut [f64], threads: NonZero<usize>) {
         in_turn(threads, product.chunks_mut(ROWS * columns).enumerate(), |(chunk, rows)| {
@@ -122,7 +117,7 @@ impl Problem<'_> {
         });
     }
 
-    /// The best point for these gains and this barrier.
+    /// The best point for this barrier, where the derivatives of the objective are these gains.
     fn step(
         &self,
         gains: &[f64],
