@@ -13,6 +13,10 @@ config_namespace! {
     pub struct IbidOptions {
         /// How similarity joins are planned.
         pub similarity_join: SimilarityJoinOptions, default = Default::default()
+
+        /// Whether bit codes are compared on a GPU: `auto` does so where there is one that is not made of software, `on` fails
+        /// where there is none, `off` never does. The rows are the same.
+        pub gpu: Gpu, default = Gpu::Auto
     }
 }
 
@@ -65,8 +69,10 @@ config_namespace! {
     pub struct SimilarityJoinOptions {
         /// `operator` runs the join by an index of the elements that a match must share, rarest first; `lowered` rewrites
         /// it to an equality join over such elements, of standard operators; `nested_loop` compares every pair; `auto`
-        /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. All give
-        /// the same rows.
+        /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. `bitmap`
+        /// compares codes of all pairs block by block, on a GPU if there is one (`ibid.gpu`): those of a condition on `hamming`,
+        /// which `auto` does, too, where they are known to fit into memory, or bitmaps of the sets of one on `jaccard`; other
+        /// joins it leaves to the operator. All give the same rows.
         pub strategy: Strategy, default = Strategy::Auto
 
         /// How many rows of each input are read while the join is planned, if it is a file or a table: `EXPLAIN` shows how
@@ -107,13 +113,15 @@ pub enum Strategy {
     Lowered,
     /// An operator of its own: an index of prefixes, rarest elements first.
     Operator,
-    /// The nested loop for a few rows, else the operator.
+    /// Codes of all pairs are compared, block by block.
+    Bitmap,
+    /// The nested loop for a few rows, codes by their distance, else the operator.
     #[default]
     Auto,
 }
 
 impl Strategy {
-    const ALL: [Self; 4] = [Self::NestedLoop, Self::Lowered, Self::Operator, Self::Auto];
+    const ALL: [Self; 5] = [Self::NestedLoop, Self::Lowered, Self::Operator, Self::Bitmap, Self::Auto];
 }
 
 impl fmt::Display for Strategy {
@@ -122,6 +130,7 @@ impl fmt::Display for Strategy {
             Self::NestedLoop => "nested_loop",
             Self::Lowered => "lowered",
             Self::Operator => "operator",
+            Self::Bitmap => "bitmap",
             Self::Auto => "auto",
         })
     }
@@ -139,6 +148,54 @@ impl FromStr for Strategy {
 }
 
 impl ConfigField for Strategy {
+    fn visit<V: Visit>(&self, visitor: &mut V, key: &str, description: &'static str) {
+        visitor.some(key, self, description);
+    }
+
+    fn set(&mut self, _: &str, value: &str) -> Result<()> {
+        *self = value.parse()?;
+        Ok(())
+    }
+}
+
+/// Whether bit codes are compared on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Gpu {
+    /// On one that is there, but not on one that is made of software.
+    #[default]
+    Auto,
+    /// On one; an error where there is none.
+    On,
+    /// On none.
+    Off,
+}
+
+impl Gpu {
+    const ALL: [Self; 3] = [Self::Auto, Self::On, Self::Off];
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Auto => "auto",
+            Self::On => "on",
+            Self::Off => "off",
+        })
+    }
+}
+
+impl FromStr for Gpu {
+    type Err = DataFusionError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Self::ALL.into_iter().find(|choice| choice.to_string() == name).ok_or_else(|| {
+            let known = Self::ALL.map(|choice| choice.to_string()).join(", ");
+            Configuration(format!("ibid.gpu is one of {known}; got '{name}'"))
+        })
+    }
+}
+
+impl ConfigField for Gpu {
     fn visit<V: Visit>(&self, visitor: &mut V, key: &str, description: &'static str) {
         visitor.some(key, self, description);
     }

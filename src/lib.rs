@@ -62,6 +62,8 @@ mod config;
 mod corpus;
 mod export;
 mod file_tables;
+mod gpu;
+mod hamming_within;
 mod index;
 mod ingest;
 mod pipeline;
@@ -72,6 +74,6 @@ mod stored;
 mod stream;
 mod weights;
 
-pub use config::{FilterOptions, IbidOptions, SimilarityJoinOptions, Strategy};
-pub use session::{session, with_ibid};
+pub use config::{FilterOptions, Gpu, IbidOptions, SimilarityJoinOptions, Strategy};
+pub use session::{scalar_functions, session, with_ibid};
 pub use similarity_join::IbidCodec;

@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::optimizer::Optimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
+use crate::hamming_within::HammingWithin;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
@@ -21,13 +23,19 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     if config.options().extensions.get::<IbidOptions>().is_none() {
         config.options_mut().extensions.insert(IbidOptions::default());
     }
-    builder.scalar_functions().get_or_insert_default().extend(ibid_udfs::scalar_functions());
+    builder.scalar_functions().get_or_insert_default().extend(scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
     // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
     rules.insert(place, Arc::new(SimilarityJoinRule));
     builder.with_query_planner(Arc::new(IbidQueryPlanner))
+}
+
+/// The scalar functions of ibid.
+pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
+    let of_engine = ScalarUDF::from(HammingWithin::default());
+    ibid_udfs::scalar_functions().into_iter().chain([Arc::new(of_engine)]).collect()
 }
 
 /// A session with DataFusion's functions and ibid's, in which files can be named in `FROM`.

@@ -623,7 +623,7 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT 1 FROM 's3://there/x.parquet'", &["files of this machine"]);
     fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
-    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, auto"]);
+    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, bitmap, auto"]);
     let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");
     assert!(ended.err.contains("--format ndjson or parquet can hold columns that CSV cannot"), "{}", ended.err);
 }

@@ -5,7 +5,7 @@ use datafusion::logical_expr::Documentation;
 
 /// Every function of ibid with its documentation.
 fn documented() -> Vec<(String, Documentation)> {
-    let scalar = ibid_udfs::scalar_functions();
+    let scalar = ibid::scalar_functions();
     let aggregate = ibid_udfs::aggregate_functions();
     let all = scalar
         .iter()

@@ -12,6 +12,7 @@ mod index;
 mod passages;
 mod program;
 mod reference;
+mod search;
 mod similarity_join;
 mod slt;
 mod stream;

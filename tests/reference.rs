@@ -122,7 +122,7 @@ fn sql_reference() -> String {
 
 /// All functions, those of a section together, in the order in which the crate lists them.
 fn functions() -> Vec<Function> {
-    let scalars = ibid_udfs::scalar_functions();
+    let scalars = ibid::scalar_functions();
     let aggregates = ibid_udfs::aggregate_functions();
     let scalars = scalars.iter().map(|f| (f.name(), f.aliases(), f.documentation()));
     let aggregates = aggregates.iter().map(|f| (f.name(), f.aliases(), f.documentation()));

@@ -207,7 +207,7 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     })
                 };
                 let slow = run("nested_loop", 1, 8192);
-                for strategy in ["lowered", "operator", "auto"] {
+                for strategy in ["lowered", "operator", "bitmap", "auto"] {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
@@ -640,5 +640,5 @@ async fn a_parameter_is_a_threshold_and_a_computed_set_is_computed_once_a_row() 
 async fn an_unknown_strategy_is_refused_with_the_known_ones() {
     let session = ibid::session(Default::default(), Default::default()).unwrap();
     let error = session.sql("SET ibid.similarity_join.strategy = fast").await.unwrap_err().to_string();
-    assert!(error.contains("nested_loop, lowered, operator, auto"), "{error}");
+    assert!(error.contains("nested_loop, lowered, operator, bitmap, auto"), "{error}");
 }

@@ -209,7 +209,10 @@ impl<'a, F: Finds> Adding<'a, F> {
         let time_column = time_column(&index, addition.time_column)?;
         index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
-        self.open(&mut run, &index).await?;
+        ingest::register(&run.workspace.session, "added_", &self.batch, addition.needed).await?;
+        // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
+        let looked_at = if addition.window.is_some() { Needed::Documents } else { addition.needed };
+        self.open_index(&run, &index, looked_at).await?;
         run.workspace.parameters = times(time_column.as_deref());
         let left_out = self.leave_out(&mut run).await?;
         let [_, new] = run.count("documents").await?;
@@ -221,10 +224,10 @@ impl<'a, F: Finds> Adding<'a, F> {
             _ => None,
         };
         if let Some(compared) = compared {
-            for table in addition.needed.tables() {
+            for table in looked_at.tables() {
                 run.workspace.session.deregister_table(*table)?;
             }
-            self.open_index(&run, &compared).await?;
+            self.open_index(&run, &compared, addition.needed).await?;
         }
         let rows = self.method.find(&mut run, time_column.as_deref()).await?;
         let (result, count) = Staged::write(&run, rows, addition.writing).await?;
@@ -270,15 +273,8 @@ impl<'a, F: Finds> Adding<'a, F> {
         self.method.end(run, &counts).await.map(Some)
     }
 
-    /// Makes the tables of the index and of the batch known.
-    async fn open(&self, run: &mut Run<'_>, index: &Index) -> Result<()> {
-        ingest::register(&run.workspace.session, "added_", &self.batch, self.addition.needed).await?;
-        self.open_index(run, index).await
-    }
-
     /// Makes the tables of the index known.
-    async fn open_index(&self, run: &Run<'_>, index: &Index) -> Result<()> {
-        let needed = self.addition.needed;
+    async fn open_index(&self, run: &Run<'_>, index: &Index, needed: Needed) -> Result<()> {
         if !index.manifest().parts.is_empty() {
             return Stored::Index(index.clone()).register(&run.workspace.session, "", needed).await;
         }

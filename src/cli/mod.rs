@@ -7,16 +7,19 @@ mod contained_passages;
 mod containment;
 mod explain;
 mod gc;
+mod gpu;
 mod ingest;
 mod options;
 mod pairs;
 mod passages;
 mod run;
+mod search;
 mod signals;
 mod signature;
 mod sql;
 mod stream;
 mod threads;
+mod warnings;
 
 use std::process::ExitCode;
 
@@ -41,9 +44,11 @@ enum Command {
     Clusters(clusters::Clusters),
     Containment(containment::Containment),
     Compare(compare::Compare),
+    Search(search::Search),
     Explain(explain::Explain),
     Sql(sql::Sql),
     Gc(gc::Gc),
+    Gpu(gpu::Gpu),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -64,6 +69,7 @@ enum Ending {
 /// by a hangup, an interrupt, a request to terminate.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
+    warnings::listen();
     let outcome = std::panic::catch_unwind(|| {
         end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
@@ -124,9 +130,11 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Clusters(command) => command.run().await,
         Command::Containment(command) => command.run().await,
         Command::Compare(command) => command.run().await,
+        Command::Search(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Gc(command) => command.run().await,
+        Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut std::io::stdout());
             Ok(Ending::Done)

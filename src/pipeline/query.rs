@@ -142,6 +142,12 @@ queries! {
     PRINT_ARTICLE_PAIRS = "clusters_printed/article_pairs.sql";
     PRINT_CERTIFICATE = "clusters_printed/certificate.sql";
     CLUSTERS_COUNTS = "clusters_printed/counts.sql";
+    SEARCH_GPU = "search/1_gpu.sql";
+    SEARCH_STRATEGY = "search/2_strategy.sql";
+    SEARCH_UNITS = "search/3_units.sql";
+    SEARCH_FOUND = "search/4_found.sql";
+    SEARCH_SENTENCES = "search/5_sentences.sql";
+    SEARCH_DOCUMENTS = "search/5_documents.sql";
     CONTAINMENT_TIMES = "containment/1_times.sql";
     CONTAINMENT_WITHOUT_TIME = "containment/2_without_time.sql";
     CONTAINMENT_IN_TIME = "containment/3_in_time.sql";

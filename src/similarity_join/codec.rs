@@ -27,9 +27,10 @@ use ibid_udfs::similarity::{Measure, Side};
 use prost::Message;
 
 use super::node::SimilarityJoin;
-use super::operator::{Condition, Input, SimilarityJoinExec};
+use super::operator::{Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
 use crate::config::FilterOptions;
+use crate::session::scalar_functions;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
 /// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
@@ -135,6 +136,17 @@ struct ExecMessage {
     no_bitmap_filter: bool,
     #[prost(bool, tag = "16")]
     no_count_filter: bool,
+    #[prost(message, optional, tag = "17")]
+    scan: Option<Scanned>,
+}
+
+/// What is compared of all pairs: codes of so many bits up to a distance, or bitmaps of sets where there are no bits.
+#[derive(Clone, Copy, PartialEq, Message)]
+struct Scanned {
+    #[prost(uint32, tag = "1")]
+    bits: u32,
+    #[prost(uint32, tag = "2")]
+    distance: u32,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -295,6 +307,10 @@ impl PhysicalExtensionCodec for IbidCodec {
             no_position_filter: !exec.condition.filters.position,
             no_bitmap_filter: !exec.condition.filters.bitmap,
             no_count_filter: !exec.condition.filters.count,
+            scan: exec.condition.scan.map(|scan| match scan {
+                Scan::Bitmaps => Scanned::default(),
+                Scan::Codes { bits, distance } => Scanned { bits, distance },
+            }),
         };
         buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
@@ -351,6 +367,10 @@ impl PhysicalExtensionCodec for IbidCodec {
                 bitmap: !message.no_bitmap_filter,
                 count: !message.no_count_filter,
             },
+            scan: message.scan.map(|scan| match scan {
+                Scanned { bits: 0, .. } => Scan::Bitmaps,
+                Scanned { bits, distance } => Scan::Codes { bits, distance },
+            }),
         };
         let filter = message.filter.as_ref().map(filter).transpose()?;
         let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?
@@ -430,7 +450,7 @@ fn is_our_aggregate(function: &AggregateUDF) -> bool {
 }
 
 fn scalar_function(name: &str) -> Result<Arc<ScalarUDF>> {
-    match ibid_udfs::scalar_functions().into_iter().find(|function| function.name() == name) {
+    match scalar_functions().into_iter().find(|function| function.name() == name) {
         Some(function) => Ok(function),
         None => not_impl_err!("ibid has no function {name}"),
     }

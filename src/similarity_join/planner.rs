@@ -11,6 +11,7 @@ use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::QueryPlanner;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
 use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder, Operator, UserDefinedLogicalNode};
@@ -23,9 +24,12 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, StatisticsArgs, StatisticsContext};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use futures::TryStreamExt;
+use ibid_gpu::Width;
+use ibid_udfs::similarity::expr_fn::code_words;
 
+use super::hamming::NearCodes;
 use super::node::SimilarityJoin;
-use super::operator::{Condition, Input, Sample, SimilarityJoinExec, estimate_candidates};
+use super::operator::{Condition, Input, Sample, Scan, SimilarityJoinExec, estimate_candidates};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
@@ -42,12 +46,22 @@ pub(super) struct PlannedJoin<'a> {
     pub(super) right: Input,
     /// Whether the right input is the left one again.
     pub(super) is_read_once: bool,
+    /// The inputs with codes in place of their sets, where the join asks for their distance.
+    codes: Option<PlannedCodes>,
     /// What must hold of a pair besides its similarity, equalities included.
     pub(super) filter: Option<JoinFilter>,
     /// All that must hold of a pair.
     pub(super) whole: JoinFilter,
     pub(super) options: SimilarityJoinOptions,
     session: &'a dyn Session,
+}
+
+/// The inputs of a join of codes up to a distance.
+struct PlannedCodes {
+    left: Input,
+    right: Input,
+    bits: u32,
+    distance: u32,
 }
 
 /// Compares all pairs where there are so few that an index does not pay.
@@ -72,6 +86,52 @@ impl PlanSimilarityJoin for FewPairs {
         let [left, right] = [&join.left, &join.right].map(|input| Arc::clone(&input.plan));
         let condition = Some(join.whole.clone());
         Ok(Some(Arc::new(NestedLoopJoinExec::try_new(left, right, condition, &join.node.join_type, None)?)))
+    }
+}
+
+/// Compares codes of all pairs, block by block, or finds them by their bands where that is cheaper.
+#[derive(Debug)]
+struct AllCodes;
+
+impl AllCodes {
+    /// About how many bytes a row takes while its code is compared.
+    const BYTES_OF_ROW: usize = 256;
+
+    /// Whether the codes are known to fit into memory with ease.
+    fn fit(join: &PlannedJoin<'_>) -> Result<bool> {
+        let rows = rows(&join.left)?.add(&rows(&join.right)?);
+        let Some(rows) = rows.get_value() else { return Ok(false) };
+        Ok(match join.session.runtime_env().memory_pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => rows.saturating_mul(Self::BYTES_OF_ROW) <= bytes / 4,
+            _ => true,
+        })
+    }
+}
+
+#[async_trait]
+impl PlanSimilarityJoin for AllCodes {
+    async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let is_asked = join.options.strategy == Strategy::Bitmap;
+        // An index keeps rows with different keys apart.
+        if !join.node.on.is_empty() || !(is_asked || join.options.strategy == Strategy::Auto) {
+            return Ok(None);
+        }
+        let predicate = &join.node.predicate;
+        let (left, right, scan) = match &join.codes {
+            Some(codes) if is_asked || Self::fit(join)? => {
+                let PlannedCodes { left, right, bits, distance } = codes;
+                (left, right, Scan::Codes { bits: *bits, distance: *distance })
+            }
+            None if is_asked && Scan::has_bitmaps(predicate.measure, predicate.threshold) => {
+                (&join.left, &join.right, Scan::Bitmaps)
+            }
+            _ => return Ok(None),
+        };
+        let condition = Condition { scan: Some(scan), ..join.condition() };
+        let right = (!join.is_read_once).then(|| right.clone());
+        let exec =
+            SimilarityJoinExec::try_new(condition, left.clone(), right, join.filter.clone(), join.node.join_type)?;
+        Ok(Some(Arc::new(exec)))
     }
 }
 
@@ -175,7 +235,7 @@ pub(super) struct SimilarityJoinPlanner {
 
 impl Default for SimilarityJoinPlanner {
     fn default() -> Self {
-        Self { ways: vec![Box::new(FewPairs), Box::new(PrefixIndex)] }
+        Self { ways: vec![Box::new(FewPairs), Box::new(AllCodes), Box::new(PrefixIndex)] }
     }
 }
 
@@ -205,7 +265,20 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let rest = conjunction(rest_of_condition(node));
         let whole = rest_of_condition(node).fold(node.predicate.to_expr(), Expr::and);
         let options = session.config_options().extensions.get::<IbidOptions>();
+        let codes = match NearCodes::of(node) {
+            Some(near) if Width::of_bits(near.bits).is_some() => {
+                let words = |input: &Input, code: Expr, logical: &LogicalPlan| {
+                    let set = physical(&code_words(code), logical.schema())?;
+                    Ok::<_, DataFusionError>(Input { set, ..input.clone() })
+                };
+                let NearCodes { left: of_left, right: of_right, bits, distance } = near;
+                let (left, right) = (words(&left, of_left, &node.left)?, words(&right, of_right, &node.right)?);
+                Some(PlannedCodes { left, right, bits, distance })
+            }
+            _ => None,
+        };
         let join = PlannedJoin {
+            codes,
             filter: rest.as_ref().map(plan_filter).transpose()?,
             whole: plan_filter(&whole)?,
             options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),

@@ -85,7 +85,7 @@ impl SimilarityPredicate {
     /// What is left of the predicate once the sets are at hand.
     pub(super) fn condition(&self, filters: FilterOptions) -> Condition {
         let Self { measure, threshold, left_is, .. } = *self;
-        Condition { measure, threshold, left_is, text: self.to_string(), filters }
+        Condition { measure, threshold, left_is, text: self.to_string(), filters, scan: None }
     }
 
     /// The measure and threshold by which a set of the left input is cut to its prefix.

@@ -37,7 +37,9 @@ impl OptimizerRule for SimilarityJoinRule {
         let joins: &[JoinType] = match strategy {
             Strategy::NestedLoop => &[],
             Strategy::Lowered => &[JoinType::Inner],
-            Strategy::Operator | Strategy::Auto => &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti],
+            Strategy::Operator | Strategy::Bitmap | Strategy::Auto => {
+                &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti]
+            }
         };
         // `NOT IN` asks for NULLs in a way of its own.
         let is_known = joins.contains(&join.join_type) && !join.null_aware;

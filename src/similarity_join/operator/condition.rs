@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use ibid_udfs::similarity::{Measure, Side};
 
+use super::scan::Scan;
 use crate::config::FilterOptions;
 
 /// `measure(left, right) >= threshold` over sets that are known by their sizes and what they share.
@@ -14,9 +15,16 @@ pub(in crate::similarity_join) struct Condition {
     /// The condition as it was written.
     pub(in crate::similarity_join) text: String,
     pub(in crate::similarity_join) filters: FilterOptions,
+    /// Whether codes of all sets are compared instead of looking for elements that they share.
+    pub(in crate::similarity_join) scan: Option<Scan>,
 }
 
 impl Condition {
+    /// Whether sets stand for codes, which match by their distance.
+    pub(super) fn is_distance(&self) -> bool {
+        matches!(self.scan, Some(Scan::Codes { .. }))
+    }
+
     /// How many elements a set of `left` and one of `right` elements must share; `None` where they cannot match.
     pub(super) fn required(&self, left: usize, right: usize) -> Option<usize> {
         match self.left_is {

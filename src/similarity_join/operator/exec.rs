@@ -20,6 +20,7 @@ use super::condition::Condition;
 use super::input::Input;
 use super::output::Shape;
 use super::run::{Run, RunMetrics};
+use crate::config::Strategy;
 
 /// What the operator is called in plans.
 pub(crate) const SIMILARITY_JOIN: &str = "SimilarityJoinExec";
@@ -152,7 +153,8 @@ impl DisplayAs for SimilarityJoinExec {
         if let DisplayFormatType::TreeRender = form {
             return writeln!(f, "on={}", self.condition.text);
         }
-        write!(f, "{SIMILARITY_JOIN}: {}, strategy=operator, join_type={}", self.condition.text, self.join_type)?;
+        let strategy = if self.condition.scan.is_some() { Strategy::Bitmap } else { Strategy::Operator };
+        write!(f, "{SIMILARITY_JOIN}: {}, strategy={strategy}, join_type={}", self.condition.text, self.join_type)?;
         if self.right.is_none() {
             write!(f, ", self_join=true")?;
         }

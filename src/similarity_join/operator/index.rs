@@ -139,9 +139,9 @@ impl Index {
         }
     }
 
-    pub(super) fn of_counting(counting: Counting) -> Self {
-        let (chunks, parts) = (Vec::new(), Vec::new());
-        Self { chunks, chunk_bits: 0, share: Share::ALL, parts, counting: Some(counting) }
+    /// An index without groups.
+    pub(super) fn without_groups(counting: Option<Counting>) -> Self {
+        Self { chunks: Vec::new(), chunk_bits: 0, share: Share::ALL, parts: Vec::new(), counting }
     }
 
     fn chunk(&self, set: u32) -> (&Chunk, usize) {

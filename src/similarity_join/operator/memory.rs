@@ -5,7 +5,9 @@ use datafusion::execution::memory_pool::MemoryLimit;
 
 use super::index::Index;
 use super::order::Order;
+use super::scan::Scanned;
 use super::sets::Sets;
+use crate::gpu::ENGINE_BYTES;
 
 /// How much there is to join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,6 +31,13 @@ impl Summary {
     /// many of the elements shown are of the share.
     pub(super) fn bytes_to_join(&self, postings: usize) -> usize {
         Sets::bytes(self.rows) + Index::bytes(self.rows, self.shown, postings)
+    }
+}
+
+impl Summary {
+    /// How much memory it takes at most to find the distinct sets and to compare their codes, besides the rows and sets.
+    pub(super) fn bytes_to_scan(&self) -> usize {
+        Sets::bytes(self.rows) + Scanned::bytes(self.rows) + ENGINE_BYTES
     }
 }
 

@@ -7,6 +7,7 @@
 //!    form a group.
 //! 5. [`search`]: within a group, pairs are taken whose sizes, positions and bitmaps allow a match, and verified on the
 //!    sets themselves; a pair counts in the group of its first common element only.
+//!    Where codes of all pairs are compared, they take the place of steps 3 to 5 ([`scan`]).
 //!    Where the measure asks how much of the one set is in the other, steps 4 and 5 count instead ([`counting`]).
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
@@ -30,6 +31,7 @@ mod output;
 mod parallel;
 mod prefix;
 mod run;
+mod scan;
 mod search;
 mod sets;
 mod spill;
@@ -41,3 +43,4 @@ pub(crate) use exec::SIMILARITY_JOIN;
 pub(super) use exec::SimilarityJoinExec;
 pub(super) use input::Input;
 pub(crate) use memory::bytes_to_join;
+pub(super) use scan::Scan;

@@ -1,15 +1,18 @@
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, JoinType, Result};
+use datafusion::common::{DataFusionError, JoinType, Result, exec_err};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, SpillMetrics, Time};
 use futures::future::try_join_all;
-use tokio::sync::mpsc::Sender;
+use ibid_gpu::Hit;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::condition::{Condition, Shown};
 use super::counting::{Counting, Hits};
@@ -18,10 +21,13 @@ use super::input::{Batch, Batches, Held, Input};
 use super::memory::{MemoryPlan, Summary};
 use super::order::Order;
 use super::output::{Matched, Output, Shape};
+use super::scan::Scanned;
 use super::search::{Counts, Required, Search, tasks};
 use super::sets::Sets;
 use super::spill::{Side, Spilled};
 use super::work::{Work, WorkList};
+use crate::config::IbidOptions;
+use crate::gpu;
 
 /// A run of the operator, from its inputs to its last batch.
 pub(super) struct Run {
@@ -63,7 +69,12 @@ struct Joining {
     index: Index,
     required: Required,
     work: WorkList,
+    /// The codes of the sets, where they are compared instead of using the index.
+    scanned: Option<Scanned>,
 }
+
+/// Pairs of sets whose codes are near, for whoever comes first.
+type NearPairs = Arc<Mutex<Receiver<Vec<Hit>>>>;
 
 impl Run {
     /// Reads `left` and, unless it is the same, `right`, of which it keeps the given columns, and joins them.
@@ -84,10 +95,20 @@ impl Run {
         let matched = is_wanted.then(|| Arc::new(Matched::new(of_left.rows)));
         let mut summary = of_left;
         summary += of_right;
-        let to_join = summary.bytes_to_count().max(summary.bytes_to_join(summary.shown));
+        let to_join = match self.condition.scan {
+            Some(_) => summary.bytes_to_scan(),
+            None => summary.bytes_to_count().max(summary.bytes_to_join(summary.shown)),
+        };
         let is_spilled = left.is_spilled() || right.is_spilled();
         if !is_spilled && reservation.try_grow(to_join + Matched::bytes(matched.as_deref())).is_ok() {
             self.join_in_memory(left, right, matched, reservation).await
+        } else if self.condition.is_distance() {
+            exec_err!(
+                "a join of codes by their distance holds them and the columns that it gives in memory, {} bytes here: raise the \
+                 memory limit (--memory, or datafusion.runtime.memory_limit), or SET ibid.similarity_join.strategy = 'operator', \
+                 which can do without",
+                summary.bytes + to_join
+            )
         } else {
             self.join_from_disk(left, right, &summary, matched, reservation).await
         }
@@ -201,6 +222,14 @@ impl Run {
         let _timer = self.metrics.build_time.timer();
         let batches = Arc::new(batches);
         let sets = Arc::new(Sets::of(&batches, self.is_self_join, self.workers()).await?);
+        if let Some(scan) = self.condition.scan.filter(|_| share.of == 1) {
+            self.metrics.memory.set_max(reservation.size());
+            let scanned = Scanned::of(&sets, &self.condition, scan, self.workers()).await?;
+            let required = Required::new(&self.condition, &sets);
+            let index = Index::without_groups(None);
+            let work = WorkList::new(tasks(&sets, &index));
+            return Ok(Joining { work, required, batches, sets, index, scanned: Some(scanned) });
+        }
         let order = match order {
             Some(order) => order,
             None => Arc::new(Order::of(&sets, self.workers()).await?),
@@ -210,21 +239,23 @@ impl Run {
             && Counting::applies(&self.condition, &sets)
             && reservation.try_grow(Counting::bytes(&sets, workers)).is_ok();
         let index = if is_counting {
-            Index::of_counting(Counting::of(&sets, order, &self.condition, workers).await?)
+            Index::without_groups(Some(Counting::of(&sets, order, &self.condition, workers).await?))
         } else {
             Index::of(&sets, order, &self.condition, share, workers).await?
         };
         self.metrics.memory.set_max(reservation.size());
         let required = Required::new(&self.condition, &sets);
-        Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index })
+        Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index, scanned: None })
     }
 
     /// Finds the pairs, and gives those of an inner join.
     async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
         let joining = Arc::new(joining);
+        let (near, scanning) = self.scan(&joining)?.unzip();
         let worker = |number| Worker {
             run: Arc::clone(self),
             joining: Arc::clone(&joining),
+            near: near.clone(),
             matched: matched.cloned(),
             output: Output::new(Arc::clone(&self.shape)),
             metrics: WorkerMetrics::new(&self.metrics.all, number),
@@ -233,7 +264,34 @@ impl Run {
         let ends = workers
             .map(async |worker| worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?);
         // The first that fails ends the others, which may wait for what it has not done.
-        try_join_all(ends).await.map(drop)
+        try_join_all(ends).await?;
+        match scanning {
+            Some(scanning) => scanning.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?,
+            None => Ok(()),
+        }
+    }
+
+    /// Begins to compare codes, if that is how pairs are found.
+    fn scan(&self, joining: &Arc<Joining>) -> Result<Option<(NearPairs, SpawnedTask<Result<()>>)>> {
+        if joining.scanned.is_none() {
+            return Ok(None);
+        }
+        let options = self.context.session_config().options().extensions.get::<IbidOptions>();
+        let engine = gpu::engine(options.map(|options| options.gpu).unwrap_or_default(), self.workers())?;
+        let (sender, receiver) = channel(2 * self.workers());
+        let joining = Arc::clone(joining);
+        let scan = move || {
+            let Some(scanned) = &joining.scanned else { return Ok(()) };
+            scanned.search(&engine, |hits| {
+                let is_wanted = |hits: &[Hit]| sender.blocking_send(hits.to_vec()).is_ok();
+                // Nobody waits for what is left if a worker failed, or the query was given up.
+                if sender.is_closed() || !hits.chunks(HITS).all(is_wanted) {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })
+        };
+        Ok(Some((Arc::new(Mutex::new(receiver)), SpawnedTask::spawn_blocking(scan))))
     }
 
     /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
@@ -267,10 +325,14 @@ impl Collected {
     }
 }
 
+/// So many pairs whose codes are near are compared in some milliseconds.
+const HITS: usize = 1 << 12;
+
 /// One of several that work off the tasks of a share.
 struct Worker {
     run: Arc<Run>,
     joining: Arc<Joining>,
+    near: Option<NearPairs>,
     matched: Option<Arc<Matched>>,
     output: Output,
     metrics: WorkerMetrics,
@@ -322,6 +384,13 @@ impl WorkerMetrics {
 impl Worker {
     async fn work(mut self) -> Result<()> {
         let joining = Arc::clone(&self.joining);
+        while let Some(near) = self.next_near().await {
+            let started = Instant::now();
+            let search = Search::new(&joining.sets, &joining.index, &self.run.condition, &joining.required);
+            self.metrics.add(search.compare_near(&near, self.output.refill()));
+            self.metrics.join_time.add_elapsed(started);
+            self.flush_full().await?;
+        }
         let mut hits = Hits::default();
         while let Some(work) = joining.work.next().await {
             let started = Instant::now();
@@ -333,15 +402,26 @@ impl Worker {
                 Work::Piece(piece) => self.output.start(piece),
             }
             self.metrics.join_time.add_elapsed(started);
-            // What is done at once takes milliseconds: let others in, and be cancelled.
-            tokio::task::yield_now().await;
-            while self.take() {
-                self.flush().await?;
-                tokio::task::yield_now().await;
-            }
+            self.flush_full().await?;
             joining.work.done();
         }
         self.flush().await
+    }
+
+    /// The next pairs to compare whose codes are near.
+    async fn next_near(&self) -> Option<Vec<Hit>> {
+        self.near.as_ref()?.lock().await.recv().await
+    }
+
+    /// Gives as many full batches as there are.
+    async fn flush_full(&mut self) -> Result<()> {
+        // What is done at once takes milliseconds: let others in, and be cancelled.
+        tokio::task::yield_now().await;
+        while self.take() {
+            self.flush().await?;
+            tokio::task::yield_now().await;
+        }
+        Ok(())
     }
 
     /// Takes pairs of rows; true if there are enough for a batch.

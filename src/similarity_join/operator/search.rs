@@ -1,5 +1,7 @@
 use std::ops::{AddAssign, Range};
 
+use ibid_gpu::Hit;
+
 use super::condition::Condition;
 use super::counting::Hits;
 use super::index::{Group, Index, Part};
@@ -144,7 +146,8 @@ impl<'a> Search<'a> {
                 let mut counts = Counts::default();
                 for set in sets.clone() {
                     let size = self.sets.size(set);
-                    if self.index.is_home(set) && self.required.of_direction(self.condition, size, size).is_some() {
+                    let matches = || self.required.of_direction(self.condition, size, size).is_some();
+                    if self.index.is_home(set) && (self.condition.is_distance() || matches()) {
                         pairs.push((set, set));
                         counts.matched += 1;
                     }
@@ -263,6 +266,31 @@ impl<'a> Search<'a> {
             counts.repeated += 1;
             return;
         }
+        self.compare(a, b, required, counts, pairs);
+    }
+
+    /// The pairs among some whose codes are near.
+    pub(super) fn compare_near(&self, hits: &[Hit], pairs: &mut Vec<Pair>) -> Counts {
+        let mut counts = Counts { candidates: hits.len(), ..Counts::default() };
+        for Hit { query: a, row: b } in hits.iter().copied() {
+            if self.condition.is_distance() {
+                pairs.push((a, b));
+                counts.matched += 1;
+                if self.required.either_way {
+                    pairs.push((b, a));
+                    counts.matched += 1;
+                }
+                continue;
+            }
+            match self.required.of(self.condition, self.sets.size(a), self.sets.size(b)) {
+                Some(required) => self.compare(a, b, required, &mut counts, pairs),
+                None => counts.pruned_length += 1,
+            }
+        }
+        counts
+    }
+
+    fn compare(&self, a: u32, b: u32, required: usize, counts: &mut Counts, pairs: &mut Vec<Pair>) {
         counts.verified += 1;
         let (a_elements, b_elements) = (self.sets.elements(a), self.sets.elements(b));
         let Some(common) = count_common(a_elements, b_elements, required) else {

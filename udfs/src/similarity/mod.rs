@@ -3,6 +3,7 @@
 //! All similarities of sets are functions of three counts: the sizes of the two sets and of their intersection. [`Measure`]
 //! holds what each of them is and what a threshold on it implies; the similarity join takes its bounds from there.
 
+mod code_words;
 mod containment;
 mod cosine;
 mod dice;
@@ -71,6 +72,11 @@ pub mod expr_fn {
         ScalarUDF::from(super::hamming_bands::HammingBands::default()).call(vec![code, lit(k)])
     }
 
+    /// `code_words(code)`
+    pub fn code_words(code: Expr) -> Expr {
+        ScalarUDF::from(super::code_words::CodeWords::default()).call(vec![code])
+    }
+
     /// `overlap(a, b)`
     pub fn overlap(a: Expr, b: Expr) -> Expr {
         ScalarUDF::from(super::overlap::Overlap::default()).call(vec![a, b])
@@ -108,6 +114,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(length_filter::LengthFilter::default()),
         ScalarUDF::from(first_common_token::FirstCommonToken::default()),
         ScalarUDF::from(hamming_bands::HammingBands::default()),
+        ScalarUDF::from(code_words::CodeWords::default()),
     ]
 }
 

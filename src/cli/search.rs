@@ -1,0 +1,121 @@
+//! `ibid search`: where texts, such as quotations, stand in a corpus.
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::pairs::Unit;
+use super::run::{Compared, Run, ratio};
+use super::signature::Signature;
+use crate::config::Gpu;
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Parameters, Query};
+
+/// Find the sentences of a corpus that are similar to given texts
+///
+/// Columns: query_id, doc_id, sent, char_start, char_end (where the sentence stands in the document), similarity.
+#[derive(Debug, Args)]
+pub(super) struct Search {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The texts to look for, each as a whole: a corpus, or anything that `ibid ingest` reads
+    #[arg(long, value_name = "INPUT")]
+    queries: String,
+    /// What is searched
+    #[arg(long, value_enum, default_value_t = Unit::Sentence)]
+    unit: Unit,
+    /// How a text becomes a set
+    #[arg(long, value_name = "NAME:PARAMS", default_value = "shingles:1", long_help = format!(
+        "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
+    ))]
+    signature: Signature,
+    /// The least Jaccard similarity of the two sets, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
+    threshold: f64,
+    /// Whether to compare on a GPU; the result is the same
+    #[arg(long, value_enum, default_value_t = OnGpu::Auto)]
+    gpu: OnGpu,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// Whether to compare on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnGpu {
+    /// On one that is there, else on the processor
+    Auto,
+    /// On one, and fail where there is none
+    On,
+    /// On the processor
+    Off,
+}
+
+impl From<OnGpu> for Gpu {
+    fn from(choice: OnGpu) -> Self {
+        match choice {
+            OnGpu::Auto => Self::Auto,
+            OnGpu::On => Self::On,
+            OnGpu::Off => Self::Off,
+        }
+    }
+}
+
+impl Search {
+    pub(super) async fn run(self) -> Result<Ending> {
+        if self.show_sql {
+            return self.compared().show_sql(&[(self.parameters(), self.stages())]);
+        }
+        let mut run = Run::begin(&self.running)?;
+        self.writing.check(&[])?;
+        self.reading.begin_quarantine()?;
+        run.open_both(&self.compared()).await?;
+        run.workspace.parameters = self.parameters();
+        let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;
+        let hits = run.write(rows, &self.writing).await?;
+        let (searched, queries) = match self.unit {
+            Unit::Sentence => ("sentences", run.count("documents").await?[1]),
+            Unit::Document => ("documents", run.count("documents").await?[1]),
+        };
+        let counts = [("queries", queries), (searched, run.count(searched).await?[0]), ("hits", hits)];
+        run.end(&counts, "").await
+    }
+
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            inputs: &self.inputs,
+            against: Some(&self.queries),
+            reading: self.reading.reading(),
+            needed: match self.unit {
+                Unit::Sentence => Needed::DocumentsAndSentences,
+                Unit::Document => Needed::Documents,
+            },
+        }
+    }
+
+    fn parameters(&self) -> Parameters {
+        let mut parameters = Parameters::default();
+        self.signature.set(&mut parameters);
+        parameters.set("against", true);
+        parameters.set("threshold", self.threshold);
+        parameters.set("gpu", Gpu::from(self.gpu).to_string().as_str());
+        parameters
+    }
+
+    fn stages(&self) -> Vec<Query> {
+        let (units, hits) = match self.unit {
+            Unit::Sentence => (query::SEARCH_UNITS, query::SEARCH_SENTENCES),
+            Unit::Document => (query::UNITS_DOCUMENTS, query::SEARCH_DOCUMENTS),
+        };
+        let (gpu, strategy) = (query::SEARCH_GPU, query::SEARCH_STRATEGY);
+        vec![gpu, strategy, query::UNITS_DOCS, units, self.signature.query, query::SEARCH_FOUND, hits]
+    }
+}
