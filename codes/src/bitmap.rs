@@ -1,8 +1,8 @@
 use crate::random::split_mix;
 use crate::{Code, Width};
 
-/// The bitmap of a set of hashes: each sets one bit, which depends on all of its own bits. [`Bound`](crate::Bound) with one
-/// bit an element says how far the bitmaps of similar sets are apart at most.
+/// The bitmap of a set of hashes: each sets one bit, which depends on all of its own bits. Two sets differ in at least as many
+/// elements as their bitmaps differ in bits (Sandes, Teodoro, Melo: Bitmap filter, Information Systems 2020).
 ///
 /// ```
 /// use ibid_codes::{Width, bitmap};

@@ -3,13 +3,13 @@ use crate::{Error, Result};
 /// How many bits a code has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Width {
-    /// 32 bits, the lower half of one word of 64.
+    /// 32 bits.
     W32,
-    /// 64 bits, one word.
+    /// 64 bits.
     W64,
-    /// 128 bits, two words.
+    /// 128 bits.
     W128,
-    /// 256 bits, four words.
+    /// 256 bits.
     W256,
 }
 
@@ -32,13 +32,19 @@ impl Width {
         }
     }
 
-    /// The number of words of 64 bits.
+    /// The number of words of 32 bits.
     pub const fn words(self) -> usize {
         match self {
-            Self::W32 | Self::W64 => 1,
-            Self::W128 => 2,
-            Self::W256 => 4,
+            Self::W32 => 1,
+            Self::W64 => 2,
+            Self::W128 => 4,
+            Self::W256 => 8,
         }
+    }
+
+    /// The number of bytes.
+    pub const fn bytes(self) -> usize {
+        4 * self.words()
     }
 
     /// That codes of this width can have so many bits set for a word.
@@ -51,23 +57,32 @@ impl Width {
     }
 }
 
-/// The code of a word, or of a set of words. Bit `i` is bit `i % 64` of word `i / 64`; those beyond the width are 0.
+/// The code of a word, or of a set of words: bit `i` is bit `i % 8` of byte `i / 8`, and those beyond the width are 0. So the bytes
+/// are those of whole numbers of any size, the lowest bits first, in little-endian order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Code([u64; 4]);
+pub struct Code([u8; 32]);
 
 impl Code {
     /// A code with these bits, each below 256.
     pub(crate) fn of(bits: impl IntoIterator<Item = u8>) -> Self {
         let mut code = Self::default();
         for bit in bits {
-            code.0[usize::from(bit / 64)] |= 1 << (bit % 64);
+            code.0[usize::from(bit / 8)] |= 1 << (bit % 8);
         }
         code
     }
 
-    /// The words of a code of this width.
-    pub fn words(&self, width: Width) -> &[u64] {
-        &self.0[..width.words()]
+    /// The code of these bytes, if there are as many as a width has.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        Width::ALL.into_iter().find(|width| width.bytes() == bytes.len())?;
+        let mut code = Self::default();
+        code.0[..bytes.len()].copy_from_slice(bytes);
+        Some(code)
+    }
+
+    /// The bytes of a code of this width.
+    pub fn bytes(&self, width: Width) -> &[u8] {
+        &self.0[..width.bytes()]
     }
 
     /// The bits that are set, ascending.
@@ -77,18 +92,18 @@ impl Code {
 
     /// Whether this bit is set.
     pub fn has(&self, bit: u8) -> bool {
-        self.0[usize::from(bit / 64)] >> (bit % 64) & 1 == 1
+        self.0[usize::from(bit / 8)] >> (bit % 8) & 1 == 1
     }
 
     /// How many bits are set.
     pub fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
+        self.0.iter().map(|byte| byte.count_ones()).sum()
     }
 
     /// The bits that are set in one of the two or in both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        Self(std::array::from_fn(|word| self.0[word] | other.0[word]))
+        Self(std::array::from_fn(|byte| self.0[byte] | other.0[byte]))
     }
 
     /// In how many bits the two differ.
@@ -102,14 +117,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_stand_in_words() {
+    fn bits_stand_in_bytes() {
         let code = Code::of([0, 31, 64, 255]);
-        assert_eq!(code.words(Width::W256), [1 << 31 | 1, 1, 0, 1 << 63]);
-        assert_eq!(code.words(Width::W32), [1 << 31 | 1]);
+        assert_eq!(code.bytes(Width::W32), (1_u32 << 31 | 1).to_le_bytes());
+        assert_eq!(code.bytes(Width::W64), (1_u64 << 31 | 1).to_le_bytes());
+        assert_eq!(code.bytes(Width::W256)[8..16], 1_u64.to_le_bytes());
+        assert_eq!(code.bytes(Width::W256)[24..], (1_u64 << 63).to_le_bytes());
         assert_eq!(code.bits().collect::<Vec<_>>(), [0, 31, 64, 255]);
         assert_eq!(code.count(), 4);
         assert_eq!(code.hamming(&Code::of([31, 65])), 4);
         assert_eq!(code.union(&Code::of([31, 65])), Code::of([0, 31, 64, 65, 255]));
+    }
+
+    #[test]
+    fn codes_are_read_from_as_many_bytes_as_they_have() {
+        for width in Width::ALL {
+            let code = Code::of([3, 30]);
+            assert_eq!(Code::from_bytes(code.bytes(width)), Some(code));
+        }
+        assert_eq!([0, 3, 5, 33].map(|length| Code::from_bytes(&vec![1; length])), [None; 4]);
     }
 
     #[test]

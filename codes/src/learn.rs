@@ -6,7 +6,7 @@ use crate::cooccurrence::Cooccurrence;
 use crate::md5::md5_code;
 use crate::nearest::share_codes;
 use crate::relax::Problem;
-use crate::sample::Sample;
+use crate::sample::{Sample, Sampler};
 use crate::{Code, Codebook, Error, Frequencies, Result, Row, Width};
 
 /// How the codes of the most frequent words are chosen. All other words have codes from their MD5 hashes.
@@ -72,7 +72,8 @@ impl Default for Options {
 }
 
 impl Options {
-    fn check(&self) -> Result<()> {
+    /// An error where an option is not what it may be.
+    pub fn check(&self) -> Result<()> {
         self.width.check(self.per_word)?;
         let (name, number) = match self.method {
             Method::Md5 => return Ok(()),
@@ -112,7 +113,7 @@ pub struct Report {
     pub steps: usize,
     /// For each bit how many occurrences of words set it, of all words that have a frequency.
     pub loads: Vec<u64>,
-    /// How long it took.
+    /// How long it took, from the first sentence to the codes.
     pub time: Duration,
     /// About how many bytes of memory it took at most.
     pub bytes: usize,
@@ -155,47 +156,80 @@ pub fn learn<W: AsRef<str>>(
     frequencies: &Frequencies,
     options: &Options,
 ) -> Result<Learned> {
-    let start = Instant::now();
-    options.check()?;
-    let top = frequencies.top(options.top);
-    let hashed: Vec<Code> = top.iter().map(|(word, _)| md5_code(word, options.width, options.per_word)).collect();
-    let mut codes = hashed.clone();
-    let mut report = Report {
-        sentences: 0,
-        sampled: 0,
-        pairs: 0,
-        changed: 0,
-        objective: None,
-        steps: 0,
-        loads: Vec::new(),
-        time: Duration::ZERO,
-        bytes: 0,
-    };
-    if options.method != Method::Md5 {
-        learn_codes(sentences, &top, options, &mut codes, &mut report)?;
+    let mut learner = Learner::try_new(frequencies, options.clone())?;
+    if learner.needs_sentences() {
+        sentences.into_iter().for_each(|sentence| learner.add(sentence));
     }
-    report.changed = codes.iter().zip(&hashed).filter(|(code, hashed)| code != hashed).count();
-    let rows = top.iter().zip(codes);
-    let rows =
-        rows.map(|((word, frequency), code)| Row { word: (*word).into(), code, frequency: *frequency }).collect();
-    let codebook = Codebook::try_new(options.width, options.per_word, rows)?;
-    report.loads = codebook.loads(frequencies);
-    report.time = start.elapsed();
-    Ok(Learned { codebook, report })
+    learner.finish()
 }
 
-fn learn_codes<W: AsRef<str>>(
-    sentences: impl IntoIterator<Item = impl IntoIterator<Item = W>>,
-    top: &[(&str, u64)],
-    options: &Options,
-    codes: &mut Vec<Code>,
-    report: &mut Report,
-) -> Result<()> {
-    if u32::try_from(top.len()).is_err() {
-        return Err(Error::Invalid("codes are learned for fewer than 4294967296 words".to_owned()));
+/// Learns codes as [`learn`] does, from sentences that come one after another.
+#[derive(Debug)]
+pub struct Learner<'a> {
+    began: Instant,
+    options: Options,
+    frequencies: &'a Frequencies,
+    top: Vec<(&'a str, u64)>,
+    ranks: HashMap<&'a str, u32>,
+    sampler: Sampler,
+}
+
+impl<'a> Learner<'a> {
+    /// Begins; an error where an option is not what it may be.
+    pub fn try_new(frequencies: &'a Frequencies, options: Options) -> Result<Self> {
+        let began = Instant::now();
+        options.check()?;
+        let top = frequencies.top(options.top);
+        if u32::try_from(top.len()).is_err() {
+            return Err(Error::Invalid("codes are learned for fewer than 4294967296 words".to_owned()));
+        }
+        let ranks = (0..).zip(&top).map(|(rank, (word, _))| (*word, rank)).collect();
+        let sampler = Sampler::new(options.sample, options.seed);
+        Ok(Self { began, options, frequencies, top, ranks, sampler })
     }
-    let ranks: HashMap<&str, u32> = (0..).zip(top).map(|(rank, (word, _))| (*word, rank)).collect();
-    let sample = Sample::draw(sentences, &ranks, options.sample, options.seed);
+
+    /// Whether the method looks at sentences at all.
+    pub fn needs_sentences(&self) -> bool {
+        self.options.method != Method::Md5
+    }
+
+    /// Takes in a sentence: its words in any order.
+    pub fn add<W: AsRef<str>>(&mut self, sentence: impl IntoIterator<Item = W>) {
+        let ranks = &self.ranks;
+        self.sampler.add(sentence.into_iter().filter_map(|word| ranks.get(word.as_ref()).copied()));
+    }
+
+    /// Learns from the sentences taken in.
+    pub fn finish(self) -> Result<Learned> {
+        let Self { began, options, frequencies, top, ranks: _, sampler } = self;
+        let hashed: Vec<Code> = top.iter().map(|(word, _)| md5_code(word, options.width, options.per_word)).collect();
+        let mut codes = hashed.clone();
+        let mut report = Report {
+            sentences: 0,
+            sampled: 0,
+            pairs: 0,
+            changed: 0,
+            objective: None,
+            steps: 0,
+            loads: Vec::new(),
+            time: Duration::ZERO,
+            bytes: 0,
+        };
+        if options.method != Method::Md5 {
+            learn_codes(sampler.finish(), &top, &options, &mut codes, &mut report);
+        }
+        report.changed = codes.iter().zip(&hashed).filter(|(code, hashed)| code != hashed).count();
+        let rows = top.iter().zip(codes);
+        let rows =
+            rows.map(|((word, frequency), code)| Row { word: (*word).into(), code, frequency: *frequency }).collect();
+        let codebook = Codebook::try_new(options.width, options.per_word, rows)?;
+        report.loads = codebook.loads(frequencies);
+        report.time = began.elapsed();
+        Ok(Learned { codebook, report })
+    }
+}
+
+fn learn_codes(sample: Sample, top: &[(&str, u64)], options: &Options, codes: &mut Vec<Code>, report: &mut Report) {
     let similarities = Cooccurrence::count(&sample, top.len(), options.threads);
     (report.sentences, report.sampled, report.pairs) = (sample.of(), sample.len(), similarities.pairs());
     // The sample is there twice while it is drawn, and by words beside by sentences; the pairs while they are put together.
@@ -234,7 +268,6 @@ fn learn_codes<W: AsRef<str>>(
         }
     }
     report.objective = Some(Objective { before, relaxed: relaxed_objective, after: objective(codes) });
-    Ok(())
 }
 
 /// What each word adds to a load, so that the sum is 1.

@@ -2,11 +2,12 @@ use md5::{Digest, Md5};
 
 use crate::{Code, Width};
 
-/// The code of a word from its MD5 hash: `per_word` different bits, each set of bits about as likely as any other.
+/// The code of a word from its MD5 hash: `per_word` different bits, each set of bits about as likely as any other. All bits of
+/// the width where it has no more.
 ///
 /// The hash is read as four little-endian numbers of 32 bits; where more are needed, those of the hash of the hash follow.
 /// The `i`-th number, modulo the number of bits left, chooses one of the bits that are not chosen yet.
-pub(crate) fn md5_code(word: &str, width: Width, per_word: u32) -> Code {
+pub fn md5_code(word: &str, width: Width, per_word: u32) -> Code {
     let mut digest: [u8; 16] = Md5::digest(word.as_bytes()).into();
     let mut bits: [u8; 256] = std::array::from_fn(|bit| u8::try_from(bit).unwrap_or(u8::MAX));
     let total = width.bits() as usize;

@@ -1,8 +1,12 @@
+//! Numbers that look random, and are the same for a seed everywhere.
+
 /// By how much the state grows from number to number.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What SplitMix64 (Steele, Lea and Flood 2014) gives from a seed after `i` other numbers.
-pub(crate) fn split_mix(seed: u64, i: u64) -> u64 {
+#[must_use]
+#[inline]
+pub fn split_mix(seed: u64, i: u64) -> u64 {
     let z = seed.wrapping_add(i.wrapping_add(1).wrapping_mul(STEP));
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

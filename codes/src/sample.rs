@@ -1,4 +1,4 @@
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use crate::random::split_mix;
 
@@ -12,39 +12,51 @@ pub(crate) struct Sample {
     of: u64,
 }
 
-impl Sample {
+/// Chooses sentences.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    size: usize,
+    seed: u64,
+    /// Those with the lowest keys so far.
+    chosen: BTreeSet<(u64, Box<[u32]>)>,
+    /// No key above it is chosen any more.
+    highest: u64,
+    words: Vec<u32>,
+    of: u64,
+}
+
+impl Sampler {
     /// Chooses at most `size` sentences that have some ranked word. Those with the same ranked words count as one, and any is
     /// as likely as any other. The choice depends on the seed and on what sentences there are, not on their order.
-    pub(crate) fn draw<W: AsRef<str>>(
-        sentences: impl IntoIterator<Item = impl IntoIterator<Item = W>>,
-        ranks: &HashMap<&str, u32>,
-        size: usize,
-        seed: u64,
-    ) -> Self {
-        // Those with the lowest keys.
-        let mut chosen: BTreeSet<(u64, Box<[u32]>)> = BTreeSet::new();
-        let mut highest = u64::MAX;
-        let mut words = Vec::new();
-        let mut of = 0;
-        for sentence in sentences {
-            of += 1;
-            words.clear();
-            words.extend(sentence.into_iter().filter_map(|word| ranks.get(word.as_ref())));
-            words.sort_unstable();
-            words.dedup();
-            let key = words.iter().fold(seed, |key, word| split_mix(key, u64::from(*word)));
-            if words.is_empty() || key > highest {
-                continue;
-            }
-            chosen.insert((key, words.as_slice().into()));
-            if chosen.len() > size {
-                chosen.pop_last();
-                highest = chosen.last().map_or(0, |(key, _)| *key);
-            }
-        }
-        Self::new(chosen.iter().map(|(_, words)| &**words), of)
+    pub(crate) fn new(size: usize, seed: u64) -> Self {
+        Self { size, seed, chosen: BTreeSet::new(), highest: u64::MAX, words: Vec::new(), of: 0 }
     }
 
+    /// Considers a sentence with words of these ranks.
+    pub(crate) fn add(&mut self, ranks: impl Iterator<Item = u32>) {
+        self.of += 1;
+        self.words.clear();
+        self.words.extend(ranks);
+        self.words.sort_unstable();
+        self.words.dedup();
+        let key = self.words.iter().fold(self.seed, |key, word| split_mix(key, u64::from(*word)));
+        if self.words.is_empty() || key > self.highest {
+            return;
+        }
+        self.chosen.insert((key, self.words.as_slice().into()));
+        if self.chosen.len() > self.size {
+            self.chosen.pop_last();
+            self.highest = self.chosen.last().map_or(0, |(key, _)| *key);
+        }
+    }
+
+    /// Those that were chosen.
+    pub(crate) fn finish(self) -> Sample {
+        Sample::new(self.chosen.iter().map(|(_, words)| &**words), self.of)
+    }
+}
+
+impl Sample {
     /// These sentences, out of so many.
     pub(crate) fn new<'a>(sentences: impl IntoIterator<Item = &'a [u32]>, of: u64) -> Self {
         let mut sample = Self { starts: vec![0], words: Vec::new(), of };
@@ -85,27 +97,31 @@ impl Sample {
 mod tests {
     use super::*;
 
+    fn draw<'a>(sentences: impl IntoIterator<Item = &'a Vec<u32>>, size: usize, seed: u64) -> Sample {
+        let mut sampler = Sampler::new(size, seed);
+        sentences.into_iter().for_each(|sentence| sampler.add(sentence.iter().copied()));
+        sampler.finish()
+    }
+
     #[test]
-    fn sentences_are_different_sets_of_ranked_words() {
-        let ranks = HashMap::from([("a", 0), ("b", 1)]);
-        let sentences = [vec!["b", "x", "a", "b"], vec!["x"], vec![], vec!["a"], vec!["a", "y"]];
-        let sample = Sample::draw(sentences.clone(), &ranks, 9, 0);
+    fn sentences_are_different_sets_of_words() {
+        let sentences = [vec![1, 0, 1], vec![], vec![0], vec![0, 0], vec![0, 1]];
+        let sample = draw(&sentences, 9, 0);
         let mut sets: Vec<_> = (0..sample.len()).map(|sentence| sample.sentence(sentence)).collect();
         sets.sort_unstable();
         assert_eq!(sets, [&[0][..], &[0, 1]]);
         assert_eq!(sample.of(), 5);
-        assert_eq!(Sample::draw(sentences.into_iter().rev(), &ranks, 9, 0), sample);
-        let none = Sample::draw([vec!["a"]], &ranks, 0, 0);
+        assert_eq!(draw(sentences.iter().rev(), 9, 0), sample);
+        let none = draw(&[vec![0]], 0, 0);
         assert_eq!((none.len(), none.of()), (0, 1));
     }
 
     #[test]
     fn all_sentences_are_as_likely() {
-        let words: Vec<String> = (0..100).map(|word| word.to_string()).collect();
-        let ranks = (0..).zip(&words).map(|(rank, word)| (word.as_str(), rank)).collect();
+        let sentences: Vec<Vec<u32>> = (0..100).map(|word| vec![word]).collect();
         let mut chosen = [0; 100];
         for seed in 0..1000 {
-            let sample = Sample::draw(words.iter().map(|word| [word]), &ranks, 10, seed);
+            let sample = draw(&sentences, 10, seed);
             assert_eq!(sample.len(), 10);
             for word in sample.words() {
                 chosen[*word as usize] += 1;

@@ -25,7 +25,10 @@ pub(crate) fn in_turn<I: Iterator + Send, R: Send>(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.get() {
-            scope.spawn(run);
+            // Where the system gives no more threads, those that there are do all of it.
+            if std::thread::Builder::new().spawn_scoped(scope, run).is_err() {
+                break;
+            }
         }
         run();
     });

@@ -2,11 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-use std::collections::BTreeSet;
 use std::num::NonZero;
-use std::time::{Duration, Instant};
 
-use ibid_codes::{Bound, Code, Frequencies, Learned, Measure, Method, Options, Width, bitmap, learn};
+use ibid_codes::{Code, Frequencies, Learned, Method, Options, Width, bitmap, learn};
 use proptest::prelude::*;
 
 const METHODS: [Method; 5] =
@@ -54,16 +52,15 @@ fn codes_do_not_depend_on_threads_or_on_the_order_of_sentences() {
     turned.extend(sentences[..500].to_vec());
     let frequencies = Frequencies::count(&sentences);
     for method in METHODS {
-        for width in [Width::W32, Width::W128] {
-            let options = options(method, width, 3);
-            let one = learn(&sentences, &frequencies, &options).unwrap();
-            for threads in [2, 3, 8] {
-                let options = Options { threads: NonZero::new(threads).unwrap(), ..options.clone() };
-                let many = learn(&turned, &frequencies, &options).unwrap();
-                assert_eq!(many.codebook.rows(), one.codebook.rows());
-                let same = |learned: Learned| (learned.report.objective, learned.report.loads, learned.report.steps);
-                assert_eq!(same(many), same(one.clone()));
-            }
+        // Of more words than a thread takes at once.
+        let options = Options { top: 250, ..options(method, Width::W64, 3) };
+        let one = learn(&sentences, &frequencies, &options).unwrap();
+        for threads in [2, 7] {
+            let options = Options { threads: NonZero::new(threads).unwrap(), ..options.clone() };
+            let many = learn(&turned, &frequencies, &options).unwrap();
+            assert_eq!(many.codebook.rows(), one.codebook.rows());
+            let same = |learned: Learned| (learned.report.objective, learned.report.loads, learned.report.steps);
+            assert_eq!(same(many), same(one.clone()));
         }
     }
 }
@@ -93,7 +90,7 @@ fn rows_are_the_most_frequent_words() {
 
 #[test]
 fn learned_codes_have_bits_in_common_where_words_occur_together() {
-    for (width, per_word, share) in [(Width::W32, 2, 0.85), (Width::W64, 3, 0.85), (Width::W256, 2, 0.95)] {
+    for (width, per_word, share) in [(Width::W32, 2, 0.85), (Width::W64, 3, 0.85), (Width::W128, 2, 0.95)] {
         for spread in [0.25, 1.0] {
             let sentences = text(5000, 16, 3);
             let options = options(Method::Opt { spread }, width, per_word);
@@ -190,49 +187,22 @@ fn wrong_options_are_errors() {
     );
 }
 
-#[test]
-fn time_grows_with_the_text() {
-    let time = |count: u64| -> Duration {
-        let sentences = text(count, 40, 4);
-        let frequencies = Frequencies::count(&sentences);
-        let options = Options { top: 500, sample: usize::MAX, ..options(Method::NER, Width::W32, 2) };
-        let run = || {
-            let start = Instant::now();
-            learn(&sentences, &frequencies, &options).unwrap();
-            start.elapsed()
-        };
-        (0..3).map(|_| run()).min().unwrap()
-    };
-    let (short, long) = (time(4_000), time(40_000));
-    assert!(long < 30 * short, "{short:?} for a tenth, {long:?} for all");
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// All pairs of sets against the bound, by brute force.
+    /// All pairs of sets, by brute force: what the exact filter rests on.
     #[test]
-    fn similar_sets_have_codes_within_the_bound(
-        sets in prop::collection::vec(prop::collection::vec(0..14_u64, 0..12), 2..25),
+    fn codes_differ_in_no_more_bits_than_words_that_are_in_one_sentence_alone_set(
+        sets in prop::collection::vec(prop::collection::btree_set(0..14_u64, 0..12), 2..25),
         per_word in 1..6_u32,
-        percent in 1..=100_u32,
         width in prop::sample::select(&Width::ALL[..]),
     ) {
-        let sets: Vec<BTreeSet<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
         let sentences: Sentences = sets.iter().map(|set| set.iter().map(|word| format!("w{word}")).collect()).collect();
-        let threshold = f64::from(percent) / 100.0;
         let check = |codes: &[Code], per_element: u32| {
-            for measure in [Measure::Jaccard, Measure::Cosine] {
-                let bound = Bound::try_new(measure, threshold, per_element).unwrap();
-                for (a, code_a) in sets.iter().zip(codes) {
-                    for (b, code_b) in sets.iter().zip(codes) {
-                        let common = u32::try_from(a.intersection(b).count()).unwrap();
-                        let (size_a, size_b) = (u32::try_from(a.len()).unwrap(), u32::try_from(b.len()).unwrap());
-                        if measure.similarity(size_a, size_b, common) >= threshold {
-                            let distance = bound.distance(size_a, size_b);
-                            prop_assert!(distance.is_some_and(|distance| code_a.hamming(code_b) <= distance));
-                        }
-                    }
+            for (a, code_a) in sets.iter().zip(codes) {
+                for (b, code_b) in sets.iter().zip(codes) {
+                    let alone = u32::try_from(a.symmetric_difference(b).count()).unwrap();
+                    prop_assert!(code_a.hamming(code_b) <= per_element * alone);
                 }
             }
             Ok(())

@@ -1,15 +1,21 @@
+use ibid_codes::split_mix;
 use ibid_gpu::Width;
 
-/// Numbers by chance, the same for the same seed (Steele, Lea, Flood 2014).
-struct SplitMix64(u64);
+/// Numbers that look random.
+struct SplitMix64 {
+    seed: u64,
+    given: u64,
+}
 
 impl SplitMix64 {
+    fn new(seed: u64) -> Self {
+        Self { seed, given: 0 }
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let number = split_mix(self.seed, self.given);
+        self.given += 1;
+        number
     }
 
     fn word(&mut self) -> u32 {
@@ -24,13 +30,13 @@ impl SplitMix64 {
 
 /// Codes whose bits are set by chance.
 pub(crate) fn random(width: Width, count: usize, seed: u64) -> Vec<u32> {
-    let mut numbers = SplitMix64(seed);
+    let mut numbers = SplitMix64::new(seed);
     (0..count * width.words()).map(|_| numbers.word()).collect()
 }
 
 /// Codes by chance, but every other one is one of these with up to five bits changed.
 pub(crate) fn near(width: Width, rows: &[u32], count: usize, seed: u64) -> Vec<u32> {
-    let mut numbers = SplitMix64(seed);
+    let mut numbers = SplitMix64::new(seed);
     let words = width.words();
     let mut codes = random(width, count, seed ^ 1);
     for code in codes.chunks_exact_mut(words).step_by(2) {
@@ -49,7 +55,7 @@ pub(crate) fn near(width: Width, rows: &[u32], count: usize, seed: u64) -> Vec<u
 pub(crate) fn bitmaps(count: usize) -> (Vec<u32>, Vec<u32>) {
     const BITS: usize = 256;
     // About as English sentences: few are short, most have 8 to 25 words, some have many.
-    let mut numbers = SplitMix64(3);
+    let mut numbers = SplitMix64::new(3);
     let mut sizes: Vec<u32> = Vec::with_capacity(count);
     for _ in 0..count {
         let size =

@@ -1,54 +1,8 @@
 use std::ops::Range;
 
+use ibid_codes::Width;
+
 use crate::{Error, Result};
-
-/// How many bits a code has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Width {
-    /// 32 bits, one word.
-    W32,
-    /// 64 bits, two words.
-    W64,
-    /// 128 bits, four words.
-    W128,
-    /// 256 bits, eight words.
-    W256,
-}
-
-impl Width {
-    /// All of them, ascending.
-    pub const ALL: [Self; 4] = [Self::W32, Self::W64, Self::W128, Self::W256];
-
-    /// The width of codes of that many bits, if there is one.
-    pub fn of_bits(bits: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|width| width.bits() == bits)
-    }
-
-    /// The number of bits.
-    pub const fn bits(self) -> u32 {
-        match self {
-            Self::W32 => 32,
-            Self::W64 => 64,
-            Self::W128 => 128,
-            Self::W256 => 256,
-        }
-    }
-
-    /// The number of words of 32 bits.
-    pub const fn words(self) -> usize {
-        match self {
-            Self::W32 => 1,
-            Self::W64 => 2,
-            Self::W128 => 4,
-            Self::W256 => 8,
-        }
-    }
-
-    /// The number of bytes.
-    pub const fn bytes(self) -> usize {
-        self.words() * 4
-    }
-}
 
 /// Codes of one width, one after another, each the words of 32 bits that [`Width::words`] says, the lowest bits first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,8 +72,6 @@ mod tests {
         assert_eq!(Codes::try_new(Width::W64, &[1, 2, 3, 4]).unwrap().code(1), [3, 4]);
         let error = Codes::try_new(Width::W128, &[1, 2, 3]).unwrap_err();
         assert_eq!(error.to_string(), "3 words of 32 bits are no whole number of codes of 128 bits");
-        assert_eq!(Width::of_bits(128), Some(Width::W128));
-        assert_eq!(Width::of_bits(96), None);
     }
 
     #[test]

@@ -36,10 +36,11 @@ mod search;
 mod task;
 
 pub use bound::{Bound, jaccard_bounds};
-pub use codes::{Codes, Width, hamming};
+pub use codes::{Codes, hamming};
 pub use cpu::{Cpu, UseBands};
 pub use error::{Error, Result};
 #[cfg(feature = "gpu")]
 pub use gpu::{Adapter, Choice, Gpu, adapters};
+pub use ibid_codes::Width;
 pub use search::{Backend, Collected, Engine, Hit, Outcome, Tile, Tiles};
 pub use task::Task;

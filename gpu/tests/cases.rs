@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use ibid_codes::split_mix;
 use ibid_gpu::{Bound, Codes, Engine, Hit, Outcome, Task, Width, hamming};
 use proptest::prelude::*;
 
@@ -79,7 +80,7 @@ impl Case {
     /// Asks for pairs by chance, some of them twice.
     pub(crate) fn check_mask(&self, engine: &Engine, count: usize, seed: u64) {
         let (queries, rows) = self.counts();
-        let mut numbers = SplitMix64(seed);
+        let mut numbers = SplitMix64::new(seed);
         let count = if queries == 0 || rows == 0 { 0 } else { count };
         let (a, b): (Vec<u32>, Vec<u32>) =
             (0..count).map(|_| (numbers.below(queries as u64) as u32, numbers.below(rows as u64) as u32)).unzip();
@@ -103,16 +104,21 @@ pub(crate) fn found(engine: &Engine, task: &Task<'_>) -> Vec<Hit> {
     hits
 }
 
-/// Steele, Lea, Flood 2014.
-pub(crate) struct SplitMix64(pub(crate) u64);
+/// Numbers that look random.
+pub(crate) struct SplitMix64 {
+    seed: u64,
+    given: u64,
+}
 
 impl SplitMix64 {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed, given: 0 }
+    }
+
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        let number = split_mix(self.seed, self.given);
+        self.given += 1;
+        number
     }
 
     pub(crate) fn below(&mut self, end: u64) -> u64 {
@@ -122,10 +128,10 @@ impl SplitMix64 {
 
 /// Codes near some centres, so that there are hits at every distance.
 pub(crate) fn codes(width: Width, count: usize, centres: u64, seed: u64) -> Vec<u32> {
-    let mut numbers = SplitMix64(seed);
+    let mut numbers = SplitMix64::new(seed);
     let mut words = Vec::new();
     for _ in 0..count {
-        let mut centre = SplitMix64(numbers.below(centres));
+        let mut centre = SplitMix64::new(numbers.below(centres));
         let start = words.len();
         words.extend((0..width.words()).map(|_| centre.next() as u32));
         for _ in 0..numbers.below(u64::from(width.bits()) / 4) {
@@ -148,7 +154,7 @@ pub(crate) fn cases(queries: usize, rows: usize) -> impl Strategy<Value = Case> 
     ];
     (width, 0..=queries, 0..=rows, 1..6_u64, any::<u64>(), 0..4, bound, (table, 1..=100_u32)).prop_map(
         |(width, queries, rows, centres, seed, kind, bound, (table, percent))| {
-            let mut numbers = SplitMix64(seed ^ 1);
+            let mut numbers = SplitMix64::new(seed ^ 1);
             let mut sizes = |count: usize| -> Vec<u32> { (0..count).map(|_| numbers.below(30) as u32).collect() };
             let bound = match kind {
                 0 => {

@@ -25,13 +25,12 @@
 mod arguments;
 mod cluster;
 mod comparison;
-mod random;
 mod sequence;
 mod signature;
 pub mod similarity;
 mod text;
 
-pub use random::split_mix;
+pub use ibid_codes::split_mix;
 pub use text::{SentenceRule, sentence_rules};
 
 use std::sync::Arc;

@@ -7,9 +7,9 @@ use arrow::datatypes::DataType;
 use datafusion_common::{Result, exec_err, plan_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
+use ibid_codes::split_mix;
 
 use crate::arguments::{Sets, coerce_one_set, constant_count, constant_integer, minhash_item, minhash_type};
-use crate::random::split_mix;
 
 /// `minhash(set, k [, seed])`: the smallest element of a set in `k` random orders.
 #[user_doc(
