@@ -4,6 +4,9 @@
 //! stored in signature tables, so they never change within a major version.
 
 mod bands;
+mod bit_code;
+mod bitmap;
+mod codebook;
 mod document_frequencies;
 mod frequencies;
 mod frequent_tokens;
@@ -53,6 +56,8 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(weighted::Weighted::default()),
         ScalarUDF::from(simhash::Simhash::default()),
         ScalarUDF::from(trie_nodes::TrieNodes::default()),
+        ScalarUDF::from(bit_code::BitCode::default()),
+        ScalarUDF::from(bitmap::Bitmap::default()),
     ]
 }
 
@@ -62,6 +67,7 @@ pub(crate) fn aggregates() -> Vec<AggregateUDF> {
         AggregateUDF::from(document_frequencies::DocumentFrequencies::default()),
         AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
         AggregateUDF::from(set_frequencies::SetFrequencies::default()),
+        AggregateUDF::from(codebook::Codebook::default()),
     ]
 }
 

@@ -137,6 +137,12 @@ impl Measure {
         Some(low)
     }
 
+    /// How many elements can be in one of two sets of `a` and `b` elements alone where they reach `threshold`; `None` where they
+    /// cannot.
+    pub fn most_apart(self, a: usize, b: usize, threshold: f64) -> Option<usize> {
+        Some(a + b - 2 * self.required_of_pair(a, b, threshold)?)
+    }
+
     /// How many elements two sets of `a` and `b` elements must share to reach `threshold`, but for rounding.
     #[expect(
         clippy::cast_precision_loss,
@@ -225,6 +231,24 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// LEARNED-CODES' exact filter, with thresholds whose fractions are not rounded.
+    #[test]
+    fn no_more_is_apart_than_the_formula_says() {
+        for (threshold, over, under) in [(0.5, 1, 3), (0.75, 1, 7), (0.25, 3, 5), (1.0, 0, 2)] {
+            for a in 1..60 {
+                for b in 1..60 {
+                    let apart = (a + b) * over / under;
+                    // Two sets differ in an even number of elements just if the sum of their sizes is even.
+                    let possible = apart - (a + b + apart) % 2;
+                    let can_match = a.min(b) * (under + over) >= a.max(b) * (under - over);
+                    assert_eq!(Measure::Jaccard.most_apart(a, b, threshold), can_match.then_some(possible), "{a} {b}");
+                }
+            }
+        }
+        assert_eq!(Measure::Jaccard.most_apart(30, 33, 0.8), Some(7));
+        assert_eq!(Measure::Jaccard.most_apart(0, 0, 0.8), None);
     }
 
     #[test]

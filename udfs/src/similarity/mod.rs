@@ -11,6 +11,7 @@ mod edit_similarity;
 mod first_common_token;
 mod hamming;
 mod hamming_bands;
+mod hamming_bound;
 mod jaccard;
 mod length_filter;
 mod measure;
@@ -97,6 +98,11 @@ pub fn is_hamming(function: &ScalarUDF) -> bool {
     function.inner().downcast_ref::<hamming::Hamming>().is_some()
 }
 
+/// Whether `function` is `hamming_bound`.
+pub fn is_hamming_bound(function: &ScalarUDF) -> bool {
+    function.inner().downcast_ref::<hamming_bound::HammingBound>().is_some()
+}
+
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
@@ -115,6 +121,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(first_common_token::FirstCommonToken::default()),
         ScalarUDF::from(hamming_bands::HammingBands::default()),
         ScalarUDF::from(code_words::CodeWords::default()),
+        ScalarUDF::from(hamming_bound::HammingBound::default()),
     ]
 }
 
