@@ -75,6 +75,7 @@ fn predicate() -> impl Strategy<Value = String> {
     let codes = prop::sample::select(vec![
         "hamming(a.id, b.id) <= {k}",
         "{k} > hamming(b.id * 129, a.id * 129)",
+        "jaccard(b.set, a.set) >= 0.3 AND hamming(a.id, b.id) <= {k}",
         "hamming(arrow_cast(a.id, 'Int8'), arrow_cast(b.id, 'Int8')) = {k}",
     ]);
     let distance = (codes, 0..10_i64).prop_map(|(condition, k): (&str, i64)| condition.replace("{k}", &k.to_string()));

@@ -43,7 +43,7 @@ impl OptimizerRule for SimilarityJoinRule {
         };
         // `NOT IN` asks for NULLs in a way of its own.
         let is_known = joins.contains(&join.join_type) && !join.null_aware;
-        let found = if is_known { find_predicate(&join)? } else { None };
+        let found = if is_known { find_predicate(&join, strategy == Strategy::Bitmap)? } else { None };
         match found {
             None => Ok(Transformed::no(LogicalPlan::Join(join))),
             Some((predicate, _)) if strategy == Strategy::Lowered => {
@@ -57,25 +57,26 @@ impl OptimizerRule for SimilarityJoinRule {
     }
 }
 
-/// A similarity predicate that the condition of a join implies, and the rest of the condition.
-fn find_predicate(join: &Join) -> Result<Option<(SimilarityPredicate, Vec<Expr>)>> {
+/// A similarity predicate that the condition of a join implies, and the rest of the condition; rather one on codes than one on
+/// sets, if that is asked for.
+fn find_predicate(join: &Join, codes_first: bool) -> Result<Option<(SimilarityPredicate, Vec<Expr>)>> {
     let Some(condition) = &join.filter else { return Ok(None) };
     if is_lowered(condition)? {
         return Ok(None);
     }
     let recognise = |conjunct: &Expr| SimilarityPredicate::recognise(conjunct, join.left.schema(), join.right.schema());
     let mut conjuncts = split_conjunction_owned(condition.clone());
-    for i in 0..conjuncts.len() {
-        if let Some(predicate) = recognise(&conjuncts[i]) {
-            conjuncts.remove(i);
-            return Ok(Some((predicate, conjuncts)));
-        }
-    }
-    for shared_band in conjuncts.iter().filter_map(shared_band) {
-        if let Some(predicate) = recognise(&shared_band) {
+    let on_codes = conjuncts.iter().filter_map(shared_band).find_map(|shared_band| recognise(&shared_band));
+    let on_sets = conjuncts.iter().enumerate().find_map(|(i, conjunct)| Some((i, recognise(conjunct)?)));
+    Ok(match (on_codes, on_sets) {
+        (Some(predicate), on_sets) if codes_first || on_sets.is_none() => {
             // Codes that share a band still may be far apart.
-            return Ok(Some((predicate, conjuncts)));
+            Some((predicate, conjuncts))
         }
-    }
-    Ok(None)
+        (_, Some((i, predicate))) => {
+            conjuncts.remove(i);
+            Some((predicate, conjuncts))
+        }
+        _ => None,
+    })
 }
