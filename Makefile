@@ -4,6 +4,7 @@
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
+# make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
 # make bench-gpu  the search by Hamming distance on the processor and on the GPU, beside what these can do at most: docs/gpu.md
 # make ci     check, demo and test
 #
@@ -12,7 +13,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check docs bench bench-stream bench-gpu ci
+.PHONY: help build demo test check docs bench bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -52,6 +53,10 @@ bench:
 bench-stream:
 	cargo build --release
 	python3 benches/stream.py --ibid "$(TARGET)/release/ibid"
+
+bench-codes:
+	cargo build --release
+	python3 benches/codes.py --ibid "$(TARGET)/release/ibid"
 
 bench-gpu:
 	cargo run --release -p ibid-gpu --bin ibid-gpu-bench

@@ -4,6 +4,7 @@
 
 mod cli;
 mod clusters;
+mod codes;
 mod compare;
 mod containment;
 mod determinism;

@@ -2,6 +2,7 @@
 
 mod add;
 mod clusters;
+mod codes;
 mod compare;
 mod contained_passages;
 mod containment;
@@ -45,6 +46,7 @@ enum Command {
     Containment(containment::Containment),
     Compare(compare::Compare),
     Search(search::Search),
+    Codes(codes::Codes),
     Explain(explain::Explain),
     Sql(sql::Sql),
     Gc(gc::Gc),
@@ -131,6 +133,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Containment(command) => command.run().await,
         Command::Compare(command) => command.run().await,
         Command::Search(command) => command.run().await,
+        Command::Codes(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
         Command::Gc(command) => command.run().await,

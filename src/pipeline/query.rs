@@ -198,6 +198,10 @@ queries! {
     COMPARE_VISITED = "compare/5_visited.sql";
     COMPARE_FIGURES = "compare/6_figures.sql";
     COMPARE_PRINTED = "compare/7_printed.sql";
+    CODES_WORDS = "codes/1_words.sql";
+    CODES_CHARACTERS = "codes/1_characters.sql";
+    CODES_FREQUENCIES = "codes/2_frequencies.sql";
+    CODES_SENTENCES = "codes/3_sentences.sql";
 }
 
 /// The values of `$parameters`, as SQL literals.

@@ -20,8 +20,8 @@ use crate::arguments::{Tokens, coerce_tokens, keep_constants};
                    `hamming(a.code, b.code) <= hamming_bound(a.words, b.words, 'jaccard', t, per_word)`, where `words` are the \
                    numbers of different words and `per_word` the bits that a word sets, holds for all sentences whose sets of words \
                    have a similarity of `t` or more: a filter that loses nothing. `hamming(a.code, b.code) <= d`, the search of the \
-                   paper, can lose some. The more words a sentence has, the more bits are set, and the less the code tells: from \
-                   about 30 words on, 32 bits with two a word are all but full.\n\n\
+                   paper, can lose some. The more words a sentence has, the more bits are set, and the less the code tells: 30 \
+                   words of two bits by chance set about 27 of 32.\n\n\
                    Returns `FixedSizeBinary(n)`, of as many bytes as the codes of the codebook, the same from release to release: \
                    bit i is bit i % 8 of byte i / 8. NULL for NULL; no bit is set for an empty list; NULL tokens are left out. A \
                    codebook that is NULL is an error.",
@@ -30,12 +30,13 @@ use crate::arguments::{Tokens, coerce_tokens, keep_constants};
 > WITH codes AS (
     SELECT word, arrow_cast(code, 'FixedSizeBinary(4)') AS code
     FROM (VALUES ('copied', x'01000080'), ('text', x'03000000')) AS t(word, code))
-  SELECT encode(arrow_cast(bit_code(words(text), (SELECT codebook(word, code) FROM codes)), 'Binary'), 'hex') AS code
-  FROM (VALUES ('Copied text is text'), ('text')) AS t(text);
+  SELECT encode(arrow_cast(code, 'Binary'), 'hex') AS code
+  FROM (SELECT bit_code(words(normalize(text)), (SELECT codebook(word, code) FROM codes)) AS code
+    FROM (VALUES ('Copied text is text'), ('text')) AS t(text)) AS coded;
 +----------+
 | code     |
 +----------+
-| 034000c0 |
+| 07000880 |
 | 03000000 |
 +----------+
 ```"#,

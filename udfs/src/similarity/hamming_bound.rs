@@ -18,8 +18,8 @@ use crate::arguments::{constant, constant_above_zero, constant_integer};
                    of `bit_code` as many as the codebook says. So `hamming(x.code, y.code) <= hamming_bound(x.size, y.size, …)` is a \
                    filter that loses no pair. It is `per_element` · (a + b − 2 o), where o is the fewest common elements with which the \
                    similarity, computed and rounded as the function of its name does it, reaches the threshold; for Jaccard \
-                   `per_element` · ⌊(a + b)(1 − t)/(1 + t)⌋, or `per_element` less than that where the sum of the sizes is odd and the \
-                   other number even or the other way round.\n\n\
+                   `per_element` · ⌊(a + b)(1 − t)/(1 + t)⌋, or `per_element` less where that rounded number is odd and a + b even, or the other \
+                   way round.\n\n\
                    Returns Int64, 0 or more; NULL where a size is NULL, and where no two sets of these sizes are so similar: then the \
                    condition does not hold, either. A size below 0 or above 2147483647 is an error.",
     syntax_example = "hamming_bound(a, b, measure, threshold [, per_element])",

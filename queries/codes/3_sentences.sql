@@ -1,0 +1,3 @@
+-- reads:  tokens(tokens)
+-- writes: the words of each sentence
+SELECT tokens FROM tokens
