@@ -206,7 +206,8 @@ fn say_report(run: &Run<'_>, name: &str, report: &Report) {
         let loads: Vec<_> = report.loads.iter().map(|load| format!("{:.0}", per_cent(*load))).collect();
         let _ = write!(
             said,
-            "\n  loads of the bits from {:.0} to {:.0} % of their mean, {mean:.0} occurrences of words: {}\n  {:.1} s, {} MiB",
+            "\n  loads of the bits from {:.0} to {:.0} % of their mean, {mean:.0} occurrences of words: {}\n  \
+             learned in {:.1} s, with about {} MiB of memory",
             per_cent(report.loads.iter().copied().min().unwrap_or(0)),
             per_cent(report.loads.iter().copied().max().unwrap_or(0)),
             loads.join(" "),

@@ -83,10 +83,8 @@ impl CompareCodes {
         run.workspace.session.register_batch("comparison", table)?;
         let rows = run.workspace.session.table("comparison").await?;
         let count = run.write(rows, &self.writing).await?;
-        run.summarise(
-            &[("sentences", sentences.len() as u64), ("words", sentences.words().len() as u64), ("rows", count)],
-            0,
-        );
+        let words = sentences.frequencies().len() as u64;
+        run.summarise(&[("sentences", sentences.len() as u64), ("words", words), ("rows", count)], 0);
         Ok(run.ending(0))
     }
 

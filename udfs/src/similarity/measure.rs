@@ -239,9 +239,9 @@ mod tests {
         for (threshold, over, under) in [(0.5, 1, 3), (0.75, 1, 7), (0.25, 3, 5), (1.0, 0, 2)] {
             for a in 1..60 {
                 for b in 1..60 {
-                    let apart = (a + b) * over / under;
+                    let apart: usize = (a + b) * over / under;
                     // Two sets differ in an even number of elements just if the sum of their sizes is even.
-                    let possible = apart - (a + b + apart) % 2;
+                    let possible = apart.saturating_sub((a + b + apart) % 2);
                     let can_match = a.min(b) * (under + over) >= a.max(b) * (under - over);
                     assert_eq!(Measure::Jaccard.most_apart(a, b, threshold), can_match.then_some(possible), "{a} {b}");
                 }
