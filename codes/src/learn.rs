@@ -22,8 +22,7 @@ pub enum Method {
     },
     /// Words that occur together have bits in common, as far as all bits bear the same load: the sum, over the words that set
     /// it, of their frequencies to the power of `spread`. A sentence so sets fewer bits than with codes from hashes. That pays
-    /// where those would set more than half of the bits, in text of long sentences; where they set half or less, as for short
-    /// sentences or long codes, codes from hashes tell sentences better apart.
+    /// for long sentences, which would set most of the bits; codes from hashes tell short ones better apart.
     Opt {
         /// From 0, which counts words, to 1, which counts their occurrences: the lower, the fewer bits the frequent words have
         /// to themselves.
