@@ -67,6 +67,42 @@ fn a_search_finds_what_all_pairs_give() {
     }
 }
 
+/// With codes, what is lost is what is too far apart, and nothing else.
+#[test]
+fn codes_within_a_distance_leave_hits_of_all_pairs() {
+    let folder = corpus_and_queries();
+    folder.ok("codes learn corpus -o codes.parquet");
+    for (signature, tokens) in [("shingles:1", "words"), ("characters:2", "characters")] {
+        let search = format!("search corpus --queries queries.jsonl --signature {signature} --threshold 0.3");
+        let all = keys(&folder.rows(&search));
+        let code = |table: &str| {
+            format!("bit_code({tokens}(normalize({table}.text)), (SELECT codebook(word, code) FROM 'codes.parquet'))")
+        };
+        let near = format!(
+            "SELECT q.id AS query_id, s.doc_id, s.sent FROM 'queries.jsonl' AS q CROSS JOIN 'corpus/sentences.parquet' AS s \
+             WHERE hamming({}, {}) <= 5",
+            code("q"),
+            code("s")
+        );
+        let places = |rows: &[Value]| -> BTreeSet<String> {
+            rows.iter().map(|row| format!("{} {} {}", row["query_id"], row["doc_id"], row["sent"])).collect()
+        };
+        let near = places(&folder.sql(&near));
+        let expected: BTreeSet<_> =
+            places(&folder.rows(&search)).into_iter().filter(|place| near.contains(place)).collect();
+        let found = folder.rows(&format!("{search} --codes codes.parquet --distance 5"));
+        assert_eq!(places(&found), expected, "{signature}");
+        assert!(
+            keys(&found).is_subset(&all) && !found.is_empty() && found.len() < all.len(),
+            "{signature} {}",
+            found.len()
+        );
+        assert_eq!(keys(&folder.rows(&format!("{search} --codes codes.parquet --distance 32"))), all, "{signature}");
+    }
+    let said = folder.fails(2, "search corpus --queries queries.jsonl --codes codes.parquet");
+    assert!(said.contains("--distance"), "{said}");
+}
+
 #[test]
 fn hits_say_where_the_sentence_stands() {
     let folder = Place::with([

@@ -1,5 +1,7 @@
 //! `ibid search`: where texts, such as quotations, stand in a corpus.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
@@ -34,6 +36,13 @@ pub(super) struct Search {
     /// The least Jaccard similarity of the two sets, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
     threshold: f64,
+    /// Look only at texts whose codes, by this file of `ibid codes learn`, are within --distance: hits may be lost, and `ibid codes
+    /// compare` says how many. Codes are of words, or of characters with such a --signature
+    #[arg(long, value_name = "FILE", requires = "distance")]
+    codes: Option<PathBuf>,
+    /// In how many bits codes may differ
+    #[arg(long, value_name = "D", requires = "codes", value_parser = clap::value_parser!(u8))]
+    distance: Option<u8>,
     /// Whether to compare on a GPU; the result is the same
     #[arg(long, value_enum, default_value_t = OnGpu::Auto)]
     gpu: OnGpu,
@@ -72,13 +81,13 @@ impl From<OnGpu> for Gpu {
 impl Search {
     pub(super) async fn run(self) -> Result<Ending> {
         if self.show_sql {
-            return self.compared().show_sql(&[(self.parameters(), self.stages())]);
+            return self.compared().show_sql(&[(self.parameters()?, self.stages())]);
         }
         let mut run = Run::begin(&self.running)?;
         self.writing.check(&[])?;
         self.reading.begin_quarantine()?;
         run.open_both(&self.compared()).await?;
-        run.workspace.parameters = self.parameters();
+        run.workspace.parameters = self.parameters()?;
         let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;
         let hits = run.write(rows, &self.writing).await?;
         let (searched, queries) = match self.unit {
@@ -101,13 +110,17 @@ impl Search {
         }
     }
 
-    fn parameters(&self) -> Parameters {
+    fn parameters(&self) -> Result<Parameters> {
         let mut parameters = Parameters::default();
         self.signature.set(&mut parameters);
         parameters.set("against", true);
         parameters.set("threshold", self.threshold);
         parameters.set("gpu", Gpu::from(self.gpu).to_string().as_str());
-        parameters
+        if let Some(codes) = &self.codes {
+            parameters.set("codes", codes.to_str().context("the file of --codes has a name that is not Unicode")?);
+            parameters.set("distance", i64::from(self.distance.unwrap_or(0)));
+        }
+        Ok(parameters)
     }
 
     fn stages(&self) -> Vec<Query> {
@@ -116,6 +129,15 @@ impl Search {
             Unit::Document => (query::UNITS_DOCUMENTS, query::SEARCH_DOCUMENTS),
         };
         let (gpu, strategy) = (query::SEARCH_GPU, query::SEARCH_STRATEGY);
-        vec![gpu, strategy, query::UNITS_DOCS, units, self.signature.query, query::SEARCH_FOUND, hits]
+        let coded = if self.signature.query == query::SIGNATURES_CHARACTERS {
+            query::SEARCH_CODED_CHARACTERS
+        } else {
+            query::SEARCH_CODED_WORDS
+        };
+        let found = match self.codes {
+            Some(_) => vec![coded, query::SEARCH_FOUND_BY_CODES],
+            None => vec![query::SEARCH_FOUND],
+        };
+        [vec![gpu, strategy, query::UNITS_DOCS, units, self.signature.query], found, vec![hits]].concat()
     }
 }

@@ -145,9 +145,12 @@ queries! {
     SEARCH_GPU = "search/1_gpu.sql";
     SEARCH_STRATEGY = "search/2_strategy.sql";
     SEARCH_UNITS = "search/3_units.sql";
-    SEARCH_FOUND = "search/4_found.sql";
-    SEARCH_SENTENCES = "search/5_sentences.sql";
-    SEARCH_DOCUMENTS = "search/5_documents.sql";
+    SEARCH_CODED_CHARACTERS = "search/4_coded_characters.sql";
+    SEARCH_CODED_WORDS = "search/4_coded_words.sql";
+    SEARCH_FOUND = "search/5_found.sql";
+    SEARCH_FOUND_BY_CODES = "search/5_found_by_codes.sql";
+    SEARCH_SENTENCES = "search/6_sentences.sql";
+    SEARCH_DOCUMENTS = "search/6_documents.sql";
     CONTAINMENT_TIMES = "containment/1_times.sql";
     CONTAINMENT_WITHOUT_TIME = "containment/2_without_time.sql";
     CONTAINMENT_IN_TIME = "containment/3_in_time.sql";
