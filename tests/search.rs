@@ -72,6 +72,7 @@ fn a_search_finds_what_all_pairs_give() {
 fn codes_within_a_distance_leave_hits_of_all_pairs() {
     let folder = corpus_and_queries();
     folder.ok("codes learn corpus -o codes.parquet");
+    let mut lost = 0;
     for (signature, tokens) in [("shingles:1", "words"), ("characters:2", "characters")] {
         let search = format!("search corpus --queries queries.jsonl --signature {signature} --threshold 0.3");
         let all = keys(&folder.rows(&search));
@@ -80,7 +81,7 @@ fn codes_within_a_distance_leave_hits_of_all_pairs() {
         };
         let near = format!(
             "SELECT q.id AS query_id, s.doc_id, s.sent FROM 'queries.jsonl' AS q CROSS JOIN 'corpus/sentences.parquet' AS s \
-             WHERE hamming({}, {}) <= 5",
+             WHERE hamming({}, {}) <= 2",
             code("q"),
             code("s")
         );
@@ -90,15 +91,13 @@ fn codes_within_a_distance_leave_hits_of_all_pairs() {
         let near = places(&folder.sql(&near));
         let expected: BTreeSet<_> =
             places(&folder.rows(&search)).into_iter().filter(|place| near.contains(place)).collect();
-        let found = folder.rows(&format!("{search} --codes codes.parquet --distance 5"));
+        let found = folder.rows(&format!("{search} --codes codes.parquet --distance 2"));
         assert_eq!(places(&found), expected, "{signature}");
-        assert!(
-            keys(&found).is_subset(&all) && !found.is_empty() && found.len() < all.len(),
-            "{signature} {}",
-            found.len()
-        );
+        assert!(keys(&found).is_subset(&all) && !found.is_empty(), "{signature}");
+        lost += all.len() - found.len();
         assert_eq!(keys(&folder.rows(&format!("{search} --codes codes.parquet --distance 32"))), all, "{signature}");
     }
+    assert!(lost > 0);
     let said = folder.fails(2, "search corpus --queries queries.jsonl --codes codes.parquet");
     assert!(said.contains("--distance"), "{said}");
 }
