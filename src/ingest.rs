@@ -11,12 +11,13 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::logical_expr::{DdlStatement, LogicalPlan};
 use datafusion::prelude::{DataFrame, ParquetReadOptions, SessionConfig, SessionContext};
 use futures::{StreamExt, stream};
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use serde_json::{Value, json};
 
 use crate::corpus::{Documents, Summary};
 use crate::pipeline::query::CORPUS_SENTENCES;
+use crate::seal::{SealedWriter, Written};
 use crate::session::session;
 
 /// The files of a corpus folder.
@@ -150,9 +151,15 @@ pub(crate) async fn ingest(
         }
         bail!("there are no documents in the input");
     }
-    documents.close()?;
-    let sentences = sentences.map_or(Ok(0), CorpusFile::close)?;
+    let about = about_corpus();
+    documents.close(&about)?;
+    let sentences = sentences.map(|file| file.close(&about)).transpose()?.map_or(0, |written| written.rows);
     Ok(Ingested { summary, sentences })
+}
+
+/// What the files of a corpus say that they are: what they hold depends on nothing but the documents.
+pub(crate) fn about_corpus() -> Value {
+    json!({ "ibid": env!("CARGO_PKG_VERSION") })
 }
 
 /// Runs `queries/corpus/sentences.sql` over some documents.
@@ -180,36 +187,27 @@ async fn cut_sentences(
 /// A file of a corpus folder that is being written.
 pub(crate) struct CorpusFile {
     path: PathBuf,
-    writer: ArrowWriter<File>,
-    rows: u64,
+    writer: SealedWriter<File>,
 }
 
 impl CorpusFile {
     pub(crate) fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
         let path = folder.join(name);
         let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-            .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
-            .build();
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?));
         let failed = || format!("cannot write {}", path.display());
         let file = File::create(&path).with_context(failed)?;
-        let writer = ArrowWriter::try_new(file, Arc::clone(schema), Some(properties)).with_context(failed)?;
-        Ok(Self { path, writer, rows: 0 })
+        let writer = SealedWriter::try_new(file, Arc::clone(schema), properties).with_context(failed)?;
+        Ok(Self { path, writer })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         let failed = || format!("cannot write {}", self.path.display());
-        self.rows += batch.num_rows() as u64;
-        self.writer.write(batch).with_context(failed)?;
-        if self.writer.in_progress_size() > ROW_GROUP_BYTES {
-            self.writer.flush().with_context(failed)?;
-        }
-        Ok(())
+        self.writer.write(batch).and_then(|()| self.writer.end_group_above(ROW_GROUP_BYTES)).with_context(failed)
     }
 
-    /// Ends the file, and gives the number of its rows.
-    pub(crate) fn close(self) -> Result<u64> {
-        self.writer.close().with_context(|| format!("cannot write {}", self.path.display()))?;
-        Ok(self.rows)
+    /// Ends the file, of which `about` says what it is.
+    pub(crate) fn close(self, about: &Value) -> Result<Written> {
+        Ok(self.writer.close(about).with_context(|| format!("cannot write {}", self.path.display()))?.1)
     }
 }

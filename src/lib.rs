@@ -69,6 +69,7 @@ mod index;
 mod ingest;
 mod pipeline;
 mod resident;
+mod seal;
 mod session;
 mod similarity_join;
 mod stored;

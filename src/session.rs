@@ -5,14 +5,17 @@
 use std::sync::Arc;
 
 use datafusion::common::Result;
+use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::optimizer::Optimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
+use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
 use crate::hamming_within::HammingWithin;
+use crate::seal::SealedStore;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
@@ -53,6 +56,8 @@ pub fn session(
     config: SessionConfig,
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> Result<SessionContext> {
+    // Sealed files are checked as they are read.
+    runtime.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), Arc::new(SealedStore::new(LocalFileSystem::new())));
     let builder = SessionStateBuilder::new()
         .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
         .with_runtime_env(runtime)

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use datafusion::prelude::SessionContext;
+use serde_json::{Value, json};
 
+use crate::export::Manifest;
 use crate::index::Index;
 use crate::ingest::{self, Needed};
+use crate::seal::seal_of;
 
 /// A collection that needs not be read in first.
 #[derive(Debug, Clone)]
@@ -44,10 +47,26 @@ impl Stored {
         }
     }
 
+    /// What the tables hold, to be noted beside a result: of each file its rows and its seal.
+    pub(crate) fn contents(&self, prefix: &str, needed: Needed) -> Result<Vec<Value>> {
+        let of_file = |table: &str, path: &PathBuf| {
+            let seal = seal_of(path)?;
+            let (rows, seal) = (seal.as_ref().map(|seal| seal.rows), seal.as_ref().map(|seal| seal.root.to_string()));
+            Ok(json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal }))
+        };
+        let tables = needed.tables().iter().copied();
+        tables.flat_map(|table| self.files(table).into_iter().map(move |path| of_file(table, &path))).collect()
+    }
+
     /// Makes the tables known as `{prefix}documents` and `{prefix}sentences`.
     pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
         let index = match self {
-            Self::Corpus(folder) => return ingest::register(session, prefix, folder, needed).await,
+            Self::Corpus(folder) => {
+                if let Some(manifest) = Manifest::of(folder)? {
+                    manifest.check(folder, &needed.tables().iter().map(|table| format!("{table}.parquet")).collect::<Vec<_>>())?;
+                }
+                return ingest::register(session, prefix, folder, needed).await;
+            }
             Self::Index(index) => index,
         };
         index.check(needed)?;

@@ -210,9 +210,10 @@ impl<'a, F: Finds> Adding<'a, F> {
         index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
         ingest::register(&run.workspace.session, "added_", &self.batch, addition.needed).await?;
+        run.note_contents("added_", &Stored::Corpus(self.batch.clone()), addition.needed)?;
         // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
         let looked_at = if addition.window.is_some() { Needed::Documents } else { addition.needed };
-        self.open_index(&run, &index, looked_at).await?;
+        self.open_index(&mut run, &index, looked_at).await?;
         run.workspace.parameters = times(time_column.as_deref());
         let left_out = self.leave_out(&mut run).await?;
         let [_, new] = run.count("documents").await?;
@@ -227,7 +228,7 @@ impl<'a, F: Finds> Adding<'a, F> {
             for table in looked_at.tables() {
                 run.workspace.session.deregister_table(*table)?;
             }
-            self.open_index(&run, &compared, addition.needed).await?;
+            self.open_index(&mut run, &compared, addition.needed).await?;
         }
         let rows = self.method.find(&mut run, time_column.as_deref()).await?;
         let (result, count) = Staged::write(&run, rows, addition.writing).await?;
@@ -274,9 +275,11 @@ impl<'a, F: Finds> Adding<'a, F> {
     }
 
     /// Makes the tables of the index known.
-    async fn open_index(&self, run: &Run<'_>, index: &Index, needed: Needed) -> Result<()> {
+    async fn open_index(&self, run: &mut Run<'_>, index: &Index, needed: Needed) -> Result<()> {
         if !index.manifest().parts.is_empty() {
-            return Stored::Index(index.clone()).register(&run.workspace.session, "", needed).await;
+            let stored = Stored::Index(index.clone());
+            run.note_contents("", &stored, needed)?;
+            return stored.register(&run.workspace.session, "", needed).await;
         }
         for table in needed.tables() {
             run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
@@ -364,12 +367,12 @@ impl Staged {
         let rows = rows.execute_stream().await?;
         if let Some(path) = &output.output {
             let mut staged = StagedFile::create(path)?;
-            let count = write_rows(rows, format, &mut BufWriter::new(&mut staged)).await?;
+            let count = write_rows(rows, format, &run.about(), &mut BufWriter::new(&mut staged)).await?;
             return Ok((Self::File(staged), count));
         }
         let path = run.workspace.folder().join("printed");
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        let count = write_rows(rows, format, &mut BufWriter::new(file)).await?;
+        let count = write_rows(rows, format, &run.about(), &mut BufWriter::new(file)).await?;
         Ok((Self::Printed(path), count))
     }
 

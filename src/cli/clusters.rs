@@ -14,7 +14,7 @@ use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
-use crate::export::StagedFolder;
+use crate::export::{Manifest, StagedFolder};
 use crate::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
@@ -187,6 +187,7 @@ impl Clusters {
         }
         let recall = self.certificate(&mut run, &staged).await?;
         let said = self.printout(&mut run).await?;
+        Manifest::write(staged.path(), &run.about())?;
         staged.commit()?;
         Stdout.write_all(said.as_bytes())?;
         self.summarise(run, recall).await

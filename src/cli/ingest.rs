@@ -3,12 +3,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
+use serde_json::{Value, json};
 
 use super::options::{InputOptions, RunOptions};
 use super::run::{Run, grouped, list_left_out, say};
 use super::{Ending, run};
-use crate::export::StagedFolder;
-use crate::ingest::{FILES, Needed};
+use crate::corpus;
+use crate::export::{Manifest, StagedFolder};
+use crate::ingest::{FILES, Ingested, Needed};
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -37,6 +39,7 @@ impl Ingest {
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
         let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences).await?;
+        Manifest::write(staged.path(), &self.about(&reading, &ingested))?;
         staged.commit()?;
         drop(run);
         let summary = ingested.summary;
@@ -52,5 +55,23 @@ impl Ingest {
             list_left_out(&summary);
         }
         Ok(if self.running.strict && summary.skipped_count > 0 { Ending::NotStrict } else { Ending::Done })
+    }
+
+    /// What the manifest says of the corpus.
+    fn about(&self, reading: &corpus::Options, ingested: &Ingested) -> Value {
+        json!({
+            "ibid": env!("CARGO_PKG_VERSION"),
+            "parameters": {
+                "text_column": reading.text_column,
+                "id_column": reading.id_column,
+                "format": reading.format.map(|format| format!("{format:?}").to_lowercase()),
+                "max_record_bytes": reading.max_record_bytes,
+                "namespaces": reading.pages.namespaces,
+                "skip_redirects": reading.pages.skip_redirects,
+                "skip_disambiguation": reading.pages.skip_disambiguation,
+            },
+            "inputs": self.inputs,
+            "skipped": ingested.summary.skipped_count,
+        })
     }
 }

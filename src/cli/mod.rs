@@ -20,6 +20,7 @@ mod signature;
 mod sql;
 mod stream;
 mod threads;
+mod verify;
 mod warnings;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ enum Command {
     Codes(codes::Codes),
     Explain(explain::Explain),
     Sql(sql::Sql),
+    Verify(verify::Verify),
     Gc(gc::Gc),
     Gpu(gpu::Gpu),
     /// Print a completion script for a shell
@@ -136,6 +138,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Codes(command) => command.run().await,
         Command::Explain(command) => command.run().await,
         Command::Sql(command) => command.run().await,
+        Command::Verify(command) => command.run(),
         Command::Gc(command) => command.run().await,
         Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {

@@ -157,6 +157,10 @@ pub(super) struct RunOptions {
     /// How many threads to run [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
+    /// Keep the tables that the run makes in this folder, and take from it those that an earlier run made of the same rows in
+    /// the same way, such as one that was killed; ibid gc empties it
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) resume: Option<PathBuf>,
     /// End with exit code 4 if anything was capped or skipped
     #[arg(long)]
     pub(super) strict: bool,

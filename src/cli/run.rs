@@ -19,6 +19,7 @@ use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
 
 use super::Ending;
 use super::add::{self, Addition, Finds};
@@ -27,7 +28,7 @@ use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Needed};
-use crate::pipeline::Workspace;
+use crate::pipeline::{Finished, Workspace};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::session::session;
 use crate::stored::Stored;
@@ -109,6 +110,8 @@ pub(super) struct Run<'a> {
     began: Instant,
     /// What was read that was not a corpus yet.
     read: Vec<Summary>,
+    /// What the tables of the collections hold.
+    contents: Vec<Value>,
 }
 
 impl<'a> Run<'a> {
@@ -121,8 +124,9 @@ impl<'a> Run<'a> {
             spinner.enable_steady_tick(Duration::from_millis(200));
             spinner
         };
-        let workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
-        Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new() })
+        let mut workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
+        workspace.finished = options.resume.as_deref().map(Finished::at).transpose()?;
+        Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new(), contents: Vec::new() })
     }
 
     /// The same command once more, from its beginning, but for what it has read.
@@ -156,7 +160,10 @@ impl<'a> Run<'a> {
         let mut stored = Vec::new();
         for (prefix, collection) in collections {
             stored.push(match collection {
-                Collection::Stored(collection, _) => collection,
+                Collection::Stored(collection, _) => {
+                    self.note_contents(prefix, &collection, compared.needed)?;
+                    collection
+                }
                 Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
             });
         }
@@ -189,7 +196,33 @@ impl<'a> Run<'a> {
         let ingested = ingest::ingest(&self.workspace.session, documents, &folder, needed).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
+        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed)?;
         Ok(folder)
+    }
+
+    /// Notes what results will be made of.
+    pub(super) fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
+        let contents = collection.contents(prefix, needed)?;
+        if let Some(finished) = &self.workspace.finished {
+            for table in needed.tables() {
+                let name = format!("{prefix}{table}");
+                let seals: Option<String> =
+                    contents.iter().filter(|content| content["table"] == *name).map(|content| content["seal"].as_str()).collect();
+                finished.note(&name, seals.and_then(|seals| finished.key(&seals, [])));
+            }
+        }
+        self.contents.retain(|noted| contents.iter().all(|content| content["table"] != noted["table"]));
+        self.contents.extend(contents);
+        Ok(())
+    }
+
+    /// What a result is: the version of ibid, the parameters, and what it was made of.
+    pub(super) fn about(&self) -> Value {
+        json!({
+            "ibid": env!("CARGO_PKG_VERSION"),
+            "parameters": self.workspace.parameters.to_json(),
+            "inputs": self.contents,
+        })
     }
 
     /// Opens what there is to read. `alone` says that nothing else is read.
@@ -277,10 +310,10 @@ impl<'a> Run<'a> {
         let rows = rows.execute_stream().await?;
         let Some(path) = &output.output else {
             self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
-            return write_rows(rows, format, &mut std::io::BufWriter::new(Stdout)).await;
+            return write_rows(rows, format, &self.about(), &mut std::io::BufWriter::new(Stdout)).await;
         };
         let mut staged = StagedFile::create(path)?;
-        let count = write_rows(rows, format, &mut std::io::BufWriter::new(&mut staged)).await?;
+        let count = write_rows(rows, format, &self.about(), &mut std::io::BufWriter::new(&mut staged)).await?;
         staged.commit()?;
         Ok(count)
     }

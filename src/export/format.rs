@@ -12,9 +12,11 @@ use arrow::util::pretty::pretty_format_batches_with_options;
 use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::TryStreamExt;
-use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use serde_json::Value;
+
+use crate::seal::SealedWriter;
 
 /// How many rows a printed table shows.
 const ROWS_SHOWN: usize = 40;
@@ -49,10 +51,12 @@ impl Format {
 
 /// Writes all rows and says how many there were.
 ///
-/// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them.
+/// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
+/// file is sealed, with `about` in its footer.
 pub(crate) async fn write_rows<W: Write + Send>(
     mut rows: SendableRecordBatchStream,
     format: Format,
+    about: &Value,
     to: &mut W,
 ) -> Result<u64> {
     let schema = rows.schema();
@@ -73,7 +77,7 @@ pub(crate) async fn write_rows<W: Write + Send>(
         None if count == 0 => writer.write(&RecordBatch::new_empty(schema))?,
         None => {}
     }
-    writer.finish(count)?;
+    writer.finish(count, about)?;
     Ok(count)
 }
 
@@ -81,7 +85,7 @@ enum Writer<'a, W: Write + Send> {
     Table { shown: Vec<RecordBatch>, rows: usize, to: &'a mut W },
     Csv(Box<arrow::csv::Writer<&'a mut W>>),
     Ndjson(LineDelimitedWriter<&'a mut W>),
-    Parquet(Box<ArrowWriter<&'a mut W>>),
+    Parquet(Box<SealedWriter<&'a mut W>>),
 }
 
 impl<'a, W: Write + Send> Writer<'a, W> {
@@ -93,10 +97,8 @@ impl<'a, W: Write + Send> Writer<'a, W> {
             Format::Parquet => {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-                    .set_created_by(concat!("ibid ", env!("CARGO_PKG_VERSION")).to_string())
-                    .set_max_row_group_row_count(Some(ROWS_IN_GROUP))
-                    .build();
-                Self::Parquet(Box::new(ArrowWriter::try_new(to, Arc::clone(schema), Some(properties))?))
+                    .set_max_row_group_row_count(Some(ROWS_IN_GROUP));
+                Self::Parquet(Box::new(SealedWriter::try_new(to, Arc::clone(schema), properties)?))
             }
         })
     }
@@ -119,7 +121,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
         Ok(())
     }
 
-    fn finish(self, count: u64) -> Result<()> {
+    fn finish(self, count: u64, about: &Value) -> Result<()> {
         match self {
             Self::Table { shown, rows, to } => {
                 let options = FormatOptions::default().with_null("");
@@ -136,7 +138,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 writer.into_inner().flush()?;
             }
             Self::Parquet(writer) => {
-                writer.into_inner()?.flush()?;
+                writer.close(about)?;
             }
         }
         Ok(())

@@ -5,7 +5,9 @@
 //! leaves a readable file with half of the rows.
 
 mod format;
+mod manifest;
 mod staging;
 
 pub(crate) use format::{Format, write_rows};
+pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
+use super::MANIFEST;
 use crate::cleanup;
 
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
@@ -111,8 +112,8 @@ pub(crate) struct StagedFolder {
 }
 
 impl StagedFolder {
-    /// Stages the folder `target`. One that is there already must hold nothing but `files`, so that a slip of the
-    /// keyboard does not replace a folder of something else.
+    /// Stages the folder `target`. One that is there already must hold nothing but `files` and a manifest, so that a slip of
+    /// the keyboard does not replace a folder of something else.
     pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
         let target: PathBuf = target.components().collect();
@@ -121,7 +122,7 @@ impl StagedFolder {
             let stranger = fs::read_dir(&target)
                 .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
                 .filter_map(Result::ok)
-                .find(|entry| !entry.file_name().to_str().is_some_and(|name| files.contains(&name)));
+                .find(|entry| !entry.file_name().to_str().is_some_and(|name| name == MANIFEST || files.contains(&name)));
             if let Some(stranger) = stranger {
                 bail!(
                     "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",

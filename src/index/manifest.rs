@@ -3,8 +3,10 @@
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use crate::seal::Root;
+
 /// The version of the layout that is written and read.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 /// The parts of an index at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,8 +39,7 @@ pub(crate) struct Part {
 pub(crate) struct PartFile {
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
-    /// The XXH3 hash of its bytes, of 64 bits.
-    pub(crate) xxh3: u64,
+    pub(crate) seal: Root,
 }
 
 impl Manifest {
@@ -107,13 +108,12 @@ impl Part {
 
 impl PartFile {
     fn to_json(self) -> Value {
-        // JSON has no whole numbers of 64 bits that all readers agree on.
-        json!({ "rows": self.rows, "bytes": self.bytes, "xxh3": format!("{:016x}", self.xxh3) })
+        json!({ "rows": self.rows, "bytes": self.bytes, "seal": self.seal.to_string() })
     }
 
     fn of_json(json: &Value) -> Result<Self> {
-        let xxh3 = u64::from_str_radix(text(json, "xxh3")?, 16).context("\"xxh3\" is no hash")?;
-        Ok(Self { rows: number(json, "rows")?, bytes: number(json, "bytes")?, xxh3 })
+        let seal = text(json, "seal")?.parse().context("\"seal\" is no hash")?;
+        Ok(Self { rows: number(json, "rows")?, bytes: number(json, "bytes")?, seal })
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     fn manifest() -> Manifest {
-        let file = |xxh3| PartFile { rows: 3, bytes: 1 << 40, xxh3 };
+        let file = |seal| PartFile { rows: 3, bytes: 1 << 40, seal: Root(seal) };
         let part = |number, times| Part {
             name: format!("{number:08}-1f"),
             number,
@@ -157,13 +157,13 @@ mod tests {
     fn what_is_no_manifest_is_an_error_that_says_why() {
         let sound = manifest().to_json();
         for (path, wrong, said) in [
-            ("/layout", json!(2), "its layout 2"),
+            ("/layout", json!(1), "its layout 1"),
             ("/number", json!(-1), "\"number\" is no number"),
             ("/parts", json!({}), "\"parts\" is no list"),
             ("/parts/0/name", json!("../../etc"), "is no name of a part"),
             ("/parts/0/name", json!(null), "\"name\" is no text"),
-            ("/parts/0/documents", json!([]), "\"xxh3\" is no text"),
-            ("/parts/0/documents/xxh3", json!("xyz"), "\"xxh3\" is no hash"),
+            ("/parts/0/documents", json!([]), "\"seal\" is no text"),
+            ("/parts/0/documents/seal", json!("xyz"), "\"seal\" is no hash"),
             ("/parts/1/times", json!([1]), "\"times\" are no two numbers"),
         ] {
             let mut json = sound.clone();

@@ -18,19 +18,19 @@ mod tables;
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use xxhash_rust::xxh3::Xxh3Default;
 
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
 use crate::export::{StagedFile, StagedFolder, is_staging};
-use crate::ingest::{CorpusFile, FILES, Needed};
+use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
+use crate::seal::{Root, Verified, Written, seal_of, verify};
 
 /// The folders of an index.
 const MANIFESTS: &str = "manifests";
@@ -113,21 +113,27 @@ impl Index {
         self.manifest.parts.iter().map(|part| parts.join(&part.name).join(format!("{table}.parquet"))).collect()
     }
 
-    /// Fails where a file of these tables is not what was written.
+    /// The files of all tables, each with the seal that it was written with.
+    pub(crate) fn sealed_files(&self) -> Vec<(PathBuf, Option<Root>)> {
+        let of_table = |table: &'static str| {
+            let files = self.files(table).into_iter();
+            files.zip(&self.manifest.parts).map(move |(path, part)| (path, Some(part.file(table).seal)))
+        };
+        Needed::DocumentsAndSentences.tables().iter().copied().flat_map(of_table).collect()
+    }
+
+    /// Fails where a file of these tables is another than was written. What it holds is checked as it is read.
     pub(crate) fn check(&self, needed: Needed) -> Result<()> {
         for table in needed.tables() {
             for (part, path) in self.manifest.parts.iter().zip(self.files(table)) {
                 let written = part.file(table);
-                let found = PartFile { rows: written.rows, ..read_through(&path)? };
-                if found != written {
+                let found = seal_of(&path)?.map(|seal| seal.root);
+                if found != Some(written.seal) {
                     bail!(
-                        "{} is damaged: it has {} bytes with the hash {:016x}, and {} with the hash {:016x} were written; put \
-                         it back from a copy",
+                        "{} is not what was written: its seal is {}, and {} is that of the part; put it back from a copy",
                         path.display(),
-                        found.bytes,
-                        found.xxh3,
-                        written.bytes,
-                        written.xxh3
+                        found.map_or("missing".to_owned(), |seal| seal.to_string()),
+                        written.seal
                     );
                 }
             }
@@ -155,8 +161,8 @@ impl Index {
         let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
         let staged = StagedFolder::create(&parts.join(&name), &FILES)?;
         let [documents, sentences] = FILES.map(|file| -> Result<PartFile> {
-            let rows = write_file(&corpus.join(file), left_out, staged.path(), file)?;
-            Ok(PartFile { rows, ..read_through(&staged.path().join(file))? })
+            let Written { rows, bytes, seal } = write_file(&corpus.join(file), left_out, staged.path(), file)?;
+            Ok(PartFile { rows, bytes, seal })
         });
         let (documents, sentences) = (documents?, sentences?);
         staged.commit()?;
@@ -249,16 +255,16 @@ fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
     Ok(Some(manifest))
 }
 
-/// Writes a file of a corpus without the rows of some documents, and gives the number of its rows.
-fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str) -> Result<u64> {
+/// Writes a file of a corpus without the rows of some documents.
+fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str) -> Result<Written> {
     let failed = || format!("cannot read {}", from.display());
+    let verified = verify(from)?;
+    if let (Verified::Sealed { seal, bytes }, true) = (&verified, left_out.is_empty()) {
+        fs::copy(from, folder.join(name)).with_context(failed)?;
+        return Ok(Written { rows: seal.rows, bytes: *bytes, seal: seal.root });
+    }
     let reader =
         ParquetRecordBatchReaderBuilder::try_new(File::open(from).with_context(failed)?).with_context(failed)?;
-    if left_out.is_empty() {
-        let rows = reader.metadata().file_metadata().num_rows();
-        fs::copy(from, folder.join(name)).with_context(failed)?;
-        return Ok(u64::try_from(rows)?);
-    }
     let mut file = CorpusFile::create(folder, name, reader.schema())?;
     for batch in reader.build().with_context(failed)? {
         let batch = batch.with_context(failed)?;
@@ -266,19 +272,5 @@ fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str
         let kept: BooleanArray = ids.iter().map(|id| id.map(|id| !left_out.contains(id))).collect();
         file.write(&filter_record_batch(&batch, &kept)?)?;
     }
-    file.close()
-}
-
-/// The size and the hash of a file, without its rows.
-fn read_through(path: &Path) -> Result<PartFile> {
-    let failed = || format!("cannot read {}", path.display());
-    let mut file = File::open(path).with_context(failed)?;
-    let (mut hash, mut bytes, mut buffer) = (Xxh3Default::new(), 0, vec![0; 1 << 20]);
-    loop {
-        let read = file.read(&mut buffer).with_context(failed)?;
-        let Some(piece @ [_, ..]) = buffer.get(..read) else { break };
-        hash.update(piece);
-        bytes += read as u64;
-    }
-    Ok(PartFile { rows: 0, bytes, xxh3: hash.digest() })
+    file.close(&about_corpus())
 }

@@ -216,6 +216,11 @@ impl Parameters {
         self.0.insert(name.to_string(), value.into().0);
     }
 
+    /// The values as SQL, by name.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        self.0.iter().map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str()))).collect()
+    }
+
     /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown.
     pub(crate) fn bind(&self, sql: &str) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());

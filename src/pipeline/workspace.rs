@@ -11,21 +11,24 @@ use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{DdlStatement, LogicalPlan};
+use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
+use datafusion::sql::sqlparser;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use futures::TryStreamExt;
 use indicatif::ProgressBar;
-use parquet::arrow::ArrowWriter;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
+use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 
 /// What a statement did.
@@ -56,6 +59,8 @@ pub(crate) struct Workspace {
     folder: TempDir,
     pub(crate) parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
+    /// Tables that earlier runs made.
+    pub(crate) finished: Option<Finished>,
     /// The most bytes that a list of a table made here has.
     longest_list: AtomicUsize,
     progress: ProgressBar,
@@ -68,7 +73,7 @@ impl Workspace {
             .context("cannot make a temporary folder")?;
         let session = open(folder.path())?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
-        Ok(Self { session, folder, parameters, stages, longest_list, progress })
+        Ok(Self { session, folder, parameters, stages, finished: None, longest_list, progress })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -126,7 +131,15 @@ impl Workspace {
 
     /// Runs one statement.
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
+        let made = self.finished.as_ref().map(|finished| self.key(finished, &statement)).transpose()?.flatten();
         let plan = self.session.state().statement_to_plan(statement).await?;
+        if let (Some(finished), LogicalPlan::Ddl(ddl)) = (&self.finished, &plan) {
+            if let DdlStatement::CreateView(CreateView { name, .. })
+            | DdlStatement::CreateMemoryTable(CreateMemoryTable { name, .. }) = ddl
+            {
+                finished.note(name.table(), made.as_ref().map(|made| made.key));
+            }
+        }
         match plan {
             // Also within EXPLAIN ANALYZE, which runs it.
             plan if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? => bail!(
@@ -138,7 +151,7 @@ impl Workspace {
                     self.session.deregister_table(table.name.clone())?;
                 }
                 let frame = DataFrame::new(self.session.state(), Arc::unwrap_or_clone(table.input));
-                let (rows, counters) = self.materialise(table.name.table(), frame).await?;
+                let (rows, counters) = self.materialise(table.name.table(), frame, made).await?;
                 Ok(Outcome::Done { rows: Some(rows), counters })
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
@@ -149,9 +162,44 @@ impl Workspace {
         }
     }
 
-    /// Writes a table's rows to the folder and registers what was written.
-    async fn materialise(&self, name: &str, frame: DataFrame) -> Result<(u64, Counters)> {
-        let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
+    /// What a statement makes.
+    fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Made>> {
+        let references = self.session.state().resolve_table_references(statement)?;
+        let mut tables: Vec<_> = references.iter().map(|table| table.table().to_owned()).collect();
+        // The table that is made is among them.
+        let made = made_by(statement);
+        tables.retain(|table| Some(table) != made.as_ref());
+        tables.sort();
+        let statement = statement.to_string();
+        let key = finished.key(&statement, tables.iter().map(String::as_str));
+        Ok(key.map(|key| Made { key, statement }))
+    }
+
+    /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
+    async fn materialise(&self, name: &str, frame: DataFrame, made: Option<Made>) -> Result<(u64, Counters)> {
+        let (folder, table) = match (&self.finished, made) {
+            (Some(finished), Some(made)) => match finished.take(made.key)? {
+                Some((folder, noted)) => (folder, Table::of_json(&noted["noted"])),
+                None => {
+                    let staged = finished.begin(made.key)?;
+                    let table = self.write(frame, staged.path()).await?;
+                    (finished.keep(made.key, staged, &made.statement, &table.to_json())?, table)
+                }
+            },
+            _ => {
+                let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
+                let table = self.write(frame, &folder).await?;
+                (folder, table)
+            }
+        };
+        self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
+        let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
+        self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
+        Ok((table.rows, table.counters))
+    }
+
+    /// Writes the rows of a table into a folder, partition by partition.
+    async fn write(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
@@ -160,15 +208,14 @@ impl Workspace {
             .enumerate()
             .map(|(i, stream)| SpawnedTask::spawn(write_part(stream, folder.join(format!("{i}.parquet")))))
             .collect();
-        let mut rows = 0;
+        let mut table = Table::default();
         for task in tasks {
             let part = task.join().await.context("a writer stopped")??;
-            rows += part.rows;
-            self.longest_list.fetch_max(part.longest_list, Ordering::Relaxed);
+            table.rows += part.rows;
+            table.longest_list = table.longest_list.max(part.longest_list);
         }
-        let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
-        self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
-        Ok((rows, counters(plan.as_ref())))
+        table.counters = counters(plan.as_ref());
+        Ok(table)
     }
 
     /// The context with so few rows in a batch that a join may copy the longest list into each of them.
@@ -207,6 +254,24 @@ fn counters(plan: &dyn ExecutionPlan) -> Counters {
     counters
 }
 
+/// What a statement makes: its key, and the statement.
+struct Made {
+    key: Key,
+    statement: String,
+}
+
+/// The table or view that a statement makes.
+fn made_by(statement: &Statement) -> Option<String> {
+    match statement {
+        Statement::Statement(statement) => match statement.as_ref() {
+            sqlparser::ast::Statement::CreateTable(table) => Some(table.name.to_string()),
+            sqlparser::ast::Statement::CreateView(view) => Some(view.name.to_string()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// What was written of a table by one task.
 #[derive(Default)]
 struct Part {
@@ -214,22 +279,46 @@ struct Part {
     longest_list: usize,
 }
 
+/// A table that was written.
+#[derive(Default)]
+struct Table {
+    rows: u64,
+    longest_list: usize,
+    counters: Counters,
+}
+
+impl Table {
+    fn to_json(&self) -> Value {
+        json!({ "rows": self.rows, "longest_list": self.longest_list, "counters": self.counters })
+    }
+
+    fn of_json(json: &Value) -> Self {
+        let number = |json: &Value| json.as_u64().unwrap_or_default();
+        let size = |json: &Value| usize::try_from(number(json)).unwrap_or(usize::MAX);
+        let counters = json["counters"].as_object().into_iter().flatten();
+        Self {
+            rows: number(&json["rows"]),
+            longest_list: size(&json["longest_list"]),
+            counters: counters.map(|(name, count)| (name.clone(), size(count))).collect(),
+        }
+    }
+}
+
 async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<Part> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
-        .set_max_row_group_row_count(Some(128 * 1024))
-        .build();
+        .set_max_row_group_row_count(Some(128 * 1024));
     let failed = || format!("cannot write {}", path.display());
     let file = File::create(&path).with_context(failed)?;
-    let mut writer = ArrowWriter::try_new(file, stream.schema(), Some(properties)).with_context(failed)?;
+    let mut writer = SealedWriter::try_new(file, stream.schema(), properties).with_context(failed)?;
     let mut part = Part::default();
     while let Some(batch) = stream.try_next().await? {
         part.rows += batch.num_rows() as u64;
         part.longest_list = part.longest_list.max(longest_list(&batch));
         writer.write(&batch).with_context(failed)?;
     }
-    writer.close().with_context(failed)?;
+    writer.close(&Value::Null).with_context(failed)?;
     Ok(part)
 }
 

@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [folder, key, secret] = arguments.as_slice() else { bail!("call it with FOLDER KEY SECRET") };
-    let files = FileSystem::new(folder.into()).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+    let files = FileSystem::new(folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let mut service = S3ServiceBuilder::new(files);
     service.set_auth(SimpleAuth::from_single(key, secret.clone()));
     let service = service.build();

@@ -1,0 +1,116 @@
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use serde_json::{Value, json};
+
+use crate::seal::{Root, seal_of};
+
+/// The file of a folder of results that says what the folder holds.
+pub(crate) const MANIFEST: &str = "manifest.json";
+
+/// The version of the layout that is written and read.
+const LAYOUT: u64 = 1;
+
+/// What a folder of results holds.
+#[derive(Debug)]
+pub(crate) struct Manifest {
+    /// All that it says.
+    pub(crate) about: Value,
+    pub(crate) files: Vec<ManifestFile>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ManifestFile {
+    pub(crate) name: String,
+    pub(crate) seal: Root,
+}
+
+impl Manifest {
+    /// Writes the manifest of the Parquet files of a folder, which are `about` something.
+    pub(crate) fn write(folder: &Path, about: &Value) -> Result<()> {
+        let failed = || format!("cannot write {}", folder.join(MANIFEST).display());
+        let mut files = Vec::new();
+        for name in names(folder)? {
+            let path = folder.join(&name);
+            let seal = seal_of(&path)?.with_context(|| format!("{} has no seal", path.display()))?;
+            let bytes = path.metadata().with_context(failed)?.len();
+            files.push(json!({ "name": name, "rows": seal.rows, "bytes": bytes, "seal": seal.root.to_string() }));
+        }
+        let mut manifest = json!({ "layout": LAYOUT });
+        if let (Some(all), Some(about)) = (manifest.as_object_mut(), about.as_object()) {
+            all.extend(about.clone());
+            all.insert("files".to_owned(), Value::Array(files));
+        }
+        let mut file = File::create(folder.join(MANIFEST)).with_context(failed)?;
+        serde_json::to_writer_pretty(&mut file, &manifest).with_context(failed)?;
+        file.write_all(b"\n").with_context(failed)
+    }
+
+    /// The manifest of a folder, if it has one.
+    pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(MANIFEST);
+        let json = match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            bytes => bytes.with_context(|| format!("cannot read {}", path.display()))?,
+        };
+        let manifest = serde_json::from_slice(&json).map_err(anyhow::Error::new).and_then(Self::of_json);
+        manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
+    }
+
+    fn of_json(json: Value) -> Result<Self> {
+        if json["layout"] != LAYOUT {
+            bail!("its layout is {}, and this version reads layout {LAYOUT}", json["layout"]);
+        }
+        let file = |file: &Value| {
+            let (Some(name), Some(seal)) = (file["name"].as_str(), file["seal"].as_str()) else {
+                bail!("{file} is no file");
+            };
+            // A name is a file of the folder, and leads nowhere else.
+            if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+                bail!("{name:?} is no name of a file");
+            }
+            Ok(ManifestFile { name: name.to_owned(), seal: seal.parse().context("\"seal\" is no hash")? })
+        };
+        let files = json["files"].as_array().context("\"files\" is no list")?;
+        let files = files.iter().map(file).collect::<Result<_>>()?;
+        Ok(Self { about: json, files })
+    }
+
+    /// Fails where one of these files is another than was written. What it holds is checked as it is read.
+    pub(crate) fn check(&self, folder: &Path, names: &[String]) -> Result<()> {
+        for file in self.files.iter().filter(|file| names.contains(&file.name)) {
+            let path = folder.join(&file.name);
+            file.check(&path, seal_of(&path)?.map(|seal| seal.root))?;
+        }
+        Ok(())
+    }
+}
+
+impl ManifestFile {
+    /// Fails where the file at `path` has another seal than was written.
+    pub(crate) fn check(&self, path: &Path, found: Option<Root>) -> Result<()> {
+        if found == Some(self.seal) {
+            return Ok(());
+        }
+        bail!(
+            "{} is not what was written: its seal is {}, and {} is in {MANIFEST}; put it back from a copy, or write it again",
+            path.display(),
+            found.map_or("missing".to_owned(), |seal| seal.to_string()),
+            self.seal
+        )
+    }
+}
+
+/// The names of the Parquet files of a folder, in order.
+pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
+    let failed = || format!("cannot read {}", folder.display());
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).with_context(failed)? {
+        let name = entry.with_context(failed)?.file_name();
+        names.extend(name.to_str().filter(|name| name.ends_with(".parquet") && !name.starts_with('.')).map(str::to_owned));
+    }
+    names.sort();
+    Ok(names)
+}

@@ -1,0 +1,182 @@
+//! Seals: checksums within the Parquet files that ibid writes, by which a reader knows each byte that it reads.
+//!
+//! Parquet has a checksum for pages, which few writers set, and none for its footer: of files with a flipped byte most are
+//! read, with other rows. So the footer of each file of ours has three more pairs of key and value:
+//!
+//! * `ibid.result`: what the file is, as JSON,
+//! * `ibid.blocks`: the XXH3 hash of each 256 KiB of the row groups,
+//! * `ibid.seal`: the XXH3 hash of all that follows the row groups, the footer with the hashes of the blocks among it, where the
+//!   seal itself counts as sixteen zeros.
+//!
+//! So the seal stands for the whole file: what has the same seal has the same bytes. Other programs read such a file as any
+//! other. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
+//! [`verify`] checks all of it.
+
+mod store;
+mod verify;
+mod writer;
+
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+use anyhow::{Context, Result, bail};
+use memchr::memmem;
+use parquet::file::metadata::ParquetMetaDataReader;
+use xxhash_rust::xxh3::xxh3_64;
+
+pub(crate) use self::store::SealedStore;
+pub(crate) use self::verify::{Verified, seal_of, verify};
+pub(crate) use self::writer::{SealedWriter, Written};
+
+const BLOCK: usize = 256 << 10;
+
+const RESULT: &str = "ibid.result";
+const BLOCKS: &str = "ibid.blocks";
+const SEAL: &str = "ibid.seal";
+
+/// What files of ours say that made them.
+const CREATED_BY: &str = concat!("ibid ", env!("CARGO_PKG_VERSION"));
+
+/// A seal until it is known.
+const UNSEALED: &str = "0000000000000000";
+
+/// How a Parquet file ends: the length of the footer, and four letters.
+const END: usize = 8;
+
+/// What the end of a file says of all of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seal {
+    pub(crate) rows: u64,
+    pub(crate) result: String,
+    pub(crate) root: Root,
+    /// How many bytes the row groups have.
+    covered: u64,
+    blocks: Vec<u64>,
+}
+
+/// The hash that stands for a file.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Root(pub(crate) u64);
+
+impl FromStr for Root {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> std::result::Result<Self, ParseIntError> {
+        u64::from_str_radix(text, 16).map(Self)
+    }
+}
+
+impl fmt::Display for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Debug for Root {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What the end of a file is found to be.
+enum End {
+    /// No file of ours.
+    Unsealed,
+    /// So many bytes of the end are needed to tell.
+    Needs(u64),
+    Sealed(Seal),
+}
+
+impl Seal {
+    /// Reads the end of a file of `size` bytes, of which `end` are the last ones.
+    fn of_end(end: &[u8], size: u64) -> Result<End> {
+        let Some([length @ .., b'P', b'A', b'R', b'1']) = end.last_chunk::<END>() else { return Ok(End::Unsealed) };
+        let footer = u64::from(u32::from_le_bytes([length[0], length[1], length[2], length[3]])) + END as u64;
+        if footer > size {
+            return Ok(End::Unsealed);
+        }
+        let Some(footer) = last(end, footer) else { return Ok(End::Needs(footer)) };
+        let Ok(metadata) = ParquetMetaDataReader::decode_metadata(&footer[..footer.len() - END]) else {
+            return Ok(End::Unsealed);
+        };
+        let file = metadata.file_metadata();
+        let value = |key: &str| {
+            let pair = file.key_value_metadata().into_iter().flatten().find(|pair| pair.key == key);
+            pair.and_then(|pair| pair.value.as_deref())
+        };
+        let (Some(blocks), Some(seal), Some(result)) = (value(BLOCKS), value(SEAL), value(RESULT)) else {
+            let is_ours = [BLOCKS, SEAL, RESULT].iter().any(|key| value(key).is_some())
+                || file.created_by().is_some_and(|by| by.starts_with("ibid "));
+            return if is_ours { bail!("its footer is damaged: it is of ibid, and has no seal") } else { Ok(End::Unsealed) };
+        };
+        let damaged = || "its footer is damaged: its seal cannot be read".to_string();
+        let (covered, hashes) = blocks.split_once(':').with_context(damaged)?;
+        let covered: u64 = covered.parse().ok().filter(|covered| *covered <= size).with_context(damaged)?;
+        let rest = size - covered;
+        let Some(rest) = last(end, rest) else { return Ok(End::Needs(rest)) };
+        let root: Root = seal.parse().ok().with_context(damaged)?;
+        let found = root_of(&mut rest.to_vec(), seal).with_context(damaged)?;
+        if found != root {
+            bail!("its footer is damaged: it has the hash {found}, and {root} was written");
+        }
+        let blocks = hashes_of_text(hashes).filter(|hashes| hashes.len() as u64 == covered.div_ceil(BLOCK as u64));
+        let rows = u64::try_from(file.num_rows())?;
+        Ok(End::Sealed(Self { rows, result: result.to_string(), root, covered, blocks: blocks.with_context(damaged)? }))
+    }
+
+    /// Checks the bytes from `from` on, where the first block begins that they reach into, up to the end of a block.
+    fn check(&self, bytes: &[u8], from: u64) -> Result<()> {
+        let covered = usize::try_from(self.covered.saturating_sub(from)).unwrap_or(usize::MAX).min(bytes.len());
+        let first = usize::try_from(from / BLOCK as u64)?;
+        let written = self.blocks.get(first..).unwrap_or_default();
+        for (i, (block, written)) in bytes[..covered].chunks(BLOCK).zip(written).enumerate() {
+            let found = xxh3_64(block);
+            if found != *written {
+                let from = from + (i * BLOCK) as u64;
+                bail!(
+                    "it is damaged from byte {from} to byte {}: the hash is {found:016x}, and {written:016x} was written",
+                    from + block.len() as u64
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The last bytes of what is at hand, if it has as many.
+fn last(bytes: &[u8], count: u64) -> Option<&[u8]> {
+    bytes.get(bytes.len().checked_sub(usize::try_from(count).ok()?)?..)
+}
+
+/// The hash of what follows the row groups, in which `seal` is put back to zeros.
+fn root_of(end: &mut [u8], seal: &str) -> Option<Root> {
+    let place = place_of_seal(end, seal)?;
+    end[place].copy_from_slice(UNSEALED.as_bytes());
+    Some(Root(xxh3_64(end)))
+}
+
+/// Where the seal stands.
+fn place_of_seal(end: &[u8], seal: &str) -> Option<std::ops::Range<usize>> {
+    // As Thrift's compact protocol has it: the key, the mark of the field that follows, the length. Ours is the last pair.
+    let marked = [SEAL.as_bytes(), &[0x18, 16], seal.as_bytes()].concat();
+    let end = memmem::rfind(end, &marked)? + marked.len();
+    Some(end - seal.len()..end)
+}
+
+/// Hashes as text.
+fn text_of_hashes(hashes: &[u64]) -> String {
+    use fmt::Write as _;
+    hashes.iter().fold(String::with_capacity(16 * hashes.len()), |mut text, hash| {
+        let _ = write!(text, "{hash:016x}");
+        text
+    })
+}
+
+fn hashes_of_text(text: &str) -> Option<Vec<u64>> {
+    let hash = |digits: &[u8]| u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
+    text.as_bytes().chunks(16).map(|digits| if digits.len() == 16 { hash(digits) } else { None }).collect()
+}
+
+#[cfg(test)]
+mod tests;

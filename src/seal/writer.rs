@@ -1,0 +1,127 @@
+use std::io::{self, Write};
+
+use anyhow::{Context, Result};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterPropertiesBuilder;
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::{BLOCK, BLOCKS, CREATED_BY, RESULT, Root, SEAL, UNSEALED, place_of_seal, root_of, text_of_hashes};
+
+/// Writes a Parquet file that is sealed.
+pub(crate) struct SealedWriter<W: Write + Send> {
+    writer: ArrowWriter<Sealing<W>>,
+    rows: u64,
+}
+
+impl<W: Write + Send> SealedWriter<W> {
+    pub(crate) fn try_new(to: W, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<Self> {
+        let properties = properties.set_created_by(CREATED_BY.to_string()).build();
+        Ok(Self { writer: ArrowWriter::try_new(Sealing::new(to), schema, Some(properties))?, rows: 0 })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.rows += batch.num_rows() as u64;
+        Ok(self.writer.write(batch)?)
+    }
+
+    /// Ends the row group if it takes more than so many bytes of memory.
+    pub(crate) fn end_group_above(&mut self, bytes: usize) -> Result<()> {
+        if self.writer.in_progress_size() > bytes {
+            self.writer.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file, of which `result` says what it is. Gives what was written to.
+    pub(crate) fn close(mut self, result: &serde_json::Value) -> Result<(W, Written)> {
+        self.writer.flush()?;
+        self.writer.sync()?;
+        let (covered, blocks) = self.writer.inner_mut().end_blocks();
+        for (key, value) in [
+            (RESULT, result.to_string()),
+            (BLOCKS, format!("{covered}:{}", text_of_hashes(&blocks))),
+            (SEAL, UNSEALED.to_string()),
+        ] {
+            self.writer.append_key_value_metadata(KeyValue { key: key.to_string(), value: Some(value) });
+        }
+        let (to, bytes, seal) = self.writer.into_inner()?.end()?;
+        Ok((to, Written { rows: self.rows, bytes, seal }))
+    }
+}
+
+/// What was written of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+    pub(crate) seal: Root,
+}
+
+/// Hashes what passes, and holds back what follows the row groups.
+struct Sealing<W> {
+    to: W,
+    bytes: u64,
+    hash: Xxh3Default,
+    /// How many bytes of the block have passed.
+    in_block: usize,
+    blocks: Vec<u64>,
+    end: Option<Vec<u8>>,
+}
+
+impl<W: Write> Sealing<W> {
+    fn new(to: W) -> Self {
+        Self { to, bytes: 0, hash: Xxh3Default::new(), in_block: 0, blocks: Vec::new(), end: None }
+    }
+
+    /// Ends the row groups: how many bytes they have, and the hash of each block of these.
+    fn end_blocks(&mut self) -> (u64, Vec<u64>) {
+        if self.in_block > 0 {
+            self.blocks.push(self.hash.digest());
+        }
+        self.end = Some(Vec::new());
+        (self.bytes, std::mem::take(&mut self.blocks))
+    }
+
+    /// Puts the seal in its place, and writes what was held back.
+    fn end(mut self) -> Result<(W, u64, Root)> {
+        let lost = "internal error: a footer without a seal; please report it";
+        let mut end = self.end.take().context(lost)?;
+        let place = place_of_seal(&end, UNSEALED).context(lost)?;
+        let root = root_of(&mut end, UNSEALED).context(lost)?;
+        end[place].copy_from_slice(root.to_string().as_bytes());
+        self.to.write_all(&end)?;
+        self.to.flush()?;
+        Ok((self.to, self.bytes, root))
+    }
+}
+
+impl<W: Write> Write for Sealing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes += bytes.len() as u64;
+        if let Some(end) = &mut self.end {
+            end.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        self.to.write_all(bytes)?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (piece, more) = rest.split_at(rest.len().min(BLOCK - self.in_block));
+            self.hash.update(piece);
+            self.in_block += piece.len();
+            if self.in_block == BLOCK {
+                self.blocks.push(self.hash.digest());
+                self.hash.reset();
+                self.in_block = 0;
+            }
+            rest = more;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
