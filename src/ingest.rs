@@ -193,8 +193,7 @@ pub(crate) struct CorpusFile {
 impl CorpusFile {
     pub(crate) fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
         let path = folder.join(name);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?));
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?));
         let failed = || format!("cannot write {}", path.display());
         let file = File::create(&path).with_context(failed)?;
         let writer = SealedWriter::try_new(file, Arc::clone(schema), properties).with_context(failed)?;

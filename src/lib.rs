@@ -67,6 +67,7 @@ mod gpu;
 mod hamming_within;
 mod index;
 mod ingest;
+mod leftovers;
 mod pipeline;
 mod resident;
 mod seal;

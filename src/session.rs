@@ -57,7 +57,10 @@ pub fn session(
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> Result<SessionContext> {
     // Sealed files are checked as they are read.
-    runtime.register_object_store(ObjectStoreUrl::local_filesystem().as_ref(), Arc::new(SealedStore::new(LocalFileSystem::new())));
+    runtime.register_object_store(
+        ObjectStoreUrl::local_filesystem().as_ref(),
+        Arc::new(SealedStore::new(LocalFileSystem::new())),
+    );
     let builder = SessionStateBuilder::new()
         .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
         .with_runtime_env(runtime)

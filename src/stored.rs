@@ -63,7 +63,10 @@ impl Stored {
         let index = match self {
             Self::Corpus(folder) => {
                 if let Some(manifest) = Manifest::of(folder)? {
-                    manifest.check(folder, &needed.tables().iter().map(|table| format!("{table}.parquet")).collect::<Vec<_>>())?;
+                    manifest.check(
+                        folder,
+                        &needed.tables().iter().map(|table| format!("{table}.parquet")).collect::<Vec<_>>(),
+                    )?;
                 }
                 return ingest::register(session, prefix, folder, needed).await;
             }

@@ -1,6 +1,6 @@
 //! The same input gives the same result, however it is run.
 
-use crate::program::{Dice, Place, collection_jsonl};
+use crate::program::{Dice, Place, collection_jsonl, run_command};
 
 const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
 
@@ -79,6 +79,42 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
         ] {
             let ended = place.run_with(["sql", "-f", "-", "--format", "csv"], &format!("SET {setting};\n{script}"));
             assert_eq!(ended.text(), expected, "{command}, {setting}\n{}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn one_digest_for_all_ways_to_run() {
+    let place = Place::new();
+    let made = collection_jsonl(60, 8);
+    let turned: Vec<_> = made.lines().rev().collect();
+    place.write("made.jsonl", &made);
+    place.write("turned.jsonl", turned.join("\n"));
+    let scripts = ["made", "turned"].map(|name| {
+        place.ok(&format!("ingest {name}.jsonl -o {name}"));
+        place.ok(&format!("passages {name} --show-sql"))
+    });
+    let expected = place.ok("passages made --format csv");
+    assert!(expected.lines().count() > 10, "hardly a result");
+    let ways = [1, 2, 8].into_iter().flat_map(|threads| {
+        let of_batch = move |batch| [1, 3, 16].map(|partitions| (threads, batch, partitions));
+        [1, 1024, 8192].into_iter().flat_map(of_batch)
+    });
+    for (threads, batch, partitions) in ways {
+        // Little memory makes sorts and joins go to disk.
+        for (script, memory) in scripts.iter().flat_map(|script| [(script, "64MiB"), (script, "4GiB")]) {
+            let set = format!(
+                "SET datafusion.execution.batch_size = {batch}; SET datafusion.execution.target_partitions = {partitions};"
+            );
+            let mut command = place.command(["sql", "-f", "-", "--format", "csv", "--memory", memory]);
+            command.env("TOKIO_WORKER_THREADS", threads.to_string());
+            let ended = run_command(command, &format!("{set}\n{script}"));
+            assert_eq!(ended.code, Some(0), "{}", ended.err);
+            assert_eq!(
+                ended.text(),
+                expected,
+                "{threads} threads, batches of {batch}, {partitions} partitions, {memory}"
+            );
         }
     }
 }

@@ -410,10 +410,10 @@ fn a_damaged_part_is_an_error_that_names_it() {
     fs::write(&part, &bytes).unwrap();
     for line in ["pairs index", "pairs index --add batch.jsonl", "threads index --field text"] {
         let error = place.fails(1, line);
-        assert!(error.contains("documents.parquet is damaged"), "{line}: {error}");
+        assert!(error.contains("documents.parquet is not what was written"), "{line}: {error}");
     }
     let ended = place.run_with(["sql", "SELECT * FROM 'index/documents.parquet'"], "");
-    assert!(ended.code == Some(1) && ended.err.contains("is damaged"), "{}", ended.err);
+    assert!(ended.code == Some(1) && ended.err.contains("is not what was written"), "{}", ended.err);
     fs::remove_file(&part).unwrap();
     assert!(place.fails(1, "pairs index").contains("cannot read"));
     place.write("index/manifests/00000000000000000002.json", "{\"layout\": 9, \"ibid\": \"7.0\"}");

@@ -83,14 +83,7 @@ impl Place {
 
     /// Runs the program with these arguments and this standard input.
     pub(crate) fn run_with<'a>(&self, arguments: impl IntoIterator<Item = &'a str>, input: &str) -> Ended {
-        let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
-        // It may end without having read all.
-        let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).ok());
-        let output = child.wait_with_output().unwrap();
-        writer.join().unwrap();
-        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
+        run_command(self.command(arguments), input)
     }
 
     /// Runs what must succeed, and gives its output.
@@ -122,6 +115,17 @@ impl Place {
         assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
         json_lines(ended.text())
     }
+}
+
+/// Runs a command with this standard input.
+pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_owned());
+    // It may end without having read all.
+    let writer = std::thread::spawn(move || stdin.write_all(input.as_bytes()).ok());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
 }
 
 /// How often something is tried at random: `fallback`, or what the environment variable says.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Dice, Place, collection_jsonl};
+use crate::program::{Dice, Place, collection_jsonl, run_command, times};
 
 /// How often each command is killed.
 const KILLS: usize = 40;
@@ -41,7 +41,7 @@ fn kill_often(place: &Place, old: &str, new: &str, files: &[&str]) {
     place.ok(old);
 
     let (mut dice, mut kept) = (Dice(3), 0);
-    for _ in 0..KILLS {
+    for _ in 0..times("IBID_KILLS", KILLS) {
         let mut child = place.start(new);
         let share = u32::try_from(dice.below(1100)).unwrap();
         std::thread::sleep(whole_run * share / 1000);
@@ -61,6 +61,49 @@ fn kill_often(place: &Place, old: &str, new: &str, files: &[&str]) {
     for name in place.names().iter().filter(|name| name.starts_with('.')) {
         assert!(name.ends_with(".ibid-staging"), "{name}");
     }
+}
+
+#[test]
+fn a_query_that_fails_at_any_batch_leaves_the_old_file() {
+    let place = Place::with([("out.parquet", "the old result")]);
+    let batches = times("IBID_FAILURES", 25);
+    for batch in 0..batches {
+        let at = 8192 * batch + (batch * 4099) % 8192;
+        let sql = format!(
+            "SELECT value, CAST(CASE WHEN value = {at} THEN 'x' ELSE '1' END AS INT) AS n FROM generate_series(0, {})",
+            8192 * batches
+        );
+        let ended = place.run_with(["sql", &sql, "-o", "out.parquet"], "");
+        assert_eq!(ended.code, Some(1), "{at}");
+        assert_eq!(place.read("out.parquet"), b"the old result", "{at}");
+        assert_eq!(place.names(), ["out.parquet"], "{at}");
+    }
+}
+
+/// The same as on a full disk: no file may have more than some kilobytes.
+#[test]
+fn a_full_disk_leaves_the_old_file() {
+    let place = Place::with([("out.parquet", "the old result")]);
+    place.write("a.jsonl", collection_jsonl(3000, 1));
+    for line in [
+        "sql 'SELECT value, random() AS n FROM generate_series(0, 1000000)' -o out.parquet",
+        "ingest a.jsonl -o corpus",
+        "pairs a.jsonl --unit sentence -o out.parquet",
+        "pairs index --add a.jsonl -o out.parquet",
+    ] {
+        let mut shell = Command::new("bash");
+        let script = format!("trap '' XFSZ; ulimit -f 64; {} {line}", env!("CARGO_BIN_EXE_ibid"));
+        shell.args(["-c", &script]).current_dir(place.path("")).env("TMPDIR", place.path("tmp"));
+        let ended = run_command(shell, "");
+        assert_eq!(ended.code, Some(1), "{line}: {}", ended.err);
+        assert!(ended.err.contains("File too large"), "{line}: {}", ended.err);
+        assert_eq!(place.read("out.parquet"), b"the old result", "{line}");
+        assert!(!place.path("corpus").exists(), "{line}");
+        assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new(), "{line}");
+    }
+    // Nothing was added to the index.
+    let ended = place.run("pairs index");
+    assert!(ended.err.contains("has no documents yet") || ended.err.contains("does not exist"), "{}", ended.err);
 }
 
 /// A query that fails at its last row of 200,000.
@@ -254,4 +297,124 @@ fn hangup_is_ignored() -> bool {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// Flips a byte of a file.
+fn flip(place: &Place, file: &str, at: usize) {
+    let mut bytes = place.read(file);
+    bytes[at] ^= 0x10;
+    place.write(file, bytes);
+}
+
+#[test]
+fn verify_knows_results_that_are_not_what_was_written() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(60, 1));
+    place.ok("ingest a.jsonl -o corpus");
+    place.ok("passages corpus -o reuse.parquet");
+    place.ok("clusters corpus -o clusters");
+    for (result, files) in [("reuse.parquet", 1), ("corpus", 2), ("clusters", 6)] {
+        let said = place.ok(&format!("verify {result}"));
+        assert_eq!(said.matches(": sound, ").count(), files, "{said}");
+    }
+    let size = place.read("reuse.parquet").len();
+    flip(&place, "reuse.parquet", size / 3);
+    let ended = place.run("verify reuse.parquet");
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.text().contains("reuse.parquet: WRONG: ") && ended.text().contains("byte 0 to byte"),
+        "{}",
+        ended.text()
+    );
+    let ended = place.run_with(["sql", "SELECT * FROM 'reuse.parquet'"], "");
+    assert!(ended.code == Some(1) && ended.err.contains("is not what was written"), "{}", ended.err);
+
+    // A corpus of which one file is of another.
+    place.write("b.jsonl", collection_jsonl(60, 2));
+    place.ok("ingest b.jsonl -o other");
+    place.write("corpus/sentences.parquet", place.read("other/sentences.parquet"));
+    assert!(place.run("verify corpus").text().contains("sentences.parquet: WRONG: its seal is"));
+    let said = place.fails(1, "passages corpus");
+    assert!(said.contains("corpus/sentences.parquet is not what was written"), "{said}");
+
+    place.ok("passages other -o reuse.csv");
+    assert!(place.run("verify reuse.csv").text().contains("it has no seal"));
+}
+
+#[test]
+fn a_run_takes_up_the_tables_of_one_that_was_killed() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(400, 2));
+    place.ok("ingest a.jsonl -o corpus");
+    place.ok("passages corpus -o whole.parquet");
+    let began = Instant::now();
+    place.ok("passages corpus -o out.parquet --resume first");
+    let whole_run = began.elapsed();
+    let whole = place.read("whole.parquet");
+    assert!(whole == place.read("out.parquet"));
+    let (mut dice, mut taken_up) = (Dice(4), 0);
+    for _ in 0..times("IBID_RESUMES", 10) {
+        std::fs::remove_file(place.path("out.parquet")).unwrap();
+        let mut child = place.start("passages corpus -o out.parquet --resume stages");
+        std::thread::sleep(whole_run * u32::try_from(dice.below(1000)).unwrap() / 1000);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        taken_up += usize::from(place.path("stages").is_dir() && !entries(&place.path("stages")).is_empty());
+        place.ok("passages corpus -o out.parquet --resume stages");
+        assert!(whole == place.read("out.parquet"), "another result");
+        std::fs::remove_dir_all(place.path("stages")).unwrap();
+    }
+    assert!(taken_up > 0, "all were killed before they had made a table");
+}
+
+#[test]
+fn tables_that_were_kept_are_used_where_they_are_the_same_and_sound() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(60, 2));
+    let kept = || {
+        let mut names: Vec<_> =
+            entries(&place.path("kept")).into_iter().map(|path| path.file_name().unwrap().to_owned()).collect();
+        names.sort();
+        names
+    };
+    let run = |more: &str| place.ok(&format!("passages a.jsonl --format csv --resume kept{more}"));
+    let whole = run("");
+    let first = kept();
+    assert!(!first.is_empty());
+    assert_eq!(run(" --threads 1"), whole);
+    assert_eq!(kept(), first, "the same tables were made anew");
+    assert_eq!(run(" --threshold 0.5"), place.ok("passages a.jsonl --format csv --threshold 0.5"));
+    assert!(kept().len() > first.len(), "no table was made for another threshold");
+    // Each file of each table damaged, one after another.
+    for folder in first {
+        for file in entries(&place.path("kept").join(&folder)) {
+            let name = file.strip_prefix(place.path("")).unwrap().to_str().unwrap().to_owned();
+            flip(&place, &name, 100.min(place.read(&name).len() - 1));
+            assert_eq!(run(""), whole, "{name}");
+        }
+    }
+    place.ok("gc kept --grace 0s");
+    assert!(kept().is_empty());
+}
+
+#[test]
+fn gc_removes_what_killed_runs_left_and_nothing_of_those_that_live() {
+    let place = Place::with([("mine.txt", "years of work"), (".hidden", "more of it")]);
+    let run = Endless::start(&place, place.command(["sql", ENDLESS[2], "-o", "out.csv"]));
+    let killed = Endless::start(&place, place.command(["sql", ENDLESS[0], "-o", "out.csv"]));
+    let count = || entries(&place.path("tmp")).len();
+    assert_eq!(count(), 2);
+    killed.signal("KILL");
+    killed.end();
+    assert_eq!(count(), 2);
+    let said = place.ok("gc tmp");
+    assert!(said.contains("younger than --grace"), "{said}");
+    assert_eq!(count(), 2);
+    place.ok("gc tmp --grace 0s");
+    assert_eq!(count(), 1);
+    place.ok("gc . --grace 0s");
+    run.signal("TERM");
+    run.end();
+    assert_eq!(count(), 0);
+    assert_eq!(place.names(), [".hidden", "mine.txt"]);
 }

@@ -16,11 +16,15 @@ use crate::index::gc::{Collected, TooOld, collect};
 use crate::pipeline::query::Literal;
 use crate::session::session;
 
-/// Remove from an index what it does not need: what killed runs left, old manifests, and documents that are too old
+/// Remove what killed runs left; and from an index old manifests, and documents that are too old
+///
+/// Of an index, all in it that it does not need. Of any other folder, what lies directly in it: files and folders that were
+/// staged for a result there, temporary tables (in the folder for temporary files, such as /tmp), and the tables that --resume
+/// kept.
 #[derive(Debug, Args)]
 pub(super) struct Gc {
-    /// The index, a folder that --add made
-    index: PathBuf,
+    /// The index, a folder that --add made, or any other folder
+    folder: PathBuf,
     /// Drop the parts of which all documents are of before this time: a date, a time, or seconds since 1970
     #[arg(long, value_name = "TIME", conflicts_with = "window", allow_negative_numbers = true)]
     before: Option<String>,
@@ -37,15 +41,18 @@ pub(super) struct Gc {
 
 impl Gc {
     pub(super) async fn run(self) -> Result<Ending> {
-        if !Index::is_at(&self.index) {
-            bail!("{} is no index; --add makes one", self.index.display());
+        let is_index = Index::is_at(&self.folder);
+        if !is_index && (self.before.is_some() || self.window.is_some()) {
+            bail!("{} is no index, of which documents can be dropped; --add makes one", self.folder.display());
         }
         let too_old = match (&self.before, self.window) {
             (Some(time), _) => Some(TooOld::Before(microseconds(time).await?)),
             (None, Some(window)) => Some(TooOld::OlderBy(i64::try_from(window.as_micros())?)),
             (None, None) => None,
         };
-        let collected = collect(&self.index, too_old, self.grace, self.dry_run)?;
+        let mut collected =
+            if is_index { collect(&self.folder, too_old, self.grace, self.dry_run)? } else { Collected::default() };
+        collected.removed.collect(&self.folder, self.grace, self.dry_run)?;
         Stdout.write_all(self.describe(&collected).as_bytes())?;
         Ok(Ending::Done)
     }
@@ -56,22 +63,23 @@ impl Gc {
         for part in &collected.dropped {
             let _ = writeln!(said, "parts/{}: {would}dropped, {} documents", part.name, grouped(part.documents.rows));
         }
-        for (path, bytes) in &collected.removed {
+        for (path, bytes) in &collected.removed.paths {
             let _ = writeln!(said, "{}: {would}removed, {} bytes", path.display(), grouped(*bytes));
         }
-        let bytes = collected.removed.iter().map(|(_, bytes)| bytes).sum();
+        let bytes = collected.removed.paths.iter().map(|(_, bytes)| bytes).sum();
         let _ = writeln!(
             said,
             "parts {would}dropped {}, files and folders {would}removed {}, bytes {}",
             collected.dropped.len(),
-            collected.removed.len(),
+            collected.removed.paths.len(),
             grouped(bytes)
         );
-        if collected.young > 0 || !collected.dropped.is_empty() {
+        let young = collected.removed.young;
+        if young > 0 || !collected.dropped.is_empty() {
             let _ = writeln!(
                 said,
-                "what no manifest names and is younger than --grace is left for a later call: {} parts and files",
-                collected.young + collected.dropped.len()
+                "what is not needed and is younger than --grace is left for a later call: {} parts and files",
+                young + collected.dropped.len()
             );
         }
         said

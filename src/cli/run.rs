@@ -28,8 +28,8 @@ use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Needed};
-use crate::pipeline::{Finished, Workspace};
 use crate::pipeline::query::{self, Parameters, Query};
+use crate::pipeline::{Finished, Workspace};
 use crate::session::session;
 use crate::stored::Stored;
 
@@ -206,8 +206,11 @@ impl<'a> Run<'a> {
         if let Some(finished) = &self.workspace.finished {
             for table in needed.tables() {
                 let name = format!("{prefix}{table}");
-                let seals: Option<String> =
-                    contents.iter().filter(|content| content["table"] == *name).map(|content| content["seal"].as_str()).collect();
+                let seals: Option<String> = contents
+                    .iter()
+                    .filter(|content| content["table"] == *name)
+                    .map(|content| content["seal"].as_str())
+                    .collect();
                 finished.note(&name, seals.and_then(|seals| finished.key(&seals, [])));
             }
         }

@@ -109,7 +109,9 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).with_context(failed)? {
         let name = entry.with_context(failed)?.file_name();
-        names.extend(name.to_str().filter(|name| name.ends_with(".parquet") && !name.starts_with('.')).map(str::to_owned));
+        names.extend(
+            name.to_str().filter(|name| name.ends_with(".parquet") && !name.starts_with('.')).map(str::to_owned),
+        );
     }
     names.sort();
     Ok(names)

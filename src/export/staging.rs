@@ -122,7 +122,9 @@ impl StagedFolder {
             let stranger = fs::read_dir(&target)
                 .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
                 .filter_map(Result::ok)
-                .find(|entry| !entry.file_name().to_str().is_some_and(|name| name == MANIFEST || files.contains(&name)));
+                .find(|entry| {
+                    !entry.file_name().to_str().is_some_and(|name| name == MANIFEST || files.contains(&name))
+                });
             if let Some(stranger) = stranger {
                 bail!(
                     "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",

@@ -1,14 +1,14 @@
 //! What an index does not need any more: parts that are too old, and files that no manifest names.
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use super::{Index, MANIFESTS, Manifest, PARTS, Part, manifest_path, numbers, read};
 use crate::export::is_staging;
+use crate::leftovers::{Removed, entries, is_older};
 
 /// How often another run may come between.
 const ATTEMPTS: usize = 5;
@@ -27,10 +27,7 @@ pub(crate) enum TooOld {
 pub(crate) struct Collected {
     /// The parts that the index does not have any more. Their files are removed in their time.
     pub(crate) dropped: Vec<Part>,
-    /// The files and folders that are gone, below the folder of the index, and how many bytes they had.
-    pub(crate) removed: Vec<(PathBuf, u64)>,
-    /// How many files and folders no manifest names that are too young to be removed.
-    pub(crate) young: usize,
+    pub(crate) removed: Removed,
 }
 
 /// Drops parts that are too old, and removes what no manifest names.
@@ -51,7 +48,7 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
             None => false,
         };
         if is_out_of_use {
-            remove(folder, &manifest_path(folder, number), dry_run, &mut collected)?;
+            collected.removed.remove(folder, &manifest_path(folder, number), dry_run)?;
         } else if let Some(manifest) = read(folder, number)? {
             named.extend(manifest.parts.into_iter().map(|part| part.name));
         }
@@ -60,13 +57,8 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
         for path in entries(&folder.join(holds))? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let is_part = holds == PARTS && is_name_of_part(name) && !named.contains(name);
-            if !(is_part || is_staging(name)) {
-                continue;
-            }
-            if is_older(&path, grace) {
-                remove(folder, &path, dry_run, &mut collected)?;
-            } else {
-                collected.young += 1;
+            if is_part || is_staging(name) {
+                collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
         }
     }
@@ -103,37 +95,4 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
 fn is_name_of_part(name: &str) -> bool {
     let is_hex = |digits: &str, length| digits.len() >= length && digits.bytes().all(|b| b.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(number, unique)| is_hex(number, 8) && is_hex(unique, 16))
-}
-
-/// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
-fn is_older(path: &Path, than: Duration) -> bool {
-    let now = SystemTime::now();
-    let of = |path: &Path| {
-        let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-        written.and_then(|written| now.duration_since(written).ok()).is_some_and(|age| age >= than)
-    };
-    let within = if path.is_dir() { entries(path).unwrap_or_default() } else { Vec::new() };
-    of(path) && within.iter().all(|path| of(path))
-}
-
-/// What is in a folder, in the order of names.
-fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    let failed = || format!("cannot read {}", folder.display());
-    let entries = fs::read_dir(folder).with_context(failed)?;
-    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().with_context(failed)?;
-    paths.sort();
-    Ok(paths)
-}
-
-/// Removes a file or a folder of files.
-fn remove(index: &Path, path: &Path, dry_run: bool, collected: &mut Collected) -> Result<()> {
-    let of = |path: &Path| fs::metadata(path).map_or(0, |metadata| if metadata.is_file() { metadata.len() } else { 0 });
-    let within = if path.is_dir() { entries(path)? } else { Vec::new() };
-    let bytes = of(path) + within.iter().map(|path| of(path)).sum::<u64>();
-    if !dry_run {
-        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-        removed.with_context(|| format!("cannot remove {}", path.display()))?;
-    }
-    collected.removed.push((path.strip_prefix(index).unwrap_or(path).to_path_buf(), bytes));
-    Ok(())
 }

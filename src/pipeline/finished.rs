@@ -85,7 +85,10 @@ impl Finished {
         let place = self.place(key);
         // Another run may have made the same table in the meantime.
         if !place.exists() {
-            Manifest::write(made.path(), &json!({ "ibid": env!("CARGO_PKG_VERSION"), "sql": statement, "noted": noted }))?;
+            Manifest::write(
+                made.path(),
+                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "sql": statement, "noted": noted }),
+            )?;
             made.commit()?;
         }
         Ok(place)

@@ -28,6 +28,7 @@ use tempfile::TempDir;
 use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
+use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 
@@ -57,6 +58,8 @@ type Counters = BTreeMap<String, usize>;
 pub(crate) struct Workspace {
     pub(crate) session: SessionContext,
     folder: TempDir,
+    /// Says, as long as it is kept, that the folder is in use.
+    _lock: File,
     pub(crate) parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
     /// Tables that earlier runs made.
@@ -69,11 +72,13 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// A workspace with the session that `open` makes for its folder.
     pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, progress: ProgressBar) -> Result<Self> {
-        let folder = cleanup::noted(|| tempfile::Builder::new().prefix("ibid-").tempdir(), TempDir::path)
+        let folder = cleanup::noted(|| tempfile::Builder::new().prefix(WORKSPACE).tempdir(), TempDir::path)
             .context("cannot make a temporary folder")?;
+        let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
+        lock.lock().context("cannot lock a temporary folder")?;
         let session = open(folder.path())?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
-        Ok(Self { session, folder, parameters, stages, finished: None, longest_list, progress })
+        Ok(Self { session, folder, _lock: lock, parameters, stages, finished: None, longest_list, progress })
     }
 
     pub(crate) fn folder(&self) -> &Path {

@@ -94,7 +94,8 @@ impl Seal {
         let Some([length @ .., b'P', b'A', b'R', b'1']) = end.last_chunk::<END>() else { return Ok(End::Unsealed) };
         let footer = u64::from(u32::from_le_bytes([length[0], length[1], length[2], length[3]])) + END as u64;
         if footer > size {
-            return Ok(End::Unsealed);
+            // Not left to the reader of Parquet, which counts on it.
+            bail!("it is no sound Parquet file: its footer would be longer than the file");
         }
         let Some(footer) = last(end, footer) else { return Ok(End::Needs(footer)) };
         let Ok(metadata) = ParquetMetaDataReader::decode_metadata(&footer[..footer.len() - END]) else {
@@ -108,7 +109,11 @@ impl Seal {
         let (Some(blocks), Some(seal), Some(result)) = (value(BLOCKS), value(SEAL), value(RESULT)) else {
             let is_ours = [BLOCKS, SEAL, RESULT].iter().any(|key| value(key).is_some())
                 || file.created_by().is_some_and(|by| by.starts_with("ibid "));
-            return if is_ours { bail!("its footer is damaged: it is of ibid, and has no seal") } else { Ok(End::Unsealed) };
+            return if is_ours {
+                bail!("its footer is damaged: it is of ibid, and has no seal")
+            } else {
+                Ok(End::Unsealed)
+            };
         };
         let damaged = || "its footer is damaged: its seal cannot be read".to_string();
         let (covered, hashes) = blocks.split_once(':').with_context(damaged)?;

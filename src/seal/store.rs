@@ -121,9 +121,8 @@ impl<S: ObjectStore> SealedStore<S> {
                 return of_end.ok_or_else(|| out_of_bounds(path, range));
             }
             let place = blocks.partition_point(|blocks| blocks.start <= range.start).checked_sub(1);
-            let of_blocks = place.and_then(|place| {
-                slice(&read[place], blocks[place].start, &(range.start..range.end.min(covered)))
-            });
+            let of_blocks = place
+                .and_then(|place| slice(&read[place], blocks[place].start, &(range.start..range.end.min(covered))));
             let (Some(first), Some(rest)) = (of_blocks, of_end) else { return Err(out_of_bounds(path, range)) };
             if rest.is_empty() {
                 return Ok(first);
@@ -169,7 +168,8 @@ fn changed(path: &Path) -> Error {
 }
 
 fn damaged(path: &Path, error: &anyhow::Error) -> Error {
-    let source = format!("{path} is not what was written: {error:#}; put it back from a copy, or write it again").into();
+    let source =
+        format!("{path} is not what was written: {error:#}; put it back from a copy, or write it again").into();
     Error::Generic { store: "seal", source }
 }
 

@@ -12,10 +12,8 @@ use crate::session::session;
 
 /// A file of numbers that compress little.
 fn written(to: &Path, rows: i64, groups: usize) -> Written {
-    let schema = Arc::new(Schema::new(vec![
-        Field::new("n", DataType::Int64, false),
-        Field::new("text", DataType::Utf8, false),
-    ]));
+    let schema =
+        Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false), Field::new("text", DataType::Utf8, false)]));
     let file = std::fs::File::create(to).unwrap();
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(groups));
     let mut writer = SealedWriter::try_new(file, Arc::clone(&schema), properties).unwrap();
@@ -23,7 +21,9 @@ fn written(to: &Path, rows: i64, groups: usize) -> Written {
     for from in (0..rows).step_by(1000) {
         let numbers = arrow::array::Int64Array::from_iter_values((from..rows.min(from + 1000)).map(mixed));
         let texts = arrow::array::StringArray::from_iter_values(numbers.values().iter().map(|n| format!("{n:x}")));
-        writer.write(&RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(numbers), Arc::new(texts)]).unwrap()).unwrap();
+        writer
+            .write(&RecordBatch::try_new(Arc::clone(&schema), vec![Arc::new(numbers), Arc::new(texts)]).unwrap())
+            .unwrap();
     }
     writer.close(&serde_json::json!({ "of": "numbers" })).unwrap().1
 }
@@ -81,7 +81,7 @@ async fn a_file_that_is_replaced_is_read_anew() {
 fn files_of_others_have_no_seal_and_are_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    for bytes in [&b""[..], b"PAR1", b"text that is no Parquet file", b"PAR1\xff\xff\xff\xffPAR1", b"\0\0\0\0PAR1"] {
+    for bytes in [&b""[..], b"PAR1", b"text that is no Parquet file", b"\0\0\0\0PAR1"] {
         std::fs::write(&path, bytes).unwrap();
         assert!(matches!(verify(&path), Ok(Verified::Unsealed)), "{bytes:?}");
     }
@@ -89,6 +89,16 @@ fn files_of_others_have_no_seal_and_are_no_error() {
     let file = std::fs::File::create(&path).unwrap();
     parquet::arrow::ArrowWriter::try_new(file, schema, None).unwrap().close().unwrap();
     assert!(matches!(verify(&path), Ok(Verified::Unsealed)));
+}
+
+#[tokio::test]
+async fn a_footer_longer_than_the_file_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    std::fs::write(&path, b"PAR1\xff\xff\xff\xffPAR1").unwrap();
+    for error in [verify(&path).unwrap_err().to_string(), sum(&path).await.unwrap_err().to_string()] {
+        assert!(error.contains("a.parquet"), "{error}");
+    }
 }
 
 #[tokio::test]
