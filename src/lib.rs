@@ -75,6 +75,7 @@ mod session;
 mod similarity_join;
 mod stored;
 mod stream;
+mod terminal;
 mod weights;
 
 pub use config::{FilterOptions, Gpu, IbidOptions, SimilarityJoinOptions, Strategy};

@@ -14,7 +14,7 @@ use arrow::datatypes::{Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
 
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
-use super::run::{Run, corpus_folder, grouped};
+use super::run::{Out, Run, corpus_folder, grouped};
 use super::threads::{Readable, seconds};
 use super::{Ending, run};
 use crate::corpus::{Problem, Problems, Summary};
@@ -235,8 +235,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         let capped = match addition.capped {
             Some(path) => {
                 let rows = run.capped().await?;
-                let output = OutputOptions { output: Some(path.clone()), format: None };
-                Some(Staged::write(&run, rows, &output).await?.0)
+                Some(Staged::write(&run, rows, &addition.writing.beside(path)).await?.0)
             }
             None => None,
         };
@@ -363,16 +362,16 @@ enum Staged {
 
 impl Staged {
     async fn write(run: &Run<'_>, rows: DataFrame, output: &OutputOptions) -> Result<(Self, u64)> {
-        let format = output.form()?;
+        let form = output.form()?;
         let rows = rows.execute_stream().await?;
         if let Some(path) = &output.output {
             let mut staged = StagedFile::create(path)?;
-            let count = write_rows(rows, format, &run.about(), &mut BufWriter::new(&mut staged)).await?;
+            let count = write_rows(rows, form, &run.about(), &mut BufWriter::new(&mut staged)).await?;
             return Ok((Self::File(staged), count));
         }
         let path = run.workspace.folder().join("printed");
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-        let count = write_rows(rows, format, &run.about(), &mut BufWriter::new(file)).await?;
+        let count = write_rows(rows, form, &run.about(), &mut BufWriter::new(file)).await?;
         Ok((Self::Printed(path), count))
     }
 
@@ -381,9 +380,8 @@ impl Staged {
             Self::File(staged) => staged.commit(),
             // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
             Self::Printed(path) => {
-                let mut stdout = std::io::stdout().lock();
-                let printed = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut stdout));
-                printed.and_then(|_| std::io::Write::flush(&mut stdout)).context("cannot write to standard output")
+                let printed = File::open(&path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
+                printed.and_then(|_| std::io::Write::flush(&mut Out)).context("cannot write to standard output")
             }
         }
     }

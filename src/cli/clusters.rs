@@ -357,7 +357,7 @@ impl Clusters {
 async fn write(run: &mut Run<'_>, staged: &StagedFolder, (name, query): (&str, Query)) -> Result<()> {
     let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
     let path = staged.path().join(format!("{name}.parquet"));
-    let output = OutputOptions { output: Some(path), format: None };
+    let output = OutputOptions { output: Some(path), ..Default::default() };
     run.write(rows, &output).await.with_context(|| format!("in queries/{}", query.file))?;
     Ok(())
 }

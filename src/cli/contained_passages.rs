@@ -31,7 +31,7 @@ impl PassageOptions {
 
     /// Fails where the result cannot be written.
     pub(super) fn check(&self, writing: &OutputOptions) -> Result<()> {
-        if self.passages && writing.form()? == Format::Csv {
+        if self.passages && writing.form()?.format == Format::Csv {
             bail!("CSV cannot hold the column of --passages, which is a list; --format ndjson or parquet can");
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! The options that several commands share.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
-use crate::export::{Format, StagedFile};
+use crate::export::{Form, Format, StagedFile};
 
 /// How input is read.
 #[derive(Debug, Args)]
@@ -104,7 +105,7 @@ fn input_format(name: &str) -> Result<InputFormat> {
 }
 
 /// Where the result goes.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputOptions {
     /// The file to write; without it the result goes to standard output
@@ -113,16 +114,35 @@ pub(super) struct OutputOptions {
     /// The form of the result [default: what the file name says; table on standard output]
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
+    /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, a tab or a
+    /// carriage return
+    #[arg(long)]
+    pub(super) csv_safe: bool,
+    /// What writes says itself how many rows there are.
+    #[arg(skip)]
+    pub(super) counts_itself: bool,
 }
 
 impl OutputOptions {
-    /// The form of the result.
-    pub(super) fn form(&self) -> Result<Format> {
-        match (self.format, &self.output) {
-            (Some(format), _) => Ok(format),
-            (None, None) => Ok(Format::Table),
-            (None, Some(path)) => Format::of_file(path).map_err(|error| anyhow!("{error}, or say --format")),
+    /// For another table that goes into a file, in the form that its name says.
+    pub(super) fn beside(&self, path: &Path) -> Self {
+        Self {
+            output: Some(path.to_path_buf()),
+            format: None,
+            csv_safe: self.csv_safe,
+            counts_itself: self.counts_itself,
         }
+    }
+
+    /// The form of the result.
+    pub(super) fn form(&self) -> Result<Form> {
+        let format = match (self.format, &self.output) {
+            (Some(format), _) => format,
+            (None, None) => Format::Table,
+            (None, Some(path)) => Format::of_file(path).map_err(|error| anyhow!("{error}, or say --format"))?,
+        };
+        let on_screen = self.output.is_none() && std::io::stdout().is_terminal();
+        Ok(Form { format, on_screen, is_csv_safe: self.csv_safe, counts_rows: !self.counts_itself })
     }
 
     /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
@@ -147,7 +167,7 @@ impl OutputOptions {
 }
 
 /// How a command runs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunOptions {
     /// How much memory the query engine may take for joins, sorts and groups, such as 512MiB or 4GiB; more goes to disk

@@ -1,10 +1,11 @@
 //! What the method commands have in common: a workspace, collections, a result, a summary.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -32,6 +33,7 @@ use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace};
 use crate::session::session;
 use crate::stored::Stored;
+use crate::terminal::{Screen, visible};
 
 /// How many capped texts and skipped records are listed on standard error.
 pub(super) const LISTED: usize = 10;
@@ -45,8 +47,31 @@ pub(super) const FEWER_PLACES: &str =
 
 /// Talks to the user, on standard error.
 pub(super) fn say(text: &str) {
+    let shown = if std::io::stderr().is_terminal() { visible(text) } else { Cow::Borrowed(text) };
     // There is nowhere left to complain if standard error is gone.
-    let _ = writeln!(std::io::stderr(), "ibid: {text}");
+    let _ = writeln!(std::io::stderr(), "ibid: {shown}");
+}
+
+/// What a terminal at standard output may get.
+static SCREEN: LazyLock<Option<Mutex<Screen>>> = LazyLock::new(|| std::io::stdout().is_terminal().then(Mutex::default));
+
+/// Standard output. A terminal gets nothing from it that would command it.
+pub(super) struct Out;
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &*SCREEN {
+            Some(screen) => {
+                let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+                screen.write_to(bytes, &mut std::io::stdout()).map(|()| bytes.len())
+            }
+            None => std::io::stdout().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().flush()
+    }
 }
 
 /// Whether whoever read standard output has stopped reading.
@@ -63,11 +88,11 @@ impl Stdout {
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Self::noting(std::io::stdout().write(bytes))
+        Self::noting(Out.write(bytes))
     }
 
     fn flush(&mut self) -> std::io::Result<()> {
-        Self::noting(std::io::stdout().flush())
+        Self::noting(Out.flush())
     }
 }
 
@@ -309,14 +334,14 @@ impl<'a> Run<'a> {
     /// Writes the result and says how many rows it has.
     pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
         self.progress.set_message("writing");
-        let format = output.form()?;
+        let form = output.form()?;
         let rows = rows.execute_stream().await?;
         let Some(path) = &output.output else {
             self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
-            return write_rows(rows, format, &self.about(), &mut std::io::BufWriter::new(Stdout)).await;
+            return write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(Stdout)).await;
         };
         let mut staged = StagedFile::create(path)?;
-        let count = write_rows(rows, format, &self.about(), &mut std::io::BufWriter::new(&mut staged)).await?;
+        let count = write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(&mut staged)).await?;
         staged.commit()?;
         Ok(count)
     }
@@ -357,9 +382,9 @@ impl<'a> Run<'a> {
     }
 
     /// Writes another table into a file.
-    pub(super) async fn write_table(&self, sql: &str, path: &Path) -> Result<u64> {
+    pub(super) async fn write_table(&self, sql: &str, output: &OutputOptions) -> Result<u64> {
         let rows = self.workspace.session.sql(sql).await?;
-        self.write(rows, &OutputOptions { output: Some(path.to_path_buf()), format: None }).await
+        self.write(rows, output).await
     }
 
     /// The capped texts.
@@ -596,8 +621,7 @@ impl Method<'_> {
         let rows = self.find(&mut run, None).await?;
         let count = run.write(rows, self.writing).await?;
         if let Some(path) = &self.options.capped {
-            let output = OutputOptions { output: Some(path.clone()), format: None };
-            run.write(run.capped().await?, &output).await?;
+            run.write(run.capped().await?, &self.writing.beside(path)).await?;
         }
         let mut counts = self.counts(&run);
         counts.push((self.result, count));

@@ -25,7 +25,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::add::{self, Addition};
 use super::containment::Containment;
-use super::run::{Run, grouped};
+use super::run::{Out, Run, grouped};
 use super::{Ending, signals};
 use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, Summary};
 use crate::export::Format;
@@ -368,7 +368,7 @@ fn write_line(id: &str, is_added: bool, rows: &[Contained]) -> Result<bool> {
         })
         .collect();
     let line = format!("{}\n", json!({ "doc_id": id, "added": is_added, "rows": rows }));
-    let mut stdout = std::io::stdout().lock();
+    let mut stdout = Out;
     match stdout.write_all(line.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),

@@ -1,14 +1,13 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
 use arrow::json::LineDelimitedWriter;
-use arrow::util::display::FormatOptions;
-use arrow::util::pretty::pretty_format_batches_with_options;
 use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::TryStreamExt;
@@ -16,10 +15,13 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
+use super::spreadsheet::without_formulas;
+use super::table::TableWriter;
 use crate::seal::SealedWriter;
 
-/// How many rows a printed table shows.
-const ROWS_SHOWN: usize = 40;
+/// How many rows go to a terminal at once, and how long the first ones wait for more.
+const ROWS_ON_SCREEN: usize = 256;
+const WAIT_ON_SCREEN: Duration = Duration::from_millis(500);
 
 /// How many rows a row group of Parquet has: some are held while they are written, and engines read several at once.
 const ROWS_IN_GROUP: usize = 128 * 1024;
@@ -27,7 +29,7 @@ const ROWS_IN_GROUP: usize = 128 * 1024;
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A table for people to read, cut after 40 rows.
+    /// A table for people to read.
     Table,
     /// Comma-separated values with a header.
     Csv,
@@ -49,18 +51,33 @@ impl Format {
     }
 }
 
+/// How a result is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) format: Format,
+    /// A terminal shows it: rows are printed as they come, without what would command the terminal.
+    pub(crate) on_screen: bool,
+    /// CSV has a quote mark before what a spreadsheet would take for a formula.
+    pub(crate) is_csv_safe: bool,
+    /// The number of rows stands below a table.
+    pub(crate) counts_rows: bool,
+}
+
 /// Writes all rows and says how many there were.
 ///
 /// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
 /// file is sealed, with `about` in its footer.
 pub(crate) async fn write_rows<W: Write + Send>(
     mut rows: SendableRecordBatchStream,
-    format: Format,
+    form: Form,
     about: &Value,
     to: &mut W,
 ) -> Result<u64> {
     let schema = rows.schema();
-    let mut writer = Writer::try_new(format, &schema, to)?;
+    let mut writer = Writer::try_new(form, &schema, to)?;
+    if form.on_screen {
+        return write_on_screen(rows, about, writer).await;
+    }
     let mut regrouped = BatchCoalescer::new(Arc::clone(&schema), 8192);
     let mut count = 0;
     while let Some(batch) = rows.try_next().await? {
@@ -81,19 +98,59 @@ pub(crate) async fn write_rows<W: Write + Send>(
     Ok(count)
 }
 
+/// Writes rows when they come. Between a few of them whoever waits to end this gets a chance to.
+async fn write_on_screen<W: Write + Send>(
+    mut rows: SendableRecordBatchStream,
+    about: &Value,
+    mut writer: Writer<'_, W>,
+) -> Result<u64> {
+    let schema = rows.schema();
+    let mut count = 0;
+    loop {
+        let next = match tokio::time::timeout(WAIT_ON_SCREEN, rows.try_next()).await {
+            Ok(next) => next?,
+            Err(_) => {
+                if count > 0 {
+                    writer.show()?;
+                }
+                rows.try_next().await?
+            }
+        };
+        let Some(batch) = next else { break };
+        count += batch.num_rows() as u64;
+        for from in (0..batch.num_rows()).step_by(ROWS_ON_SCREEN) {
+            writer.write(&batch.slice(from, ROWS_ON_SCREEN.min(batch.num_rows() - from)))?;
+            tokio::task::yield_now().await;
+        }
+    }
+    if count == 0 {
+        writer.write(&RecordBatch::new_empty(schema))?;
+    }
+    writer.finish(count, about)?;
+    Ok(count)
+}
+
 enum Writer<'a, W: Write + Send> {
-    Table { shown: Vec<RecordBatch>, rows: usize, to: &'a mut W },
-    Csv(Box<arrow::csv::Writer<&'a mut W>>),
+    Table { table: TableWriter<&'a mut W>, counts_rows: bool },
+    Csv { csv: Box<arrow::csv::Writer<&'a mut W>>, is_safe: bool },
     Ndjson(LineDelimitedWriter<&'a mut W>),
     Parquet(Box<SealedWriter<&'a mut W>>),
 }
 
 impl<'a, W: Write + Send> Writer<'a, W> {
-    fn try_new(format: Format, schema: &arrow::datatypes::SchemaRef, to: &'a mut W) -> Result<Self> {
-        Ok(match format {
-            Format::Table => Self::Table { shown: Vec::new(), rows: 0, to },
-            Format::Csv => Self::Csv(Box::new(WriterBuilder::new().with_header(true).build(to))),
+    fn try_new(form: Form, schema: &arrow::datatypes::SchemaRef, to: &'a mut W) -> Result<Self> {
+        Ok(match form.format {
+            Format::Table => {
+                Self::Table { table: TableWriter::new(schema, form.on_screen, to), counts_rows: form.counts_rows }
+            }
+            Format::Csv => {
+                let csv = Box::new(WriterBuilder::new().with_header(true).build(to));
+                Self::Csv { csv, is_safe: form.is_csv_safe }
+            }
             Format::Ndjson => Self::Ndjson(LineDelimitedWriter::new(to)),
+            Format::Parquet if form.on_screen => {
+                bail!("Parquet is nothing for a terminal to show; name a file with -o, or write into a pipe")
+            }
             Format::Parquet => {
                 let properties = WriterProperties::builder()
                     .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
@@ -105,15 +162,14 @@ impl<'a, W: Write + Send> Writer<'a, W> {
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         match self {
-            Self::Table { shown, rows, .. } => {
-                let more = (ROWS_SHOWN - *rows).min(batch.num_rows());
-                if more > 0 || shown.is_empty() {
-                    shown.push(batch.slice(0, more));
-                    *rows += more;
+            Self::Table { table, .. } => table.write(batch)?,
+            Self::Csv { csv, is_safe } => {
+                let hint = "--format ndjson or parquet can hold columns that CSV cannot";
+                if *is_safe {
+                    csv.write(&without_formulas(batch)?).context(hint)?;
+                } else {
+                    csv.write(batch).context(hint)?;
                 }
-            }
-            Self::Csv(writer) => {
-                writer.write(batch).context("--format ndjson or parquet can hold columns that CSV cannot")?;
             }
             Self::Ndjson(writer) => writer.write(batch)?,
             Self::Parquet(writer) => writer.write(batch)?,
@@ -121,18 +177,25 @@ impl<'a, W: Write + Send> Writer<'a, W> {
         Ok(())
     }
 
+    /// Shows what was written so far.
+    fn show(&mut self) -> Result<()> {
+        if let Self::Table { table, .. } = self {
+            table.begin()?;
+            table.flush()?;
+        }
+        Ok(())
+    }
+
     fn finish(self, count: u64, about: &Value) -> Result<()> {
         match self {
-            Self::Table { shown, rows, to } => {
-                let options = FormatOptions::default().with_null("");
-                writeln!(to, "{}", pretty_format_batches_with_options(&shown, &options)?)?;
-                match count {
-                    1 => writeln!(to, "1 row")?,
-                    all if all > rows as u64 => writeln!(to, "{all} rows ({rows} shown)")?,
-                    all => writeln!(to, "{all} rows")?,
+            Self::Table { mut table, counts_rows } => {
+                table.finish()?;
+                if counts_rows {
+                    writeln!(table.get_mut(), "{count} {}", if count == 1 { "row" } else { "rows" })?;
                 }
+                table.flush()?;
             }
-            Self::Csv(writer) => writer.into_inner().flush()?,
+            Self::Csv { csv, .. } => csv.into_inner().flush()?,
             Self::Ndjson(mut writer) => {
                 writer.finish()?;
                 writer.into_inner().flush()?;

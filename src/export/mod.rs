@@ -6,8 +6,10 @@
 
 mod format;
 mod manifest;
+mod spreadsheet;
 mod staging;
+mod table;
 
-pub(crate) use format::{Format, write_rows};
+pub(crate) use format::{Form, Format, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

@@ -175,7 +175,7 @@ impl CompareContainment {
             rows.push(row.await.with_context(|| format!("{}, {}", contender.name, contender.options))?);
         }
         reader.workspace.session.register_batch("comparison", table(&rows)?)?;
-        let printed = match self.writing.form()? {
+        let printed = match self.writing.form()?.format {
             Format::Table => reader.workspace.run_all(&[query::COMPARE_PRINTED]).await?.context("it is a query")?,
             _ => reader.workspace.session.table("comparison").await?,
         };

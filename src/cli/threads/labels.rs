@@ -62,7 +62,7 @@ impl Threads {
         let table = table.batch()?;
         if let Some(path) = &self.evaluation {
             run.workspace.session.register_batch("evaluation", table.clone())?;
-            run.write_table("SELECT * FROM evaluation", path).await?;
+            run.write_table("SELECT * FROM evaluation", &self.writing.beside(path)).await?;
         }
         run.say(&format!(
             "{} labelled pairs, {} of them duplicates; of a field alone the best threshold\n{}",

@@ -161,14 +161,13 @@ impl Threads {
         if let Some(path) = &self.capped {
             let columns = "field, element, texts, pairs_not_made, example";
             let sql = format!("SELECT {columns} FROM capped ORDER BY pairs_not_made DESC, field, element");
-            run.write_table(&sql, path).await?;
+            run.write_table(&sql, &self.writing.beside(path)).await?;
         }
         let candidates = run.workspace.rows_of(query::THREADS_CANDIDATES);
         let pruned = self.pruned(run).await?;
         if let Some(path) = &self.groups {
             let rows = run_parts(run, self.groups(&parameters, &fields)).await?.context("groups are a query")?;
-            let output = OutputOptions { output: Some(path.clone()), format: None };
-            run.write(rows, &output).await?;
+            run.write(rows, &self.writing.beside(path)).await?;
             self.say_unranked(run, &parameters).await?;
         }
         let recall = self.recall(run, &parameters, &fields).await?;
