@@ -16,6 +16,8 @@ mod reference;
 mod search;
 mod similarity_join;
 mod slt;
+#[cfg(target_os = "linux")]
+mod sql;
 mod stream;
 mod threads;
 mod whole_or_absent;

@@ -114,7 +114,7 @@ fn end_on_signal() -> std::io::Result<()> {
     std::thread::Builder::new().name("signals".to_string()).spawn(move || {
         let (code, said) = loop {
             let heard = runtime.block_on(signals.next());
-            if !signals::ask_to_end() {
+            if !signals::is_for_shell(heard.0) && !signals::ask_to_end() {
                 break heard;
             }
         };

@@ -30,6 +30,30 @@ pub(super) fn ask_to_end() -> bool {
     ends_itself
 }
 
+/// Whether interrupts are for what the shell runs, and not for the program.
+static IS_SHELL: AtomicBool = AtomicBool::new(false);
+
+/// Tells the shell of interrupts, by their number.
+static INTERRUPTS: LazyLock<watch::Sender<u64>> = LazyLock::new(|| watch::Sender::new(0));
+
+/// From here on an interrupt ends no more than what the shell runs.
+pub(super) fn interrupts() -> watch::Receiver<u64> {
+    IS_SHELL.store(true, Ordering::Relaxed);
+    INTERRUPTS.subscribe()
+}
+
+/// Passes an interrupt on to the shell, if there is one.
+pub(super) fn is_for_shell(code: i32) -> bool {
+    let is_for_shell = code == INTERRUPTED && IS_SHELL.load(Ordering::Relaxed);
+    if is_for_shell {
+        INTERRUPTS.send_modify(|number| *number += 1);
+    }
+    is_for_shell
+}
+
+/// The exit code of an interrupted program.
+const INTERRUPTED: i32 = 130;
+
 /// Listens to the signals that ask the program to end.
 #[cfg(unix)]
 pub(super) struct Signals {
@@ -57,7 +81,7 @@ impl Signals {
             }
         };
         tokio::select! {
-            _ = self.interrupt.recv() => (130, "interrupted"),
+            _ = self.interrupt.recv() => (INTERRUPTED, "interrupted"),
             _ = self.terminate.recv() => (143, "terminated"),
             _ = hangup => (129, "hung up"),
         }
@@ -87,7 +111,7 @@ impl Signals {
     /// Waits for a signal.
     pub(super) async fn next(&mut self) -> (i32, &'static str) {
         match tokio::signal::ctrl_c().await {
-            Ok(()) => (130, "interrupted"),
+            Ok(()) => (INTERRUPTED, "interrupted"),
             // Nothing can be heard.
             Err(_) => std::future::pending().await,
         }

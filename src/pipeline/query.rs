@@ -221,6 +221,11 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str()))).collect()
     }
 
+    /// The parameters and their values, as they stand in SQL.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown.
     pub(crate) fn bind(&self, sql: &str) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());

@@ -1,0 +1,230 @@
+//! What is wrong with a statement: where, and what may have been meant.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Error, anyhow};
+use datafusion::error::DataFusionError;
+
+use super::history::has_secret;
+use super::names::Names;
+use super::script::{Place, line_at};
+use crate::cli::run::describe;
+
+/// How many names are listed that may have been meant, and how many there are.
+const MEANT: usize = 3;
+const LISTED: usize = 12;
+
+/// How much of a line is shown, in characters.
+const LONGEST_LINE: u64 = 160;
+
+/// What went wrong, as it is said: where, what, what may have been meant, and the line. `sql` stands at `at` of the script
+/// `from`, which has no name where it was typed.
+pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at: Place) -> Error {
+    let (mut said, place) = located(error);
+    if let Some(hint) = hint(&said, names) {
+        let _ = write!(said, "{}{hint}", if said.ends_with(['.', '?', ';']) { " " } else { ". " });
+    }
+    placed(&said, sql, from, at, place)
+}
+
+/// An error at a place of a statement, or of the whole of it.
+pub(super) fn placed(said: &str, sql: &str, from: &str, at: Place, place: Option<Place>) -> Error {
+    let whole = place.unwrap_or(Place::START).within(at);
+    let from = if from.is_empty() { String::new() } else { format!("{from}, ") };
+    let shown = place.map(|place| shown_at(sql, place)).unwrap_or_default();
+    anyhow!("{from}line {}, column {}: {said}{shown}", whole.line, whole.column)
+}
+
+/// What an error says, and where it says that it is.
+fn located(error: &Error) -> (String, Option<Place>) {
+    let mut said = describe(error);
+    let mut place = error.chain().find_map(|cause| {
+        let start = cause.downcast_ref::<DataFusionError>()?.diagnostic()?.span?.start;
+        (start.line > 0).then_some(Place { line: start.line, column: start.column })
+    });
+    // The parser says it in words.
+    if let Some((before, rest)) = said.split_once(" at Line: ")
+        && let Some((line, rest)) = rest.split_once(", Column: ")
+    {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        if let (Ok(line), Ok(column)) = (line.parse(), rest[..digits].parse()) {
+            place = Some(Place { line, column }).filter(|_| line > 0);
+            said = format!("{before}{}", &rest[digits..]);
+        }
+    }
+    (said, place)
+}
+
+/// The line of a place with a mark under it, unless it has a secret.
+fn shown_at(sql: &str, place: Place) -> String {
+    let line = line_at(sql, place);
+    if has_secret(sql) {
+        return String::new();
+    }
+    let skipped = place.column.saturating_sub(LONGEST_LINE / 2);
+    let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let part: String = line.chars().skip(to_usize(skipped)).take(to_usize(LONGEST_LINE)).collect();
+    // What is wide on a terminal moves the mark; a tab is as wide as it is there.
+    let before = part.chars().take(to_usize(place.column - skipped).saturating_sub(1));
+    let indent: String = before
+        .flat_map(|c| {
+            let width = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+            std::iter::repeat_n(if c == '\t' { '\t' } else { ' ' }, if c == '\t' { 1 } else { width })
+        })
+        .collect();
+    format!("\n  {part}\n  {indent}^")
+}
+
+/// What may have been meant.
+fn hint(said: &str, names: &Names) -> Option<String> {
+    if let Some(file) = after(said, "there is no file ") {
+        return nearest_files(file);
+    }
+    if let Some(file) = said.strip_prefix("cannot read ").and_then(|rest| rest.split(": ").next())
+        && !Path::new(file).exists()
+    {
+        return nearest_files(file);
+    }
+    if let Some(name) = between(said, "able function '", "' not found") {
+        return Some(did_you_mean(name, &names.table_functions, "There are"));
+    }
+    if let Some(table) = between(said, "table '", "' not found") {
+        return Some(meant_table(table.rsplit('.').next().unwrap_or(table), names));
+    }
+    let is_setting = said.contains("onfig value") || said.contains("onfig namespace") || said.contains("onfig field");
+    if said.contains("is not a valid option") || is_setting {
+        let key = said.rsplit_once(" \"").and_then(|(_, rest)| rest.split('"').next());
+        let key = between(said, "onfig value \"", "\"").or(key)?;
+        return Some(meant_setting(key, &names.settings));
+    }
+    // A function that cannot take what it was given.
+    if said.contains("rgument") || said.contains("coerc") {
+        let is_in = |name: &str| {
+            [format!("'{name}'"), format!("'{name}("), format!(" {name} "), format!("{name}: ")]
+                .iter()
+                .any(|form| said.contains(form))
+        };
+        let function = names.functions.iter().filter(|function| !function.syntax.is_empty());
+        let function = function.filter(|function| is_in(&function.name)).max_by_key(|function| function.name.len())?;
+        return Some(format!("Write {}; \\df {} says more", function.syntax, function.name));
+    }
+    None
+}
+
+/// The word that follows in a text.
+fn after<'a>(text: &'a str, what: &str) -> Option<&'a str> {
+    let rest = text.split_once(what)?.1;
+    Some(rest.split(" that FROM").next().unwrap_or(rest).trim_end())
+}
+
+fn between<'a>(text: &'a str, before: &str, behind: &str) -> Option<&'a str> {
+    Some(text.split_once(before)?.1.split_once(behind)?.0)
+}
+
+/// A table that may have been meant, or a file.
+fn meant_table(name: &str, names: &Names) -> String {
+    let file =
+        std::fs::read_dir(".").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let mut files: Vec<_> = file.filter(|file| file.split('.').next() == Some(name) && file.contains('.')).collect();
+    files.sort();
+    match files.first() {
+        Some(file) if nearest(name, &names.tables).is_empty() => format!("Did you mean the file '{file}'?"),
+        _ => did_you_mean(name, &names.tables, "There are"),
+    }
+}
+
+fn meant_setting(key: &str, settings: &[String]) -> String {
+    // The message may have no more than the end of the name.
+    let ends = settings.iter().map(|setting| match setting.len().checked_sub(key.len() + 4) {
+        Some(_) if !key.contains('.') => setting.rsplit('.').next().unwrap_or(setting),
+        _ => setting.as_str(),
+    });
+    let near = nearest(key, ends);
+    let full: Vec<_> = near
+        .iter()
+        .filter_map(|end| settings.iter().find(|setting| setting.ends_with(end.as_str())).cloned())
+        .collect();
+    match full.first() {
+        Some(setting) => format!("Did you mean {setting}? SHOW ALL lists all"),
+        None => "SHOW ALL lists all".to_string(),
+    }
+}
+
+/// The files of the folder that have names like that of one which is not there.
+fn nearest_files(file: &str) -> Option<String> {
+    let path = Path::new(file);
+    let name = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return (!file.contains("://")).then(|| format!("There is no folder {} either", folder.display()));
+    };
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let near: Vec<_> =
+        nearest(name, &names).iter().map(|near| path.with_file_name(near).display().to_string()).collect();
+    (!near.is_empty()).then(|| format!("Did you mean {}?", near.join(" or ")))
+}
+
+/// Says which of the names may have been meant, and which there are.
+pub(super) fn did_you_mean(name: &str, names: &[String], there_are: &str) -> String {
+    let near = nearest(name, names);
+    let mut said = if near.is_empty() { String::new() } else { format!("Did you mean {}? ", near.join(" or ")) };
+    let listed: Vec<_> = names.iter().take(LISTED).map(String::as_str).collect();
+    let more = if names.len() > LISTED { ", …" } else { "" };
+    if listed.is_empty() {
+        said.push_str("There are none");
+    } else {
+        let _ = write!(said, "{there_are} {}{more}", listed.join(", "));
+    }
+    said
+}
+
+/// The names that are nearest to one, if any are near.
+fn nearest(name: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
+    let name = name.to_lowercase();
+    let far = (name.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, String)> = names
+        .into_iter()
+        .map(|other| (strsim::damerau_levenshtein(&name, &other.as_ref().to_lowercase()), other.as_ref().to_string()))
+        .filter(|(distance, _)| *distance <= far)
+        .collect();
+    near.sort();
+    near.dedup();
+    let best = near.first().map_or(0, |(distance, _)| *distance);
+    near.into_iter().take_while(|(distance, _)| *distance <= best).map(|(_, name)| name).take(MEANT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_near_by_edits() {
+        let names = ["documents", "sentences", "Signatures"].map(String::from);
+        assert_eq!(nearest("docuemnts", &names), ["documents"]);
+        assert_eq!(nearest("signature", &names), ["Signatures"]);
+        assert!(nearest("x", &names).is_empty());
+    }
+
+    #[test]
+    fn the_mark_stands_under_the_place() {
+        let said = placed(
+            "wrong",
+            "SELECT\n  '北京', x",
+            "a.sql",
+            Place { line: 7, column: 3 },
+            Some(Place { line: 2, column: 9 }),
+        );
+        assert_eq!(said.to_string(), "a.sql, line 8, column 9: wrong\n    '北京', x\n            ^");
+        let said = placed("wrong", "SET token = 'x'", "", Place::START, Some(Place { line: 1, column: 5 }));
+        assert_eq!(said.to_string(), "line 1, column 5: wrong");
+        let long = format!("SELECT {}, x", "y".repeat(1000));
+        let said = placed("wrong", &long, "", Place::START, Some(Place { line: 1, column: 1010 })).to_string();
+        assert!(
+            said.lines().all(|line| line.chars().count() < 200) && said.ends_with("x\n  ".to_string().as_str())
+                || said.contains(", x\n"),
+            "{said}"
+        );
+    }
+}

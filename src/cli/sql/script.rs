@@ -1,0 +1,279 @@
+//! Scripts: statements that end with semicolons, and commands that end with their line.
+
+use std::collections::VecDeque;
+
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Location, Token, Tokenizer};
+
+/// A statement or a command of a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Piece<'a> {
+    /// Without the semicolon, and without comments before it.
+    pub(super) text: &'a str,
+    /// It begins with a backslash.
+    pub(super) is_command: bool,
+    /// A semicolon, or the line of a command, ends it; the last statement of a script needs none.
+    pub(super) has_ended: bool,
+    pub(super) at: Place,
+}
+
+/// A place in a text: a line and a character of it, both from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) line: u64,
+    pub(super) column: u64,
+}
+
+impl Place {
+    pub(super) const START: Self = Self { line: 1, column: 1 };
+
+    /// The place in the whole of what stands at `self` in a part of it that begins at `start`.
+    pub(super) fn within(self, start: Self) -> Self {
+        let column = if self.line == 1 { start.column + self.column - 1 } else { self.column };
+        Self { line: start.line + self.line - 1, column }
+    }
+}
+
+impl From<Location> for Place {
+    fn from(at: Location) -> Self {
+        Self { line: at.line.max(1), column: at.column.max(1) }
+    }
+}
+
+/// A text that is cut short in the middle of something, such as quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CutShort {
+    pub(super) message: String,
+    pub(super) at: Place,
+}
+
+/// How much of a script is looked at first. More is looked at if no statement ends in it, twice as much each time, so that a
+/// script is read a few times in all, and not once for each of its statements.
+const FIRST_LOOK: usize = 4096;
+
+/// The pieces of a script, in order. After something that is cut short there are no more.
+pub(super) struct Pieces<'a> {
+    script: &'a str,
+    /// Up to where pieces were found, and which place that is.
+    byte: usize,
+    at: Place,
+    found: VecDeque<Piece<'a>>,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn of(script: &'a str) -> Self {
+        Self { script, byte: 0, at: Place::START, found: VecDeque::new() }
+    }
+
+    /// Finds the pieces that end in the next part of the script.
+    fn look(&mut self) -> Result<(), CutShort> {
+        let rest = &self.script[self.byte..];
+        let mut size = FIRST_LOOK;
+        while !rest.is_empty() && self.found.is_empty() {
+            let part = &rest[..rest.floor_char_boundary(size)];
+            let is_all = part.len() == rest.len();
+            self.find(rest, part, is_all)?;
+            if is_all {
+                break;
+            }
+            size *= 2;
+        }
+        Ok(())
+    }
+
+    /// Finds the pieces of `part`, with which `rest` begins.
+    fn find(&mut self, rest: &'a str, part: &str, is_all: bool) -> Result<(), CutShort> {
+        let mut tokens = Vec::new();
+        let mut tokenizer = Tokenizer::new(&GenericDialect {}, part).with_unescape(false);
+        // What comes before the end of the part is known even if that is in the middle of something.
+        let outcome = tokenizer.tokenize_with_location_into_buf(&mut tokens);
+        let (start, mut walk) = (self.at, Walk::new(part));
+        let mut first: Option<(usize, Place)> = None;
+        for token in &tokens {
+            let at = Place::from(token.span.start);
+            match (&token.token, first) {
+                (Token::Whitespace(_), _) | (Token::SemiColon, None) => {}
+                (Token::SemiColon, Some((from, begun))) => {
+                    let to = walk.byte(at);
+                    self.found.push_back(Piece {
+                        text: rest[from..to].trim_end(),
+                        is_command: false,
+                        has_ended: true,
+                        at: begun.within(start),
+                    });
+                    first = None;
+                }
+                (Token::Backslash, None) => {
+                    // What follows on its line may be anything, and was not meant as tokens.
+                    let from = walk.byte(at);
+                    if self.found.is_empty() {
+                        self.take_command(rest, from, at.within(start));
+                    } else {
+                        self.go_to(from, at.within(start));
+                    }
+                    return Ok(());
+                }
+                (_, None) => first = Some((walk.byte(at), at)),
+                _ => {}
+            }
+            if matches!(token.token, Token::SemiColon) {
+                walk.mark(at);
+            }
+        }
+        if let Some((byte, after)) = walk.marked.filter(|_| !self.found.is_empty()) {
+            self.go_to(byte, after.within(start));
+            return Ok(());
+        }
+        if !is_all {
+            return Ok(());
+        }
+        if let Err(error) = outcome {
+            return Err(CutShort { message: error.message, at: Place::from(error.location).within(start) });
+        }
+        if let Some((from, begun)) = first {
+            self.found.push_back(Piece {
+                text: rest[from..].trim_end(),
+                is_command: false,
+                has_ended: false,
+                at: begun.within(start),
+            });
+        }
+        self.byte = self.script.len();
+        Ok(())
+    }
+
+    /// Goes on `bytes` further, which is at the place `at`.
+    fn go_to(&mut self, bytes: usize, at: Place) {
+        self.byte += bytes;
+        self.at = at;
+    }
+
+    /// Takes the command that begins at a byte of `rest`, up to the end of its line.
+    fn take_command(&mut self, rest: &'a str, from: usize, at: Place) {
+        let line = &rest[from..];
+        let text = &line[..line.find('\n').unwrap_or(line.len())];
+        self.found.push_back(Piece { text: text.trim_end(), is_command: true, has_ended: true, at });
+        self.go_to(from + text.len(), Place { line: at.line, column: at.column + text.chars().count() as u64 });
+    }
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Result<Piece<'a>, CutShort>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.found.is_empty()
+            && let Err(error) = self.look()
+        {
+            self.byte = self.script.len();
+            return Some(Err(error));
+        }
+        self.found.pop_front().map(Ok)
+    }
+}
+
+/// Turns places of a text into bytes of it, going forward.
+struct Walk<'a> {
+    text: &'a str,
+    byte: usize,
+    at: Place,
+    /// What comes after the last semicolon.
+    marked: Option<(usize, Place)>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, byte: 0, at: Place::START, marked: None }
+    }
+
+    fn byte(&mut self, to: Place) -> usize {
+        while self.at != to
+            && let Some(c) = self.text[self.byte..].chars().next()
+        {
+            self.byte += c.len_utf8();
+            self.at = if c == '\n' {
+                Place { line: self.at.line + 1, column: 1 }
+            } else {
+                Place { line: self.at.line, column: self.at.column + 1 }
+            };
+        }
+        self.byte
+    }
+
+    /// Marks what comes after the semicolon at a place.
+    fn mark(&mut self, semicolon: Place) {
+        let byte = self.byte(semicolon) + 1;
+        self.marked = Some((byte, Place { line: semicolon.line, column: semicolon.column + 1 }));
+    }
+}
+
+/// Whether what was typed can run: commands, and statements with their semicolons.
+pub(super) fn is_whole(text: &str) -> bool {
+    Pieces::of(text).all(|piece| piece.is_ok_and(|piece| piece.has_ended))
+}
+
+/// The line of a text at a place.
+pub(super) fn line_at(text: &str, at: Place) -> &str {
+    let line = usize::try_from(at.line).unwrap_or(usize::MAX);
+    text.split('\n').nth(line.saturating_sub(1)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn pieces(script: &str) -> Vec<(String, u64, u64)> {
+        let pieces = Pieces::of(script).map(|piece| piece.unwrap());
+        pieces.map(|piece| (piece.text.to_string(), piece.at.line, piece.at.column)).collect()
+    }
+
+    #[test]
+    fn semicolons_end_statements_and_lines_end_commands() {
+        let script = "-- ;\nSELECT 'a;''b', \"c;\" /* ; /* ; */ ; */ ;; SELECT $$;'$$, $x$;$$;$x$\n;\n  \\i it's.sql \n\\q\nSELECT 1";
+        let expected = [
+            ("SELECT 'a;''b', \"c;\" /* ; /* ; */ ; */", 2, 1),
+            ("SELECT $$;'$$, $x$;$$;$x$", 2, 44),
+            ("\\i it's.sql", 4, 3),
+            ("\\q", 5, 1),
+            ("SELECT 1", 6, 1),
+        ];
+        assert_eq!(pieces(script), expected.map(|(text, line, column)| (text.to_string(), line, column)));
+    }
+
+    #[test]
+    fn what_is_cut_short_is_not_whole() {
+        for open in
+            ["SELECT 1", "SELECT ';", "SELECT \";", "SELECT $$;", "/* ;", "SELECT 1; SELECT", "SELECT /* /* */ ;"]
+        {
+            assert!(!is_whole(open), "{open}");
+        }
+        for whole in ["", " -- ;", "SELECT 1;", "SELECT 1; -- 'done", "\\df it's", "SELECT\n';'\n;", "/* ; */"] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        let error = Pieces::of("SELECT 1;\nSELECT 'abc").find_map(Result::err).unwrap();
+        assert_eq!((error.message.as_str(), error.at.line, error.at.column), ("Unterminated string literal", 2, 8));
+    }
+
+    #[test]
+    fn long_scripts_are_read_in_parts() {
+        let long = format!("SELECT '{}'", ";é\n".repeat(5000));
+        let script = format!("SELECT 1;{long};\n\\d\n").repeat(50);
+        let found = pieces(&script);
+        assert_eq!(found.len(), 150);
+        assert!(found.chunks(3).all(|three| three[0].0 == "SELECT 1" && three[1].0 == long && three[2].0 == "\\d"));
+        assert_eq!(found[149].1, 5002 * 49 + 5002);
+    }
+
+    proptest! {
+        /// However a script is cut into parts.
+        #[test]
+        fn pieces_are_those_of_all_tokens(parts in proptest::collection::vec("(SELECT|[a-z]+|'[^']{0,9}'|;|;|\n| |--[^\n]*\n|/\\*[a-z;]*\\*/|\\$\\$[a-z;]*\\$\\$|é)", 0..3000)) {
+            let script = parts.join(" ");
+            let tokens = Tokenizer::new(&GenericDialect {}, &script).with_unescape(false).tokenize().unwrap();
+            let statements = tokens.split(|token| *token == Token::SemiColon);
+            let expected = statements.filter(|tokens| tokens.iter().any(|token| !matches!(token, Token::Whitespace(_)))).count();
+            prop_assert_eq!(Pieces::of(&script).count(), expected);
+        }
+    }
+}

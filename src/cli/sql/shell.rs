@@ -1,0 +1,309 @@
+//! What runs statements and commands, whoever gives them.
+
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use datafusion::common::TableReference;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::dataframe::DataFrame;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::ParquetReadOptions;
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::commands::{self, Command, Described};
+use super::methods;
+use super::mistakes::{explained, placed};
+use super::names::Names;
+use super::script::{Piece, Pieces, Place};
+use crate::cli::Ending;
+use crate::cli::options::{OutputOptions, RunOptions};
+use crate::cli::run::{Run, Stdout, describe, grouped, say};
+use crate::export::StagedFile;
+use crate::pipeline::Outcome;
+use crate::pipeline::query::Parameters;
+
+/// How deep scripts may include scripts.
+const DEEPEST: usize = 16;
+
+/// A session in which statements and commands run one after another.
+pub(super) struct Shell {
+    run: Run<'static>,
+    options: &'static RunOptions,
+    /// It says after each statement what became of it.
+    is_interactive: bool,
+    state: Mutex<State>,
+}
+
+/// What statements and commands change.
+struct State {
+    parameters: Parameters,
+    writing: OutputOptions,
+    /// Where the next result goes instead.
+    next_output: Option<PathBuf>,
+    says_time: bool,
+    results: usize,
+    /// How many calls of methods there were.
+    calls: usize,
+    /// Columns of what was read.
+    columns: BTreeSet<String>,
+    /// With `--strict`: a method left something out.
+    has_left_out: bool,
+    has_ended: bool,
+}
+
+impl Shell {
+    pub(super) fn new(
+        run: Run<'static>,
+        options: &'static RunOptions,
+        parameters: Parameters,
+        writing: OutputOptions,
+        is_interactive: bool,
+    ) -> Self {
+        // Errors say where in the statement they are.
+        let session = run.workspace.session.state_ref();
+        session.write().config_mut().options_mut().sql_parser.collect_spans = true;
+        let writing = OutputOptions { counts_itself: is_interactive, ..writing };
+        let state = State {
+            parameters,
+            writing,
+            next_output: None,
+            says_time: is_interactive,
+            results: 0,
+            calls: 0,
+            columns: BTreeSet::new(),
+            has_left_out: false,
+            has_ended: false,
+        };
+        Self { run, options, is_interactive, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether it was asked to end.
+    pub(super) fn has_ended(&self) -> bool {
+        self.state().has_ended
+    }
+
+    /// How the command ends.
+    pub(super) fn ending(&self) -> Ending {
+        if self.state().has_left_out { Ending::NotStrict } else { Ending::Done }
+    }
+
+    /// The names that there are.
+    pub(super) async fn names(&self) -> Names {
+        let columns = self.state().columns.clone();
+        Names::with_columns(&self.run.workspace.session, &columns).await
+    }
+
+    /// Runs a script, up to the first piece of it that fails. `from` is what it is called; what was typed has no name.
+    pub(super) fn run_script<'a>(&'a self, from: &'a str, script: &'a str, depth: usize) -> BoxFuture<'a, Result<()>> {
+        async move {
+            for piece in Pieces::of(script) {
+                if self.has_ended() {
+                    break;
+                }
+                match piece {
+                    Ok(piece) if piece.is_command => self.command(from, &piece, depth).await?,
+                    Ok(piece) => self.statement(from, &piece).await?,
+                    Err(error) => return Err(placed(&error.message, script, from, Place::START, Some(error.at))),
+                }
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+
+    /// Runs a file of statements.
+    pub(super) async fn run_file(&self, path: &Path, depth: usize) -> Result<()> {
+        if depth > DEEPEST {
+            bail!("{} is included too deep; does it include itself?", path.display());
+        }
+        let script = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        self.run_script(&path.display().to_string(), &script, depth).await
+    }
+
+    async fn statement(&self, from: &str, piece: &Piece<'_>) -> Result<()> {
+        let parameters = self.state().parameters.clone();
+        let bound = parameters.bind(piece.text);
+        let sql = bound.as_deref().unwrap_or(piece.text).to_owned();
+        let outcome = match bound {
+            Ok(sql) => self.run_statement(&sql).await,
+            Err(error) => Err(error),
+        };
+        outcome.map_err(|error| {
+            let names = Names::of(&self.run.workspace.session);
+            explained(&error, &names, &sql, from, piece.at)
+        })
+    }
+
+    async fn run_statement(&self, sql: &str) -> Result<()> {
+        let began = Instant::now();
+        let workspace = &self.run.workspace;
+        let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
+        let called = self.call_methods(&mut statement).await?;
+        let keeps_called = makes_view(&statement);
+        let outcome = self.run_planned(statement).await;
+        if !keeps_called {
+            for (table, file) in &called {
+                workspace.session.deregister_table(bare(table))?;
+                std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
+            }
+        }
+        self.say_outcome(outcome?, began.elapsed());
+        Ok(())
+    }
+
+    /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
+    async fn run_planned(&self, statement: Statement) -> Result<Option<u64>> {
+        match self.run.workspace.run_statement(statement).await? {
+            Outcome::Rows(frame) => {
+                self.note_columns(frame.logical_plan());
+                self.write(*frame).await.map(Some)
+            }
+            Outcome::Done { rows, .. } => Ok(rows),
+        }
+    }
+
+    /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
+    async fn call_methods(&self, statement: &mut Statement) -> Result<Vec<(String, PathBuf)>> {
+        let mut number = self.state().calls;
+        let calls = methods::take_calls(statement, &mut number)?;
+        self.state().calls = number;
+        let mut called = Vec::new();
+        for call in calls {
+            let workspace = &self.run.workspace;
+            let file = workspace.folder().join(format!("{}.parquet", call.table));
+            if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
+                self.state().has_left_out = true;
+            }
+            let path = file.to_str().context("the temporary folder has a name that is not Unicode")?;
+            workspace.session.register_parquet(bare(&call.table), path, ParquetReadOptions::default()).await?;
+            called.push((call.table, file));
+        }
+        Ok(called)
+    }
+
+    /// Notes the columns of what a query reads, to complete them.
+    fn note_columns(&self, plan: &LogicalPlan) {
+        if !self.is_interactive {
+            return;
+        }
+        let mut state = self.state();
+        let noted = plan.apply(|part| {
+            if let LogicalPlan::TableScan(scan) = part {
+                state.columns.extend(scan.source.schema().fields().iter().map(|field| field.name().clone()));
+            }
+            Ok(TreeNodeRecursion::Continue)
+        });
+        debug_assert!(noted.is_ok(), "nothing here fails");
+    }
+
+    /// Writes a result and says how many rows it has.
+    async fn write(&self, rows: DataFrame) -> Result<u64> {
+        let writing = {
+            let mut state = self.state();
+            let next = state.next_output.take();
+            if next.is_none() {
+                state.results += 1;
+                if state.results > 1 && state.writing.output.is_some() {
+                    bail!("there is more than one result, and --output can hold one; take the queries apart");
+                }
+            }
+            next.map_or_else(|| state.writing.clone(), |path| state.writing.beside(&path))
+        };
+        self.run.write(rows, &writing).await
+    }
+
+    fn say_outcome(&self, rows: Option<u64>, took: Duration) {
+        let says_time = self.state().says_time;
+        if self.options.quiet || !(self.is_interactive || says_time) {
+            return;
+        }
+        let rows = match rows {
+            Some(1) => "1 row".to_owned(),
+            Some(rows) => format!("{} rows", grouped(rows)),
+            None => "done".to_owned(),
+        };
+        let took = if says_time { format!(" ({:.3} s)", took.as_secs_f64()) } else { String::new() };
+        // There is nowhere left to say it if standard error is gone.
+        let _ = writeln!(std::io::stderr(), "{rows}{took}");
+    }
+
+    async fn command(&self, from: &str, piece: &Piece<'_>, depth: usize) -> Result<()> {
+        // What goes wrong in a script that is included has its place there.
+        if let Ok(Command::Include(path)) = Command::of(piece.text) {
+            let missing = !path.exists();
+            return self
+                .run_file(&path, depth + 1)
+                .await
+                .map_err(|error| if missing { self.explain(&error, from, piece) } else { error });
+        }
+        self.run_command(piece.text).await.map_err(|error| self.explain(&error, from, piece))
+    }
+
+    fn explain(&self, error: &anyhow::Error, from: &str, piece: &Piece<'_>) -> anyhow::Error {
+        explained(error, &Names::of(&self.run.workspace.session), piece.text, from, piece.at)
+    }
+
+    async fn run_command(&self, line: &str) -> Result<()> {
+        let session = &self.run.workspace.session;
+        match Command::of(line)? {
+            Command::Tables => self.write_listed(commands::tables(session).await?).await?,
+            Command::Columns(name) => self.write_listed(commands::columns(session, &name).await?).await?,
+            Command::Functions(pattern) => match commands::functions(session, pattern.as_deref())? {
+                Described::Rows(rows) => self.write_listed(rows).await?,
+                Described::Text(text) => Stdout.write_all(text.as_bytes())?,
+            },
+            Command::Parameters => {
+                let parameters = self.state().parameters.clone();
+                self.write_listed(commands::parameters(session, parameters.iter())?).await?;
+            }
+            Command::Output(path) => {
+                let mut state = self.state();
+                let output = state.writing.beside(&path);
+                output.form()?;
+                StagedFile::check(&path)?;
+                state.next_output = Some(path);
+            }
+            Command::Format(format) => self.state().writing.format = Some(format),
+            Command::Timing(says_time) => self.state().says_time = says_time,
+            Command::Set(name, value) => self.state().parameters.set(&name, commands::value(&value)),
+            Command::Help => Stdout.write_all(commands::HELP.as_bytes())?,
+            Command::Quit => self.state().has_ended = true,
+            Command::Include(path) => {
+                bail!("internal error: {} is included elsewhere; please report it", path.display())
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints what a command lists.
+    async fn write_listed(&self, rows: DataFrame) -> Result<()> {
+        let writing = OutputOptions { output: None, ..self.state().writing.clone() };
+        self.run.write(rows, &writing).await.map(drop)
+    }
+
+    /// Says what went wrong with something that was typed.
+    pub(super) fn say_error(&self, error: &anyhow::Error) {
+        say(&describe(error));
+    }
+}
+
+/// The name of a table whose name is no plain word.
+fn bare(table: &str) -> TableReference {
+    TableReference::bare(table)
+}
+
+/// Whether what a statement calls is read once more later.
+fn makes_view(statement: &Statement) -> bool {
+    matches!(statement, Statement::Statement(statement) if matches!(**statement, ast::Statement::CreateView(_)))
+}

@@ -1,0 +1,511 @@
+//! `ibid sql`: the shell, driven through a terminal, and scripts.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::program::{Place, collection_jsonl, json_lines, jsonl};
+
+/// How long the slowest machine may take to show something.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The program at a terminal of its own.
+struct Terminal {
+    child: Child,
+    keyboard: File,
+    /// All that was shown, and up to where it was looked at.
+    shown: Arc<Mutex<Vec<u8>>>,
+    seen: usize,
+}
+
+impl Terminal {
+    fn open(place: &Place, line: &str) -> Self {
+        let terminal = nix::pty::openpty(None, None).unwrap();
+        let side = || Stdio::from(terminal.slave.try_clone().unwrap());
+        let mut command = std::process::Command::new("setsid");
+        // It is in a session of its own, whose terminal this is, so that Ctrl-C goes to it.
+        command
+            .args(["--ctty", "--wait", env!("CARGO_BIN_EXE_ibid")])
+            .args(line.split(' ').filter(|part| !part.is_empty()));
+        command.current_dir(place.path("")).env("TMPDIR", place.path("tmp")).env("XDG_STATE_HOME", place.path("state"));
+        command.env("TERM", "xterm").env("COLUMNS", "200").env_remove("NO_COLOR");
+        let child = command.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
+        let keyboard = File::from(terminal.master);
+        let (shown, mut screen) = (Arc::new(Mutex::new(Vec::new())), keyboard.try_clone().unwrap());
+        let showing = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut part = [0; 4096];
+            while let Ok(n @ 1..) = screen.read(&mut part) {
+                showing.lock().unwrap().extend_from_slice(&part[..n]);
+            }
+        });
+        Self { child, keyboard, shown, seen: 0 }
+    }
+
+    fn shell(place: &Place) -> Self {
+        let mut shell = Self::open(place, "sql");
+        shell.wait_for("ibid> ");
+        shell
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keyboard.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Types a line, and gives what is shown up to the next prompt.
+    fn line(&mut self, line: &str) -> String {
+        self.press(&format!("{line}\r"));
+        // The prompt is drawn with each key; the last time is behind the line that the return key ends.
+        self.wait_for("\n");
+        self.wait_for("ibid> ")
+    }
+
+    /// Waits until something is shown that was not looked at yet, and gives all up to there.
+    #[track_caller]
+    fn wait_for(&mut self, what: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let shown = self.shown.lock().unwrap().clone();
+            let new = &shown[self.seen..];
+            if let Some(at) = new.windows(what.len()).position(|part| part == what.as_bytes()) {
+                self.seen += at + what.len();
+                return String::from_utf8_lossy(&new[..at + what.len()]).into_owned();
+            }
+            assert!(began.elapsed() < PATIENCE, "{what:?} is not in {:?}", String::from_utf8_lossy(new));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for the end, and gives the exit code and what was shown since.
+    fn end(mut self) -> (Option<i32>, String) {
+        let code = self.child.wait().unwrap().code();
+        std::thread::sleep(Duration::from_millis(50));
+        let shown = self.shown.lock().unwrap();
+        (code, String::from_utf8_lossy(&shown[self.seen..]).into_owned())
+    }
+}
+
+fn history(place: &Place) -> String {
+    String::from_utf8(place.read("state/ibid/history")).unwrap()
+}
+
+#[test]
+fn the_shell_runs_statements_of_many_lines() {
+    let place = Place::new();
+    let mut shell = Terminal::shell(&place);
+    shell.press("SELECT 'a;\r");
+    shell.wait_for("\n");
+    shell.wait_for("  ...> ");
+    shell.press("b' AS \"x;y\", /* ; */\r");
+    shell.wait_for("\n");
+    shell.wait_for("  ...> ");
+    let shown = shell.line("$$c;$$ AS z; -- and a word");
+    assert!(
+        shown.contains("| x;y | z  |") && shown.contains("| a;  | c; |") && shown.contains("| b   |    |"),
+        "{shown}"
+    );
+    assert!(shown.contains("1 row ("), "{shown}");
+    // Several in a line.
+    let shown = shell.line("SELECT 1 AS one; SELECT 2 AS two;");
+    assert!(shown.contains("| one |") && shown.contains("| two |"), "{shown}");
+    // Errors have their place, and do not end the shell.
+    let shown = shell.line("SELECT 1 +; SELECT 3 AS three;");
+    assert!(shown.contains("line 1, column 11") && shown.contains("^") && !shown.contains("three |"), "{shown}");
+    let shown = shell.line("SELECT doc FROM (SELECT 1 AS doc_id);");
+    assert!(shown.contains("line 1, column 8") && shown.contains("doc_id"), "{shown}");
+    // A line that is half typed is cleared.
+    shell.press("SELECT 'never");
+    shell.press("\x03");
+    shell.wait_for("ibid> ");
+    let shown = shell.line("SELECT 4 AS four;");
+    assert!(shown.contains("| four |"), "{shown}");
+    shell.press("\x04");
+    assert_eq!(shell.end().0, Some(0));
+    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn an_interrupt_ends_the_statement_and_not_the_shell() {
+    let place = Place::new();
+    let mut shell = Terminal::shell(&place);
+    shell.line("CREATE TABLE t AS SELECT 7 AS seven;");
+    for long in [
+        "SELECT count(*) FROM range(300000) AS a JOIN range(300000) AS b ON a.value * b.value % 1000003 = 7;",
+        "SELECT * FROM range(1000000000);",
+        "CREATE TABLE u AS SELECT sum(a.value) FROM range(100000000000) AS a;",
+    ] {
+        shell.press(&format!("{long}\r"));
+        std::thread::sleep(Duration::from_millis(1500));
+        let began = Instant::now();
+        shell.press("\x03");
+        shell.wait_for("interrupted");
+        assert!(began.elapsed() < Duration::from_secs(1), "{long}: {:?}", began.elapsed());
+        shell.wait_for("ibid> ");
+        let shown = shell.line("SELECT seven + 1 AS eight FROM t;");
+        assert!(shown.contains("| 8     |"), "{shown}");
+    }
+    shell.press("\\q\r");
+    assert_eq!(shell.end().0, Some(0));
+    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+}
+
+#[test]
+fn the_history_has_no_secrets() {
+    let place = Place::new();
+    let mut shell = Terminal::shell(&place);
+    shell.line("SELECT 'remember me';");
+    shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('aws.secret_access_key' 'hush');");
+    shell.line("\\set password hush");
+    let shown = shell.line("SELEC 'https://me:hush@example.org/';");
+    assert!(shown.contains("column 1"), "{shown}");
+    // What is not recorded does not come back by the key, either.
+    shell.press("\x1b[A");
+    shell.wait_for("remember me");
+    shell.press("\x03");
+    shell.wait_for("ibid> ");
+    shell.press("\x04");
+    assert_eq!(shell.end().0, Some(0));
+    assert!(history(&place).contains("remember me") && !history(&place).contains("hush"), "{}", history(&place));
+    let mode = |path: &str| std::fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("state/ibid/history"), mode("state/ibid")), (0o600, 0o700));
+    // The next shell remembers.
+    let mut shell = Terminal::shell(&place);
+    shell.press("\x1b[A");
+    shell.wait_for("remember me");
+}
+
+#[test]
+fn names_are_completed() {
+    let place = Place::with([("verses.csv", "verse\nOne.\n")]);
+    let mut shell = Terminal::shell(&place);
+    shell.line("CREATE TABLE documents AS SELECT 1 AS doc_id;");
+    let shown = shell.line("SELECT max(doc_\t) AS m FROM docu\t;");
+    assert!(shown.contains("| m |"), "{shown}");
+    let shown = shell.line("SELECT jacc\t[1], [1]) AS j FROM 'vers\t' WHERE vers\t IS NOT NULL;");
+    assert!(shown.contains("No field named vers") || shown.contains("| j   |"), "{shown}");
+    let shown = shell.line("\\timi\toff");
+    assert!(!shown.contains("there is no command"), "{shown}");
+    let shown = shell.line("SELECT 1 AS x;");
+    assert!(shown.contains("1 row\r"), "{shown}");
+}
+
+#[test]
+fn nothing_of_a_document_commands_the_terminal() {
+    let evil = "clear \u{1b}[2J ring \u{7} c1 \u{9b}31m turn \u{202e}gnirts back\r end";
+    let place = Place::new();
+    place.write("evil.jsonl", jsonl([("a\u{1b}[31m", evil), ("b\u{9b}", evil)]));
+    let sql = "SELECT id, text FROM 'evil.jsonl'";
+    place.write("evil.sql", sql);
+    let commands = |shown: &str| {
+        // What the shell itself writes is between the results.
+        shown.replace("\r\n", "\n").contains(|c: char| (c.is_control() && c != '\n') || c == '\u{202e}')
+    };
+    for line in [
+        "sql -f evil.sql",
+        "sql -f evil.sql --format csv",
+        "sql -f evil.sql --format ndjson",
+        "pairs evil.jsonl --threshold 0.1 -q",
+        "pairs evil.jsonl --threshold 0.1 -q --format ndjson",
+        "pairs evil.jsonl --unit sentence --max-frequency 1 --signature characters:3",
+        "explain pairs evil.jsonl",
+    ] {
+        let (code, shown) = Terminal::open(&place, line).end();
+        assert_eq!(code, Some(0), "{line}: {shown}");
+        // A spinner moves the cursor, and ends before what it shows.
+        let said = shown.rsplit("\u{1b}[2K").next().unwrap();
+        assert!(!commands(said), "{line}: {said:?}");
+        assert!(shown.contains(r"\u{1b}[") || shown.contains(r"\u001b["), "{line}: {shown}");
+    }
+    // What goes into a pipe is as it is.
+    let csv = place.ok("sql -f evil.sql --format csv");
+    assert!(csv.contains("\u{1b}[2J") && csv.contains('\u{9b}') && csv.contains('\u{202e}'), "{csv:?}");
+    assert!(place.ok("sql -f evil.sql").contains("\u{1b}[2J"));
+    let said = Terminal::open(&place, "sql -f evil.sql --format parquet").end();
+    assert!(said.0 == Some(1) && said.1.contains("nothing for a terminal"), "{}", said.1);
+}
+
+#[test]
+fn a_script_ends_where_it_fails() {
+    let place = Place::with([
+        ("bad.sql", "SELECT 1 AS one;\n\n-- a word\nSELECT 2 +\n  jacard([1], [1]);\nSELECT 3 AS three;"),
+        ("open.sql", "SELECT 1 AS one;\nSELECT 'two"),
+        ("outer.sql", "SELECT 0 AS zero;\n\\i bad.sql\nSELECT 4 AS four;"),
+        ("self.sql", "\\i self.sql"),
+        (
+            "commands.sql",
+            "CREATE TABLE t AS SELECT 1 AS n;\n\\d\n\\d t\n\\set n 2\nSELECT n + $n AS n FROM t;\n\\q\nSELECT 9",
+        ),
+    ]);
+    for (name, out, says) in [
+        ("bad.sql", "one\n1\n", "ibid: bad.sql, line 5, column 3: "),
+        ("open.sql", "one\n1\n", "ibid: open.sql, line 2, column 8: Unterminated string literal"),
+        ("outer.sql", "zero\n0\none\n1\n", "ibid: bad.sql, line 5, column 3: "),
+        ("self.sql", "", "self.sql is included too deep"),
+    ] {
+        let script = String::from_utf8(place.read(name)).unwrap();
+        let ended = place.run(&format!("sql -f {name} --format csv"));
+        assert_eq!((ended.code, ended.text()), (Some(1), out), "{name}: {}", ended.err);
+        assert!(ended.err.contains(says), "{name}: {}", ended.err);
+        let ended = place.run_with(["sql", "--format", "csv"], &script);
+        assert_eq!((ended.code, ended.text()), (Some(1), out), "{name} in a pipe: {}", ended.err);
+        let ended = place.run_with(["sql", "--format", "csv", "-c", &script], "");
+        assert_eq!((ended.code, ended.text()), (Some(1), out), "{name} with -c: {}", ended.err);
+    }
+    let said = place.fails(1, "sql -f bad.sql");
+    assert!(said.contains("Did you mean 'jaccard'?") && said.ends_with("    jacard([1], [1])\n    ^\n"), "{said}");
+    let out = place.ok("sql -f commands.sql --format csv");
+    assert_eq!(out, "name,kind\nt,table\ncolumn,type,nullable\nn,Int64,false\nn\n3\n");
+}
+
+#[test]
+fn mistakes_are_answered_with_what_may_have_been_meant() {
+    let place = Place::with([("reuse.csv", "doc_a\nx\n"), ("folder/documents.csv", "id\n1\n")]);
+    let fails = |sql: &str, says: &[&str]| {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!((ended.code, ended.out.len()), (Some(1), 0), "{sql}");
+        assert!(says.iter().all(|part| ended.err.contains(part)), "{sql}: {}", ended.err);
+    };
+    fails("SELECT jacard([1], [2])", &["line 1, column 8", "Did you mean 'jaccard'?"]);
+    let made = "CREATE VIEW documents AS SELECT 1 AS doc_id; ";
+    let table = place.run_with(["sql", &format!("{made}SELECT 1 FROM docments")], "").err;
+    assert!(table.contains("Did you mean documents? There are documents"), "{table}");
+    assert!(table.contains("SQL, line 1, column 60"), "{table}");
+    fails("SELECT doca FROM 'reuse.csv'", &["line 1, column 8", "Did you mean", "doc_a"]);
+    fails("SELECT 1 FROM reuse", &["Did you mean the file 'reuse.csv'?"]);
+    fails("SELECT 1 FROM 'reus.csv'", &["there is no file reus.csv", "Did you mean reuse.csv?"]);
+    fails("SELECT 1 FROM 'folder/document.csv'", &["Did you mean folder/documents.csv?"]);
+    fails("SELECT 1 FROM passage('x')", &["Did you mean passages?"]);
+    fails("SELECT 1 FROM passages('x', treshold => 1)", &["there is no parameter treshold. Did you mean threshold?"]);
+    fails("SELECT 1 FROM passages('x', threshold => 7)", &["write a number above 0 and up to 1"]);
+    fails("SELECT 1 FROM passages('nowhere')", &["nowhere does not exist"]);
+    fails("SET ibid.gpuu = on", &["Did you mean ibid.gpu?"]);
+    fails("SET ibid.similarity_join.strateg = auto", &["Did you mean ibid.similarity_join.strategy?"]);
+    fails("SELECT hamming('a')", &["Write hamming("]);
+    fails("\\fromat csv", &["Did you mean \\format?"]);
+    assert!(place.fails(1, "sql -f reus.csv").contains("cannot read reus.csv"));
+    // A line that has a secret is not shown.
+    let said = place.run_with(["sql", "SET x.secret_access_key = 'hush' hush"], "").err;
+    assert!(!said.contains("'hush'"), "{said}");
+}
+
+/// The rows of a query and of a command, whatever their order.
+fn same_rows(place: &Place, sql: &str, command: &str) {
+    let sorted = |mut rows: Vec<Value>| {
+        rows.sort_by_key(Value::to_string);
+        rows
+    };
+    let ended = place.run_with(["sql", sql, "--format", "ndjson", "-q"], "");
+    assert_eq!(ended.code, Some(0), "{sql}: {}", ended.err);
+    let rows = place.rows(&format!("{command} -q"));
+    assert!(!rows.is_empty(), "{command}");
+    assert_eq!(sorted(json_lines(ended.text())), sorted(rows), "{sql}");
+}
+
+#[test]
+fn methods_are_functions_of_tables() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(60, 3)), ("more.jsonl", &collection_jsonl(40, 3))]);
+    place.ok("ingest docs.jsonl -o it's");
+    for (sql, command) in [
+        ("SELECT * FROM passages('it''s')", "passages it's"),
+        ("SELECT p.* FROM passages('docs.jsonl', profile => 'edited') AS p", "passages docs.jsonl --profile edited"),
+        (
+            "SELECT * FROM pairs('it''s', unit => 'sentence', threshold => 0.5)",
+            "pairs it's --unit sentence --threshold 0.5",
+        ),
+        ("SELECT * FROM pairs('it''s', threshold => 0.1, within_documents => false)", "pairs it's --threshold 0.1"),
+        ("SELECT * FROM containment('it''s', threshold => 0.1)", "containment it's --threshold 0.1"),
+        (
+            "SELECT * FROM search('it''s', queries => 'more.jsonl', unit => 'document')",
+            "search it's --queries more.jsonl --unit document",
+        ),
+        (
+            "SELECT * FROM threads('docs.jsonl', field => ['text=1'], threshold => 0.1, certify => 0)",
+            "threads docs.jsonl --field text=1 --threshold 0.1 --certify 0",
+        ),
+        ("CREATE VIEW v AS SELECT * FROM passages('it''s'); SELECT * FROM v", "passages it's"),
+        ("CREATE TABLE t AS SELECT * FROM passages('it''s'); SELECT * FROM t", "passages it's"),
+        (
+            "WITH p AS (SELECT * FROM passages('it''s')) SELECT passages.* FROM p JOIN passages('it''s') USING (doc_a, doc_b, sent_a_start, sent_b_start)",
+            "passages it's",
+        ),
+    ] {
+        same_rows(&place, sql, command);
+    }
+    let joined = "SELECT count(*) = (SELECT count(*) FROM passages('it''s')) AS same FROM passages('it''s') AS a LEFT JOIN \
+                  pairs('it''s', threshold => 0.2) AS b ON a.doc_a = b.id_a AND a.doc_b = b.id_b";
+    assert_eq!(place.sql(joined), [json!({"same": true})]);
+    // It says what the command says.
+    let said = place.run_with(["sql", "SELECT count(*) FROM passages('it''s')"], "").err;
+    assert!(said.contains("ibid: documents 60, sentences "), "{said}");
+    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+}
+
+/// The most memory that a run took, in KiB.
+fn peak(place: &Place, sql: &str, format: &str) -> (u64, u64) {
+    let mut command = place.command(["sql", sql, "--format", format, "--threads", "2"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let (mut part, mut lines) = (vec![0; 1 << 16], 0);
+    let mut peak = 0;
+    while let Ok(n @ 1..) = out.read(&mut part) {
+        lines += part[..n].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = line.map_or(peak, |line| line.trim().trim_end_matches(" kB").parse().unwrap());
+    }
+    assert!(child.wait().unwrap().success());
+    (peak, lines)
+}
+
+#[test]
+fn results_of_any_size_are_complete_and_take_little_memory() {
+    let place = Place::new();
+    let rows = 1_500_000;
+    let sql = format!("SELECT value, 'a text of some length that stands in every row' AS text FROM range({rows})");
+    for (format, further) in [("table", 5), ("csv", 1), ("ndjson", 0)] {
+        let (peak, lines) = peak(&place, &sql, format);
+        assert_eq!(lines, rows + further, "{format}");
+        assert!(peak < 300 << 10, "{format}: {peak} KiB");
+    }
+}
+
+#[test]
+fn parquet_goes_through_a_pipe() {
+    let place = Place::new();
+    let ended = place.run_with(["sql", "SELECT value FROM range(300000)", "--format", "parquet"], "");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    std::fs::write(place.path("piped.parquet"), &ended.out).unwrap();
+    assert_eq!(place.sql("SELECT count(*) AS n FROM 'piped.parquet'"), [json!({"n": 300_000})]);
+}
+
+#[test]
+fn spreadsheets_get_no_formulas_on_request() {
+    let place = Place::with([("x.jsonl", &jsonl([("=1+1", "One two three."), ("@b", "One two three.")]))]);
+    assert_eq!(place.ok("pairs x.jsonl --format csv -q"), "id_a,id_b,similarity\n=1+1,@b,1.0\n");
+    assert_eq!(place.ok("pairs x.jsonl --format csv -q --csv-safe"), "id_a,id_b,similarity\n'=1+1,'@b,1.0\n");
+    let ended = place.run_with(["sql", "SELECT -1 AS n, '-1' AS t", "--format", "csv", "--csv-safe"], "");
+    assert_eq!(ended.text(), "n,t\n-1,'-1\n");
+    place.ok("pairs x.jsonl --csv-safe --max-frequency 1 --capped capped.csv -o out.csv -q");
+    assert!(String::from_utf8(place.read("capped.csv")).unwrap().contains(",'=1+1"), "{:?}", place.read("capped.csv"));
+}
+
+#[test]
+fn functions_are_described() {
+    let place = Place::new();
+    let csv = |command: &str| {
+        let ended = place.run_with(["sql", "--format", "csv"], command);
+        assert_eq!(ended.code, Some(0), "{command}: {}", ended.err);
+        ended.text().to_owned()
+    };
+    let all = csv("\\df");
+    for name in ["jaccard", "sentences", "diagonals", "row_number", "passages", "generate_series"] {
+        assert!(all.lines().any(|line| line.starts_with(&format!("{name},"))), "{name}");
+    }
+    let some = csv("\\df *jaccard");
+    assert!(some.lines().skip(1).all(|line| line.contains("jaccard")) && some.lines().count() > 1, "{some}");
+    let one = csv("\\df shingles");
+    assert!(one.starts_with("shingles(") && one.contains("* ") && one.contains("SELECT"), "{one}");
+    let method = csv("\\df passages");
+    assert!(method.contains("* min_sentences: The least number"), "{method}");
+    assert!(csv("\\?").contains("\\timing"));
+}
+
+/// Folders whose names say the values of columns.
+#[test]
+fn folders_can_be_partitions() {
+    let place = Place::new();
+    for (year, n) in [(2023, 3), (2024, 5)] {
+        for month in ["01", "02"] {
+            let folder = format!("by/year={year}/month={month}");
+            std::fs::create_dir_all(place.path(&folder)).unwrap();
+            let ended =
+                place.run_with(["sql", &format!("SELECT * FROM range({n})"), "-o", &format!("{folder}/x.parquet")], "");
+            assert_eq!(ended.code, Some(0), "{}", ended.err);
+        }
+    }
+    let counted = |from: &str| {
+        place.sql(&format!("SELECT year, count(*) AS n FROM {from} WHERE month = '02' GROUP BY year ORDER BY year"))
+    };
+    let expected = [json!({"year": "2023", "n": 3}), json!({"year": "2024", "n": 5})];
+    for from in ["'by'", "'by/'", "'by/**/*.parquet'"] {
+        assert_eq!(counted(from), expected, "{from}");
+    }
+    let made = "CREATE EXTERNAL TABLE t STORED AS PARQUET PARTITIONED BY (year, month) LOCATION 'by/'; ";
+    assert_eq!(
+        place.sql(&format!("{made}SELECT DISTINCT year FROM t ORDER BY year")),
+        ["2023", "2024"].map(|year| json!({"year": year}))
+    );
+}
+
+#[test]
+fn packed_files_are_tables() {
+    let place = Place::new();
+    let (csv, json) = ("id,text\n1,One.\n", "{\"id\":1,\"text\":\"One.\"}\n");
+    for (name, contents, kind, options) in [
+        ("csv", csv, "CSV", "OPTIONS ('format.has_header' 'true', 'format.compression' '{}')"),
+        ("jsonl", json, "JSON", "OPTIONS ('format.compression' '{}')"),
+    ] {
+        for (packed, tool, compression) in
+            [("gz", "gzip", "gzip"), ("zst", "zstd", "zstd"), ("bz2", "bzip2", "bzip2"), ("xz", "xz", "xz")]
+        {
+            let file = format!("x.{name}.{packed}");
+            place.write(&file, pack(tool, contents));
+            let expected = [json!({"id": 1, "text": "One."})];
+            assert_eq!(place.sql(&format!("SELECT id, text FROM '{file}'")), expected, "{file}");
+            let options = options.replace("{}", compression);
+            let made = format!("CREATE EXTERNAL TABLE t STORED AS {kind} LOCATION '{file}' {options}; ");
+            assert_eq!(place.sql(&format!("{made}SELECT id, text FROM t")), expected, "{file}");
+        }
+    }
+}
+
+fn pack(how: &str, contents: &str) -> Vec<u8> {
+    match how {
+        "gzip" => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            encoder.write_all(contents.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        }
+        "zstd" => zstd::encode_all(contents.as_bytes(), 0).unwrap(),
+        "bzip2" => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+            encoder.write_all(contents.as_bytes()).unwrap();
+            encoder.finish().unwrap()
+        }
+        // There is no library here that packs so; `xz` did.
+        _ => {
+            let packed = if contents.starts_with("id") { XZ_CSV } else { XZ_JSON };
+            (0..packed.len()).step_by(2).map(|i| u8::from_str_radix(&packed[i..i + 2], 16).unwrap()).collect()
+        }
+    }
+}
+
+const XZ_CSV: &str = "fd377a585a000004e6d6b4460200210116000000742fe5a301000e69642c746578740a312c4f6e65\
+                      2e0a0000f43d9560cfc7f7280001270fdf1afc6a1fb6f37d010000000004595a";
+const XZ_JSON: &str = "fd377a585a000004e6d6b4460200210116000000742fe5a30100167b226964223a312c2274657874\
+                       223a224f6e652e227d0a000095bdd9ef0da5fd1600012f17810849b11fb6f37d010000000004595a";
+
+/// The examples of the page about the shell print what stands below them.
+#[test]
+fn the_examples_of_the_page_are_true() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/shell.md")).unwrap();
+    let place = Place::with([
+        ("docs/a.txt", "The ferry leaves at noon. Nobody waits."),
+        ("docs/b.txt", "They say: go. The ferry leaves at noon."),
+    ]);
+    let examples: Vec<_> = page.split("```sql\n").skip(1).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let (sql, rest) = example.split_once("```\n").unwrap();
+        let (_, rest) = rest.split_once("```text\n").unwrap();
+        let (expected, _) = rest.split_once("```").unwrap();
+        let ended = place.run_with(["sql"], sql);
+        assert_eq!((ended.code, ended.text()), (Some(0), expected), "{sql}\n{}", ended.err);
+    }
+}
