@@ -10,11 +10,16 @@ use datafusion::common::{GetExt, Result, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt, ListingTableUrl};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 
+use futures::TryStreamExt;
+use glob::Pattern;
+
 use crate::index::Index;
 use crate::ingest::Needed;
+use crate::store::{Location, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -47,6 +52,10 @@ struct FileTables {
 #[async_trait]
 impl UrlTableFactory for FileTables {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let location = Location::of(name).or_else(|error| plan_err!("{error:#}"))?;
+        if let Some(location) = location {
+            return self.of_objects(name, location).await.map(Some);
+        }
         if let Some(table) = self.of_index(Path::new(name))? {
             return Ok(Some(table));
         }
@@ -58,7 +67,11 @@ impl UrlTableFactory for FileTables {
             return Ok(None);
         }
         if name.contains("://") {
-            return plan_err!("cannot read {name}: FROM takes files of this machine, by their path");
+            return plan_err!(
+                "cannot read {}: FROM takes files of this machine by their path, and objects by s3://, gs://, az:// and \
+                 https://",
+                redacted(name)
+            );
         }
         if name.contains(['*', '?', '[']) {
             return plan_err!("there is no file {name} that FROM can read: {}", readable());
@@ -71,6 +84,38 @@ impl UrlTableFactory for FileTables {
 }
 
 impl FileTables {
+    /// A table of objects: one, those below a prefix, or those that match a glob.
+    async fn of_objects(&self, name: &str, location: Location) -> Result<Arc<dyn TableProvider>> {
+        let Some(state) = self.state() else { return plan_err!("internal error: there is no session; please report it") };
+        let url = match location.split_glob() {
+            Some((folder, pattern)) => {
+                let pattern = Pattern::new(&pattern)
+                    .or_else(|error| plan_err!("{} is not a pattern: {}", redacted(name), error.msg))?;
+                ListingTableUrl::try_new(folder.url(), Some(pattern))?
+            }
+            None => ListingTableUrl::try_new(location.url(), None)?,
+        };
+        let store = state.runtime_env().object_store(&url)?;
+        let mut files = url.list_all_files(&state, store.as_ref(), "").await?;
+        let Some(first) = files.try_next().await? else { return plan_err!("{location}: there is no such object") };
+        drop(files);
+        if !is_of_table(first.location.as_ref()) {
+            return plan_err!("cannot read {} in FROM: {}", location.at(first.location), readable());
+        }
+        let config = ListingTableConfig::new(url).infer_options(&state).await?;
+        let config = config.infer_partitions_from_path(&state).await?.infer_schema(&state).await?;
+        let table = ListingTable::try_new(config)?;
+        let cache = state.runtime_env().cache_manager.get_file_statistic_cache();
+        Ok(Arc::new(table.with_cache(cache)))
+    }
+
+    /// The session that asks.
+    fn state(&self) -> Option<SessionState> {
+        let session = self.listing.session_store().get_session().upgrade()?;
+        let state = session.read().as_any().downcast_ref::<SessionState>().cloned();
+        state
+    }
+
     /// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
     fn of_index(&self, file: &Path) -> Result<Option<Arc<dyn TableProvider>>> {
         let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
@@ -81,9 +126,7 @@ impl FileTables {
             Some("sentences") => Needed::DocumentsAndSentences,
             _ => return Ok(None),
         };
-        let session = self.listing.session_store().get_session().upgrade();
-        let state = session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
-        let Some(state) = state.filter(|_| Index::is_at(folder)) else { return Ok(None) };
+        let Some(state) = self.state().filter(|_| Index::is_at(folder)) else { return Ok(None) };
         let table = Index::open(folder).and_then(|index| {
             index.check(needed)?;
             index.table(name.trim_end_matches(".parquet"), &state)

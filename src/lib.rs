@@ -73,6 +73,7 @@ mod resident;
 mod seal;
 mod session;
 mod similarity_join;
+mod store;
 mod stored;
 mod stream;
 mod terminal;

@@ -27,7 +27,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::cleanup;
+use self::options::StoreOptions;
+use crate::{cleanup, store};
 
 /// Finds text reuse exactly, says where it is, and does it in SQL.
 #[derive(Debug, Parser)]
@@ -35,6 +36,8 @@ use crate::cleanup;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    stores: StoreOptions,
 }
 
 #[derive(Debug, Subcommand)]
@@ -74,6 +77,7 @@ enum Ending {
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     warnings::listen();
+    store::configure(cli.stores.settings());
     let outcome = std::panic::catch_unwind(|| {
         end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

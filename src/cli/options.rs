@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
 use crate::export::{Form, Format, StagedFile};
+use crate::store::Settings;
 
 /// How input is read.
 #[derive(Debug, Args)]
@@ -163,6 +164,32 @@ impl OutputOptions {
             files.push(full);
         }
         Ok(())
+    }
+}
+
+/// How object stores are reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Object stores")]
+pub(super) struct StoreOptions {
+    /// The address of a server that speaks S3, such as https://minio.example.org:9000 [default: AWS_ENDPOINT_URL, else that of
+    /// Amazon]
+    #[arg(long, value_name = "URL", global = true)]
+    endpoint_url: Option<String>,
+    /// Sign no requests: for what is open to all
+    #[arg(long, global = true)]
+    no_sign_request: bool,
+    /// The region of the bucket [default: AWS_REGION, else that of the profile, else us-east-1]
+    #[arg(long, value_name = "NAME", global = true)]
+    region: Option<String>,
+    /// Allow connections without encryption
+    #[arg(long, global = true)]
+    allow_http: bool,
+}
+
+impl StoreOptions {
+    pub(super) fn settings(self) -> Settings {
+        let Self { endpoint_url, no_sign_request, region, allow_http } = self;
+        Settings { endpoint: endpoint_url, anonymous: no_sign_request, region, allow_http }
     }
 }
 

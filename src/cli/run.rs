@@ -32,6 +32,7 @@ use crate::ingest::{self, Needed};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace};
 use crate::session::session;
+use crate::store::{Explained, redacted, stores};
 use crate::stored::Stored;
 use crate::terminal::{Screen, visible};
 
@@ -105,6 +106,7 @@ pub(super) fn stdout_is_closed() -> bool {
 pub(super) fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
     let mut hint = "";
+    let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
     for cause in error.chain() {
         if let Some(DataFusionError::ResourcesExhausted(_)) =
             cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root)
@@ -117,6 +119,8 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
             Some(error) => error.strip_backtrace(),
             None => cause.to_string(),
         };
+        // What a store says has been told, in other words.
+        let text = of_store.clone().filter(|of_store| text.contains(of_store)).unwrap_or(text);
         if !said.contains(&text) {
             let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
         }
@@ -124,7 +128,7 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
     if !said.contains("--memory") {
         said.push_str(hint);
     }
-    said
+    redacted(&said)
 }
 
 /// A command that is under way.
@@ -733,7 +737,8 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         config = config.with_target_partitions(usize::from(threads));
     }
     let spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
-    let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills);
+    let stores = Arc::clone(stores());
+    let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills).with_object_store_registry(stores);
     if let Some(memory) = options.memory {
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(for_operators(memory))));
     }

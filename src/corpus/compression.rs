@@ -1,6 +1,5 @@
 //! Opening a file: decompression, byte order marks, and where in it we are.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,12 +110,12 @@ pub(crate) struct Stream {
 impl Stream {
     /// Opens `file`. UTF-16 and UTF-32 are refused here, by their byte order marks.
     pub(crate) fn open(file: &InputFile) -> Result<Self, Box<Problem>> {
-        let opened = File::open(&file.path).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+        let opened = file.open().map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
         Self::of(file, opened)
     }
 
     /// As [`Self::open`], once it is open.
-    pub(crate) fn of(file: &InputFile, opened: File) -> Result<Self, Box<Problem>> {
+    pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
         let decoding = match file.compression {
@@ -287,6 +286,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression,
+            object: None,
         };
         Stream::open(&input)?.read_all(1 << 30)
     }
@@ -353,6 +353,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression: Compression::Plain,
+            object: None,
         };
         let mut stream = Stream::open(&input).unwrap();
         let mut line = Vec::new();

@@ -4,6 +4,7 @@
 //! errors name them by number.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,13 +15,16 @@ use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
+use bytes::Bytes;
 use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
+use crate::store::Blocks;
 
 /// Runs a call into the Parquet reader. A damaged file can make the reader panic, on sums that overflow and indices out
 /// of range: such a file is bad input like any other. What panicked is dropped, never used again.
@@ -34,8 +38,59 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
         .remedy("write the file again, or read what can be read with --on-error skip"))
 }
 
-fn open(file: &InputFile) -> Result<(File, ArrowReaderMetadata), Box<Problem>> {
-    let opened = File::open(&file.path).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+/// A file or an object.
+#[derive(Debug)]
+enum Input {
+    File(File),
+    Object(Blocks),
+}
+
+impl Input {
+    fn open(file: &InputFile) -> io::Result<Self> {
+        Ok(match &file.object {
+            Some(object) => Self::Object(Blocks::new(object.clone(), 1)),
+            None => Self::File(File::open(&file.path)?),
+        })
+    }
+
+    /// The same, to be read by columns.
+    fn by_columns(&self, columns: usize) -> io::Result<Self> {
+        Ok(match self {
+            Self::File(file) => Self::File(file.try_clone()?),
+            Self::Object(blocks) => Self::Object(blocks.for_readers(columns)),
+        })
+    }
+}
+
+impl Length for Input {
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(file) => file.len(),
+            Self::Object(blocks) => blocks.len(),
+        }
+    }
+}
+
+impl ChunkReader for Input {
+    type T = Box<dyn Read + Send>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(match self {
+            Self::File(file) => Box::new(file.get_read(start)?),
+            Self::Object(blocks) => Box::new(blocks.get_read(start)?),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self {
+            Self::File(file) => file.get_bytes(start, length),
+            Self::Object(blocks) => blocks.get_bytes(start, length),
+        }
+    }
+}
+
+fn open(file: &InputFile) -> Result<(Input, ArrowReaderMetadata), Box<Problem>> {
+    let opened = Input::open(file).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
     let metadata = guarded(&file.label, || ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new()))?;
     Ok((opened, metadata))
 }
@@ -79,7 +134,7 @@ pub(crate) fn batches(
 
 struct Batches {
     context: Context,
-    file: File,
+    file: Input,
     metadata: ArrowReaderMetadata,
     /// The row groups that have not been begun.
     groups: std::ops::Range<usize>,
@@ -129,7 +184,8 @@ impl Batches {
             let rows = rows_at_once(&self.metadata, group);
             let (file, metadata) = (&self.file, self.metadata.clone());
             self.reader = Some(guarded(label, || {
-                ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata)
+                let columns = metadata.metadata().file_metadata().schema_descr().num_columns();
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file.by_columns(columns)?, metadata)
                     .with_row_groups(vec![group])
                     .with_batch_size(rows)
                     .build()

@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 
 use super::compression::{Compression, Stream};
 use super::problem::Error;
+use crate::store::{Location, Object};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,13 +64,23 @@ pub(crate) struct InputFile {
     pub(crate) name: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
+    /// The object that it is, where it is no file of this machine.
+    pub(crate) object: Option<Object>,
 }
 
 impl InputFile {
+    /// Opens it to be read from its beginning to its end.
+    pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match &self.object {
+            Some(object) => Box::new(object.reader()?),
+            None => Box::new(File::open(&self.path)?),
+        })
+    }
+
     /// Standard input, which has no path.
     pub(crate) fn stdin(format: Format) -> Self {
         let (path, name) = (PathBuf::new(), "stdin".to_owned());
-        Self { path, label: STDIN.to_owned(), name, format, compression: Compression::Plain }
+        Self { path, label: STDIN.to_owned(), name, format, compression: Compression::Plain, object: None }
     }
 }
 
@@ -93,6 +104,7 @@ struct Found {
     root: PathBuf,
     /// Whether the user named this very file.
     named: bool,
+    object: Option<Object>,
 }
 
 /// Finds the files of all `inputs`. `format` overrules the extensions. `stdin` is what `-` reads.
@@ -114,12 +126,16 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             selection.files.push(spool(STDIN, stdin, format, &mut selection.spooled)?);
             continue;
         }
+        if let Some(location) = Location::of(input).map_err(|error| Error::Input(format!("{error:#}")))? {
+            objects(&location, &mut found)?;
+            continue;
+        }
         let path = tidy(Path::new(input));
         match std::fs::metadata(&path) {
             Ok(m) if m.is_dir() => walk(input, &path, None, &mut found)?,
             Ok(m) if m.is_file() => {
                 let root = path.parent().map(Path::to_owned).unwrap_or_default();
-                found.push(Found { path, root, named: true });
+                found.push(Found { path, root, named: true, object: None });
             }
             // A pipe, such as the shell makes for <(command).
             Ok(_) => {
@@ -135,7 +151,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
     }
     let base = common_folder(found.iter().map(|f| f.root.as_path()));
     let mut files = BTreeMap::new();
-    for Found { path, named, .. } in found {
+    for Found { path, named, object, .. } in found {
         let Some(label) = path.to_str() else {
             return Err(Error::Input(format!("the file name {path:?} is not valid UTF-8; rename the file")));
         };
@@ -144,7 +160,9 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             Some(format) => {
                 let label = label.to_owned();
                 let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
-                files.insert(name.clone(), InputFile { path, label, name, format, compression });
+                // Its path has lost a separator where nothing is common.
+                let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
+                files.insert(name.clone(), InputFile { path, label, name, format, compression, object });
             }
             None if named => {
                 return Err(Error::Input(format!(
@@ -244,7 +262,7 @@ fn walk(input: &str, folder: &Path, pattern: Option<&GlobMatcher>, found: &mut V
         };
         let path = entry.path().strip_prefix(start).unwrap_or_else(|_| entry.path());
         if entry.file_type().is_file() && pattern.is_none_or(|p| p.is_match(path)) {
-            found.push(Found { path: folder.join(path), root: folder.to_owned(), named: false });
+            found.push(Found { path: folder.join(path), root: folder.to_owned(), named: false, object: None });
         }
     }
     if found.len() == before {
@@ -254,21 +272,64 @@ fn walk(input: &str, folder: &Path, pattern: Option<&GlobMatcher>, found: &mut V
     Ok(())
 }
 
+/// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
+/// that exists is never taken for a pattern.
+fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
+    let failed = |error: anyhow::Error| Error::Input(format!("{error:#}"));
+    let folder_of = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
+    if !input.is_prefix()
+        && let Some(object) = Object::find(input).map_err(failed)?
+    {
+        let path = PathBuf::from(input.to_string());
+        found.push(Found { root: folder_of(&path), path, named: true, object: Some(object) });
+        return Ok(());
+    }
+    if input.is_web() {
+        return Err(Error::Input(format!("{input}: a web server lists no files; name one that there is")));
+    }
+    let (folder, pattern) = match input.split_glob() {
+        Some((folder, pattern)) => (folder, Some(matcher(&input.to_string(), &pattern)?)),
+        None => (input.clone(), None),
+    };
+    let root = PathBuf::from(format!("{}/{}", folder.root(), folder.key()));
+    let before = found.len();
+    for object in Object::list(&folder, usize::MAX).map_err(failed)? {
+        let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
+        let below = below.trim_start_matches('/');
+        let is_hidden = below.split('/').any(|part| part.starts_with('.'));
+        if !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below)) {
+            let path = PathBuf::from(object.location.to_string());
+            found.push(Found { path, root: root.clone(), named: false, object: Some(object) });
+        }
+    }
+    if found.len() == before {
+        let what = match (&pattern, input.is_prefix()) {
+            (Some(_), _) => "matches no object; check the pattern (hidden files are not read)",
+            (None, true) => "holds no object (hidden files are not read)",
+            (None, false) => "does not exist; check the name",
+        };
+        return Err(Error::Input(format!("{input} {what}")));
+    }
+    Ok(())
+}
+
 /// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
 fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
     let magic = input.find(['*', '?', '[', '{']).unwrap_or(input.len());
     let split = input[..magic].rfind('/').map_or(0, |i| i + 1);
     let (folder, pattern) = input.split_at(split);
-    let matcher = GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .build()
-        .map_err(|e| Error::Input(format!("{input} is not a pattern: {}; correct it", e.kind())))?
-        .compile_matcher();
+    let matcher = matcher(input, pattern)?;
     let folder = tidy(Path::new(folder));
     if !folder.as_os_str().is_empty() && !folder.is_dir() {
         return Err(Error::Input(format!("{input} matches no file: the folder {} does not exist", folder.display())));
     }
     walk(input, &folder, Some(&matcher), found)
+}
+
+fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    let glob = glob.map_err(|e| Error::Input(format!("{input} is not a pattern: {}; correct it", e.kind())))?;
+    Ok(glob.compile_matcher())
 }
 
 /// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
@@ -295,7 +356,14 @@ fn spool(
     let name = if label == STDIN { "stdin".to_owned() } else { label.to_owned() };
     let compression = Compression::of_first_bytes(&head);
     let mut file =
-        InputFile { path: path.to_path_buf(), label: label.to_owned(), name, format: Format::Text, compression };
+        InputFile {
+        path: path.to_path_buf(),
+        label: label.to_owned(),
+        name,
+        format: Format::Text,
+        compression,
+        object: None,
+    };
     file.format = match format {
         Some(format) => format,
         None if head.starts_with(b"PAR1") => Format::Parquet,

@@ -1,0 +1,116 @@
+//! Whose keys open a bucket of S3, and where it is: the variables `AWS_*`, and the profiles of `~/.aws`.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use aws_config::profile::ProfileFileRegionProvider;
+use aws_config::{BehaviorVersion, Region};
+use aws_credential_types::provider::error::CredentialsError;
+use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
+use aws_smithy_http_client::Builder;
+use aws_smithy_http_client::tls::Provider;
+use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use object_store::CredentialProvider;
+use object_store::aws::AwsCredential;
+use tokio::sync::Mutex;
+
+use super::explain::Told;
+
+/// How long before their end keys are not used any more: a request may be tried again for minutes.
+const MARGIN: Duration = Duration::from_secs(300);
+
+/// What to do without credentials.
+const NONE: &str = "there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, \
+                    or say --no-sign-request for what is open to all";
+
+/// What the environment and the profiles say.
+pub(super) struct Environment {
+    pub(super) region: String,
+    pub(super) endpoint: Option<String>,
+    pub(super) keys: Arc<Keys>,
+}
+
+impl Environment {
+    /// Reads it. Nothing is asked over the network before keys are needed.
+    pub(super) async fn read(region: Option<String>) -> Self {
+        let named = region.or_else(|| variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]));
+        let region = match named {
+            Some(region) => region,
+            None => {
+                use aws_config::meta::region::ProvideRegion;
+                let of_profile = ProfileFileRegionProvider::new().region().await;
+                of_profile.map_or_else(|| "us-east-1".to_owned(), |region| region.as_ref().to_owned())
+            }
+        };
+        let client = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+        let config = aws_config::defaults(BehaviorVersion::latest())
+            .http_client(client)
+            .region(Region::new(region.clone()))
+            .load()
+            .await;
+        let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+            .or_else(|| config.endpoint_url().map(str::to_owned));
+        let keys = Keys { provider: config.credentials_provider(), known: Mutex::new(None) };
+        Self { region, endpoint, keys: Arc::new(keys) }
+    }
+}
+
+/// The first of some variables that says something.
+pub(super) fn variable(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()))
+}
+
+/// Keys, which are asked for when they are needed, and again before they end.
+pub(super) struct Keys {
+    provider: Option<SharedCredentialsProvider>,
+    known: Mutex<Option<(Arc<AwsCredential>, Option<SystemTime>)>>,
+}
+
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keys")
+    }
+}
+
+#[async_trait]
+impl CredentialProvider for Keys {
+    type Credential = AwsCredential;
+
+    async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
+        let mut known = self.known.lock().await;
+        if let Some((keys, end)) = &*known
+            && end.is_none_or(|end| SystemTime::now() + MARGIN < end)
+        {
+            return Ok(Arc::clone(keys));
+        }
+        let failed = |said: String| object_store::Error::Generic { store: "S3", source: Box::new(Told(said)) };
+        let provider = self.provider.as_ref().ok_or_else(|| failed(NONE.to_owned()))?;
+        let found = provider.provide_credentials().await.map_err(|error| failed(no_keys(&error)))?;
+        let keys = Arc::new(AwsCredential {
+            key_id: found.access_key_id().to_owned(),
+            secret_key: found.secret_access_key().to_owned(),
+            token: found.session_token().map(str::to_owned),
+        });
+        *known = Some((Arc::clone(&keys), found.expiry()));
+        Ok(keys)
+    }
+}
+
+/// Why there are no keys.
+fn no_keys(error: &CredentialsError) -> String {
+    if matches!(error, CredentialsError::CredentialsNotLoaded(_)) && std::env::var_os("AWS_PROFILE").is_none() {
+        return NONE.to_owned();
+    }
+    let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
+    // The outermost says only that something went wrong.
+    let said = causes.skip(1).map(ToString::to_string).reduce(|all, cause| {
+        if all.contains(&cause) { all } else { format!("{all}: {cause}") }
+    });
+    let profile = variable(&["AWS_PROFILE"]).map(|name| format!(" of the profile {name}")).unwrap_or_default();
+    format!(
+        "there are no credentials{profile} ({}); check ~/.aws/config and ~/.aws/credentials, or sign in again",
+        super::redacted(&said.unwrap_or_else(|| error.to_string()))
+    )
+}

@@ -1,0 +1,278 @@
+//! Errors of stores, told apart: what, where, and what to do.
+
+use std::error::Error;
+use std::fmt::{self, Display};
+
+use object_store::client::{HttpError, HttpErrorKind};
+
+use super::location::redacted;
+
+/// An error of a store as people are told it. What the libraries say besides, with addresses and signatures, is left out.
+#[derive(Debug)]
+pub(crate) struct Explained {
+    said: String,
+    kind: Kind,
+}
+
+/// What to make of an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The keys are known and may not do it. Whether there is such an object is not known then.
+    Denied,
+    Other,
+}
+
+impl Explained {
+    /// The explanation that stands in an error, if it has one.
+    pub(crate) fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+        causes(error).find_map(|cause| cause.downcast_ref::<Self>())
+    }
+
+    pub(crate) fn is_denied(&self) -> bool {
+        self.kind == Kind::Denied
+    }
+}
+
+impl Display for Explained {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.said)
+    }
+}
+
+impl Error for Explained {}
+
+/// What the explanation of an error needs to know of a store.
+pub(super) struct Asked<'a> {
+    /// What was read or written, as the user calls it.
+    pub(super) place: &'a str,
+    /// The bucket, or the server of files.
+    pub(super) root: &'a str,
+    /// The address of the server, where it is not that of a cloud.
+    pub(super) endpoint: Option<&'a str>,
+    /// The region that is asked, where there are regions.
+    pub(super) region: Option<&'a str>,
+    pub(super) is_anonymous: bool,
+}
+
+/// A reason that is told as it is.
+#[derive(Debug)]
+pub(super) struct Told(pub(super) String);
+
+impl Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Told {}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let cause = next?;
+        next = cause.source();
+        Some(cause)
+    })
+}
+
+/// The same error with an explanation in the place of its cause.
+pub(super) fn explain(error: object_store::Error, asked: &Asked<'_>) -> object_store::Error {
+    use object_store::Error as E;
+    if Explained::of(&error).is_some() {
+        return error;
+    }
+    let (said, kind) = reason(&error, asked);
+    let source = Box::new(Explained { said: format!("{}: {said}", asked.place), kind });
+    match error {
+        E::NotFound { path, .. } => E::NotFound { path, source },
+        E::AlreadyExists { path, .. } => E::AlreadyExists { path, source },
+        E::Precondition { path, .. } => E::Precondition { path, source },
+        E::NotModified { path, .. } => E::NotModified { path, source },
+        E::PermissionDenied { path, .. } => E::PermissionDenied { path, source },
+        E::Unauthenticated { path, .. } => E::Unauthenticated { path, source },
+        _ => E::Generic { store: "object store", source },
+    }
+}
+
+/// What is wrong and what to do about it.
+fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
+    if let Some(told) = causes(error).find_map(|cause| cause.downcast_ref::<Told>()) {
+        return (told.0.clone(), Kind::Other);
+    }
+    if let Some(http) = causes(error).find_map(|cause| cause.downcast_ref::<HttpError>()) {
+        return (of_connection(http, asked), Kind::Other);
+    }
+    let text = error.to_string();
+    let status = text.split_once("status code: ").and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
+    let code = element(&text, "Code").unwrap_or_default();
+    let at = asked.endpoint.map(|endpoint| format!(" at {endpoint}")).unwrap_or_default();
+    let root = asked.root;
+    let said = match (code, status) {
+        ("InvalidAccessKeyId", _) => {
+            "the server does not know the access key; check AWS_ACCESS_KEY_ID or the profile of AWS_PROFILE, and \
+             --endpoint-url"
+                .to_owned()
+        }
+        ("SignatureDoesNotMatch", _) => {
+            "the secret key does not belong to the access key; check AWS_SECRET_ACCESS_KEY or the profile of AWS_PROFILE"
+                .to_owned()
+        }
+        ("ExpiredToken" | "InvalidToken" | "TokenRefreshRequired", _) => {
+            "the session token has expired or is no token; get a new one, such as with aws sso login".to_owned()
+        }
+        ("RequestTimeTooSkewed", _) => {
+            let server = element(&text, "ServerTime").map(|time| format!(", which is at {time}")).unwrap_or_default();
+            format!(
+                "the clock of this machine is too far from that of the server{server}; set it, such as with timedatectl \
+                 set-ntp true"
+            )
+        }
+        ("NoSuchBucket", _) => format!("there is no bucket {root}{at}; check its name and --endpoint-url"),
+        (
+            "PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException"
+            | "IncorrectEndpoint",
+            _,
+        ) => match (element(&text, "Region"), asked.region) {
+            (Some(region), Some(asked)) => {
+                format!("the bucket is in the region {region}, and {asked} was asked; say --region {region}")
+            }
+            (Some(region), None) => format!("the bucket is in the region {region}; say --region {region}"),
+            _ => format!(
+                "the bucket is not in the region {}; name its region by --region",
+                asked.region.unwrap_or("that was asked")
+            ),
+        },
+        (_, Some(403) | Some(401)) if asked.is_anonymous => {
+            "it may not be read without a key; leave out --no-sign-request".to_owned()
+        }
+        (_, Some(403) | Some(401)) => {
+            let said = "access is denied: these credentials may not do it; have it allowed, or choose others by AWS_PROFILE \
+                        or AWS_ACCESS_KEY_ID";
+            return (said.to_owned(), Kind::Denied);
+        }
+        (_, Some(404)) => "it does not exist; check the name".to_owned(),
+        (_, Some(412)) => "it was changed while it was read or written; run it again".to_owned(),
+        ("SlowDown", _) | (_, Some(429)) => {
+            format!("the server asks for fewer requests ({}), again and again; run it again later", status.unwrap_or(503))
+        }
+        (code, Some(status)) if status >= 500 => {
+            format!("the server{at} is in trouble ({}), again and again; run it again later", with_code(status, code))
+        }
+        (code, Some(status)) => {
+            let message = element(&text, "Message").map(|message| format!(": {message}")).unwrap_or_default();
+            format!("the server{at} answers {}{message}", with_code(status, code))
+        }
+        (_, None) => match error {
+            object_store::Error::NotFound { .. } => "it does not exist; check the name".to_owned(),
+            object_store::Error::AlreadyExists { .. } => "there is one already".to_owned(),
+            object_store::Error::Precondition { .. } => {
+                "it was changed while it was read or written; run it again".to_owned()
+            }
+            _ if text.contains("non-partial response") => {
+                "the server does not give parts of files; download it first".to_owned()
+            }
+            _ => redacted(&innermost(error)),
+        },
+    };
+    (said, Kind::Other)
+}
+
+fn with_code(status: u16, code: &str) -> String {
+    if code.is_empty() { status.to_string() } else { format!("{status} {code}") }
+}
+
+/// The text of an element of an answer in XML.
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    Some(rest.split_once('<')?.0.trim())
+}
+
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    causes(error).last().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Why there was no answer.
+fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
+    let server = asked.endpoint.unwrap_or(asked.root);
+    let mut said = String::new();
+    for cause in causes(error) {
+        said.push_str(&cause.to_string().to_ascii_lowercase());
+        said.push('\n');
+    }
+    let has = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
+    if has(&["dns error", "failed to lookup", "name or service not known", "no such host"]) {
+        format!("the name of the server {server} is not known; check --endpoint-url, the region, and the network")
+    } else if has(&["connection refused"]) {
+        format!("nothing listens at {server}; check --endpoint-url, and that the server runs")
+    } else if has(&["certificate", "unknownissuer", "notvalidforname"]) {
+        format!(
+            "the certificate of {server} is not one to trust ({}); name that of its authority by AWS_CA_BUNDLE, or check \
+             --endpoint-url",
+            redacted(&innermost(error))
+        )
+    } else if has(&["tls", "handshake", "invalidcontenttype", "corrupt message"]) {
+        format!(
+            "no encrypted connection to {server} is possible ({}); check --endpoint-url, which may need http:// and \
+             --allow-http",
+            redacted(&innermost(error))
+        )
+    } else if error.kind() == HttpErrorKind::Timeout || has(&["timed out"]) {
+        format!("the server {server} does not answer in time; check the network, or run it again later")
+    } else if has(&["not allowed", "scheme"]) {
+        format!("{server} is reached without encryption; say --allow-http to do so all the same")
+    } else {
+        format!("the connection to {server} broke ({}); run it again", redacted(&innermost(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, region: Option<&str>) -> String {
+        let error = object_store::Error::Generic { store: "S3", source: text.to_owned().into() };
+        let asked =
+            Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region, is_anonymous: false };
+        let explained = explain(error, &asked);
+        Explained::of(&explained).unwrap().to_string()
+    }
+
+    #[test]
+    fn answers_are_told_apart() {
+        let answer = |status: u16, xml: &str| format!("Server returned non-2xx status code: {status} X: <Error>{xml}</Error>");
+        for (status, xml, expected) in [
+            (403, "<Code>InvalidAccessKeyId</Code>", "does not know the access key"),
+            (403, "<Code>SignatureDoesNotMatch</Code><StringToSign>AWS4</StringToSign>", "the secret key does not belong"),
+            (403, "<Code>RequestTimeTooSkewed</Code>", "the clock of this machine"),
+            (403, "<Code>AccessDenied</Code>", "access is denied"),
+            (404, "<Code>NoSuchBucket</Code>", "there is no bucket s3://b"),
+            (404, "<Code>NoSuchKey</Code>", "it does not exist"),
+            (400, "<Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region>", "say --region eu-west-1"),
+            (400, "<Code>ExpiredToken</Code>", "the session token has expired"),
+            (503, "<Code>SlowDown</Code>", "asks for fewer requests"),
+            (500, "", "is in trouble (500)"),
+            (418, "<Code>Teapot</Code><Message>Short and stout</Message>", "answers 418 Teapot: Short and stout"),
+        ] {
+            let said = said(&answer(status, xml), Some("us-east-1"));
+            assert!(said.starts_with("s3://b/k: ") && said.contains(expected), "{said}");
+            assert!(!said.contains("AWS4") && !said.contains('<'), "{said}");
+        }
+    }
+
+    #[test]
+    fn no_answer_is_told_apart() {
+        for (text, expected) in [
+            ("dns error: failed to lookup address information", "is not known"),
+            ("tcp connect error: Connection refused (os error 111)", "nothing listens at s3://b"),
+            ("invalid peer certificate: UnknownIssuer", "is not one to trust"),
+            ("received corrupt message of type InvalidContentType", "no encrypted connection"),
+            ("operation timed out", "does not answer in time"),
+            ("connection reset by peer", "broke"),
+        ] {
+            let error = HttpError::new(HttpErrorKind::Unknown, Told(text.to_owned()));
+            let asked =
+                Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region: None, is_anonymous: false };
+            assert!(of_connection(&error, &asked).contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! HTTP as the stores see it: on a runtime of its own, counted, and with answers that can be explained.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{self, Poll, ready};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use hyper::StatusCode;
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::LOCATION;
+use object_store::ClientOptions;
+use object_store::client::{
+    Certificate, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService, SpawnedReqwestConnector,
+};
+
+use super::blocking::runtime;
+
+/// What went over the wire to and from a store.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    requests: AtomicU64,
+    read: AtomicU64,
+    written: AtomicU64,
+    /// Whether the server has ever answered.
+    answered: AtomicBool,
+}
+
+impl Traffic {
+    pub(crate) fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// The bytes of the bodies of all answers.
+    pub(crate) fn read(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// The bytes of the bodies of all requests.
+    pub(crate) fn written(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+}
+
+/// Makes the client of a store.
+#[derive(Debug)]
+pub(super) struct Connector {
+    traffic: Arc<Traffic>,
+    /// What may sign the certificates of servers, beside what the system trusts.
+    certificates: Vec<Certificate>,
+}
+
+impl Connector {
+    pub(super) fn new(traffic: Arc<Traffic>, certificates: Vec<Certificate>) -> Self {
+        Self { traffic, certificates }
+    }
+}
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let failed = |error| object_store::Error::Generic { store: "HTTP", source: Box::new(error) };
+        let options = self.certificates.iter().cloned().fold(options.clone(), ClientOptions::with_root_certificate);
+        let inner = SpawnedReqwestConnector::new(runtime().map_err(failed)?.clone()).connect(&options)?;
+        Ok(HttpClient::new(Counting { inner, traffic: Arc::clone(&self.traffic) }))
+    }
+}
+
+struct Counting {
+    inner: HttpClient,
+    traffic: Arc<Traffic>,
+}
+
+impl fmt::Debug for Counting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Counting").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl HttpService for Counting {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        self.traffic.requests.fetch_add(1, Ordering::Relaxed);
+        self.traffic.written.fetch_add(request.body().content_length() as u64, Ordering::Relaxed);
+        let response = match self.inner.execute(request).await {
+            Ok(response) => response,
+            Err(error) => return Err(self.judged(error)),
+        };
+        self.traffic.answered.store(true, Ordering::Relaxed);
+        let traffic = Arc::clone(&self.traffic);
+        let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic }));
+        explicable(response).await
+    }
+}
+
+impl Counting {
+    /// The error, as one that is not worth another try where the server was never reached: the address is wrong, or there is no
+    /// network, and neither mends itself in a minute.
+    fn judged(&self, error: HttpError) -> HttpError {
+        let is_new = !self.traffic.answered.load(Ordering::Relaxed);
+        if error.kind() == HttpErrorKind::Connect && is_new {
+            HttpError::new(HttpErrorKind::Unknown, Unreachable(error))
+        } else {
+            error
+        }
+    }
+}
+
+/// Why a server cannot be reached.
+#[derive(Debug)]
+struct Unreachable(HttpError);
+
+impl fmt::Display for Unreachable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cannot connect")
+    }
+}
+
+impl std::error::Error for Unreachable {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// A redirection of S3 as an error that names the region: the client would drop what it says.
+async fn explicable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let is_bare = response.status().is_redirection()
+        && response.status() != StatusCode::NOT_MODIFIED
+        && !response.headers().contains_key(LOCATION);
+    let region = response.headers().get("x-amz-bucket-region").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let (true, Some(region)) = (is_bare, region) else { return Ok(response) };
+    let text = format!("<Error><Code>PermanentRedirect</Code><Region>{region}</Region></Error>");
+    let (mut parts, _) = response.into_parts();
+    parts.status = StatusCode::BAD_REQUEST;
+    parts.headers.clear();
+    Ok(HttpResponse::from_parts(parts, text.into()))
+}
+
+/// A body of which the bytes are counted.
+struct CountedBody {
+    body: HttpResponseBody,
+    traffic: Arc<Traffic>,
+}
+
+impl Body for CountedBody {
+    type Data = Bytes;
+    type Error = HttpError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut task::Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref) {
+            self.traffic.read.fetch_add(data.len() as u64, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,26 @@
+//! Object stores: S3, Google Cloud Storage, Azure Blob Storage, and files of web servers, by URL.
+//!
+//! Whatever names a file may name an object: [`Location`] is what a URL names, [`Object`] one that is there, with its size
+//! and ETag. [`Stores`] makes the store of a URL when it is first asked for and keeps it; it is also the registry of
+//! DataFusion's sessions, so that `FROM 's3://…'` and the readers share connections, credentials and counts.
+//!
+//! * Requests run on a runtime of their own ([`blocking`]): a query that keeps all threads busy makes none time out, and
+//!   readers that block can wait for them.
+//! * Errors are explained where they arise ([`explain`]): what, where, what to do. No error, log or `Debug` has a secret in it.
+//! * Requests and bytes are counted where they go over the wire ([`http`]).
+
+mod aws;
+mod blocking;
+mod explain;
+mod http;
+mod location;
+mod object;
+mod registry;
+mod remote;
+
+pub(crate) use self::blocking::wait;
+pub(crate) use self::explain::Explained;
+pub(crate) use self::http::Traffic;
+pub(crate) use self::location::{Location, redacted};
+pub(crate) use self::object::{Blocks, Object, ObjectReader};
+pub(crate) use self::registry::{Settings, Stores, configure, stores};

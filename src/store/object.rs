@@ -1,0 +1,273 @@
+//! Objects that are there, and how they are read by code that blocks.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+use bytes::{Buf, Bytes};
+use futures::TryStreamExt;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::blocking::{runtime, wait};
+use super::explain::Explained;
+use super::location::Location;
+
+/// How much is asked for at once when an object is read from its beginning to its end.
+const PIECE: u64 = 4 << 20;
+
+/// How much is asked for at once where parts of an object are read.
+const BLOCK: u64 = 1 << 20;
+
+/// An object as it was when it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Object {
+    pub(crate) location: Location,
+    pub(crate) size: u64,
+    /// What says that it has not been changed since.
+    e_tag: Option<String>,
+    modified: i64,
+}
+
+/// An error of a store as one of reading.
+pub(super) fn io_error(error: object_store::Error) -> io::Error {
+    let kind = match &error {
+        object_store::Error::NotFound { .. } => io::ErrorKind::NotFound,
+        object_store::Error::AlreadyExists { .. } => io::ErrorKind::AlreadyExists,
+        object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. } => {
+            io::ErrorKind::PermissionDenied
+        }
+        _ => io::ErrorKind::Other,
+    };
+    let said = Explained::of(&error).map_or_else(|| error.to_string(), ToString::to_string);
+    io::Error::new(kind, said)
+}
+
+impl Object {
+    fn new(location: Location, meta: ObjectMeta) -> Self {
+        Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp_micros() }
+    }
+
+    /// The object at a location, if there is one.
+    pub(crate) fn find(location: &Location) -> Result<Option<Self>> {
+        let (store, key) = (location.store()?, location.key().clone());
+        match wait(async move { store.head(&key).await })? {
+            Ok(meta) => Ok(Some(Self::new(location.clone(), meta))),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(io_error(error).into()),
+        }
+    }
+
+    /// All objects below a prefix, in the order of their keys; at most `most` of them.
+    pub(crate) fn list(prefix: &Location, most: usize) -> Result<Vec<Self>> {
+        let (store, key) = (prefix.store()?, prefix.key().clone());
+        let listed = wait(async move {
+            let mut listed = Vec::new();
+            let mut objects = store.list(Some(&key));
+            while listed.len() < most
+                && let Some(meta) = objects.try_next().await?
+            {
+                listed.push(meta);
+            }
+            Ok::<_, object_store::Error>(listed)
+        })?;
+        let mut listed = listed.map_err(io_error)?;
+        listed.sort_by(|a, b| a.location.cmp(&b.location));
+        // Empty objects without an extension stand for folders.
+        listed.retain(|meta| meta.size > 0 || meta.location.extension().is_some());
+        Ok(listed.into_iter().map(|meta| Self::new(prefix.at(meta.location.clone()), meta)).collect())
+    }
+
+    /// What is asked for when a part of the object is. Weak tags compare as different to whatever there is.
+    fn options(&self, range: Range<u64>) -> GetOptions {
+        let strong = self.e_tag.clone().filter(|e_tag| !e_tag.starts_with("W/"));
+        GetOptions { range: Some(GetRange::Bounded(range)), if_match: strong, ..GetOptions::default() }
+    }
+
+    /// Fails where this is not the object that was found.
+    fn check(&self, meta: &ObjectMeta) -> io::Result<()> {
+        let is_same_tag = self.e_tag.is_none() || self.e_tag == meta.e_tag;
+        let is_as_old = self.e_tag.is_some() || self.modified == meta.last_modified.timestamp_micros();
+        if is_same_tag && is_as_old && self.size == meta.size {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("{}: it was changed while it was read or written; run it again", self.location)))
+    }
+
+    async fn part(self, store: Arc<dyn ObjectStore>, range: Range<u64>) -> io::Result<Bytes> {
+        let length = range.end - range.start;
+        let result = store.get_opts(self.location.key(), self.options(range)).await.map_err(io_error)?;
+        self.check(&result.meta)?;
+        let bytes = result.bytes().await.map_err(io_error)?;
+        if bytes.len() as u64 == length {
+            return Ok(bytes);
+        }
+        Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            format!("{}: the server gave {} bytes of {length}; run it again", self.location, bytes.len()),
+        ))
+    }
+
+    /// A part of the object.
+    pub(crate) fn read(&self, range: Range<u64>) -> io::Result<Bytes> {
+        if range.is_empty() {
+            return Ok(Bytes::new());
+        }
+        let store = self.location.store().map_err(io::Error::other)?;
+        wait(self.clone().part(store, range))?
+    }
+
+    /// The object from its beginning to its end.
+    pub(crate) fn reader(&self) -> io::Result<ObjectReader> {
+        let store = self.location.store().map_err(io::Error::other)?;
+        let mut reader =
+            ObjectReader { object: self.clone(), store, asked: 0, coming: VecDeque::new(), piece: Bytes::new() };
+        reader.ask()?;
+        Ok(reader)
+    }
+}
+
+/// Reads an object piece by piece, one of which is on its way while another is read.
+pub(crate) struct ObjectReader {
+    object: Object,
+    store: Arc<dyn ObjectStore>,
+    /// Up to where pieces have been asked for.
+    asked: u64,
+    coming: VecDeque<Receiver<io::Result<Bytes>>>,
+    piece: Bytes,
+}
+
+impl ObjectReader {
+    /// Asks for the next piece, if there is one.
+    fn ask(&mut self) -> io::Result<()> {
+        let end = self.object.size.min(self.asked + PIECE);
+        if self.asked == end {
+            return Ok(());
+        }
+        let (send, receive) = sync_channel(1);
+        let (object, store, range) = (self.object.clone(), Arc::clone(&self.store), self.asked..end);
+        runtime()?.spawn(async move {
+            // Nobody reads any more if this fails.
+            let _ = send.send(object.part(store, range).await);
+        });
+        self.asked = end;
+        self.coming.push_back(receive);
+        Ok(())
+    }
+}
+
+impl Read for ObjectReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.piece.is_empty() {
+            let Some(next) = self.coming.pop_front() else { return Ok(0) };
+            let received = next.recv().map_err(|_| io::Error::other("internal error: a request broke down"))?;
+            self.ask()?;
+            self.piece = received?;
+        }
+        let length = self.piece.len().min(buffer.len());
+        self.piece.copy_to_slice(&mut buffer[..length]);
+        Ok(length)
+    }
+}
+
+/// An object of which parts are read, some of them again: what was read last is kept.
+#[derive(Clone)]
+pub(crate) struct Blocks {
+    object: Object,
+    kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,
+    most: usize,
+}
+
+impl fmt::Debug for Blocks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.object.location)
+    }
+}
+
+impl Blocks {
+    /// `readers` says at how many places at once it is read.
+    pub(crate) fn new(object: Object, readers: usize) -> Self {
+        Self { object, kept: Arc::default(), most: 2 * readers.max(4) }
+    }
+
+    /// The same object, read at so many places at once.
+    pub(crate) fn for_readers(&self, readers: usize) -> Self {
+        Self::new(self.object.clone(), readers)
+    }
+
+    /// The block of a number.
+    fn block(&self, number: u64) -> io::Result<Bytes> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = kept.iter().position(|(known, _)| *known == number)
+            && let Some(found) = kept.remove(at)
+        {
+            kept.push_back(found.clone());
+            return Ok(found.1);
+        }
+        let start = number * BLOCK;
+        let bytes = self.object.read(start..self.object.size.min(start + BLOCK))?;
+        if kept.len() == self.most {
+            kept.pop_front();
+        }
+        kept.push_back((number, bytes.clone()));
+        Ok(bytes)
+    }
+}
+
+impl Length for Blocks {
+    fn len(&self) -> u64 {
+        self.object.size
+    }
+}
+
+impl ChunkReader for Blocks {
+    type T = BlocksReader;
+
+    fn get_read(&self, start: u64) -> Result<BlocksReader, ParquetError> {
+        Ok(BlocksReader { blocks: self.clone(), at: start })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let end = start.checked_add(length as u64).filter(|end| *end <= self.object.size);
+        let end = end.ok_or_else(|| ParquetError::EOF(format!("{} bytes from {start} are more than there are", length)))?;
+        let first = start / BLOCK;
+        if length as u64 > BLOCK {
+            return Ok(self.object.read(start..end)?);
+        }
+        let within = |block: &Bytes, number: u64| {
+            let [from, to] = [start, end].map(|at| at.saturating_sub(number * BLOCK).min(block.len() as u64));
+            Ok::<_, ParquetError>(block.slice(usize::try_from(from)?..usize::try_from(to)?))
+        };
+        let head = within(&self.block(first)?, first)?;
+        if head.len() == length {
+            return Ok(head);
+        }
+        let tail = within(&self.block(first + 1)?, first + 1)?;
+        Ok([head, tail].concat().into())
+    }
+}
+
+/// Reads on from a place.
+pub(crate) struct BlocksReader {
+    blocks: Blocks,
+    at: u64,
+}
+
+impl Read for BlocksReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.blocks.object.size {
+            return Ok(0);
+        }
+        let mut block = self.blocks.block(self.at / BLOCK)?;
+        block.advance(usize::try_from(self.at % BLOCK).map_err(io::Error::other)?.min(block.len()));
+        let length = block.len().min(buffer.len());
+        block.copy_to_slice(&mut buffer[..length]);
+        self.at += length as u64;
+        Ok(length)
+    }
+}

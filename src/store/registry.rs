@@ -1,0 +1,242 @@
+//! The stores of a process.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use datafusion::common::exec_err;
+use datafusion::error::DataFusionError;
+use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::client::Certificate;
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+use url::Url;
+
+use super::aws::{Environment, variable};
+use super::blocking::wait;
+use super::http::{Connector, Traffic};
+use super::location::redacted;
+use super::remote::{About, Remote};
+
+/// How often and how long a request is tried: with the last try, 190 seconds at most.
+const TRIES: RetryConfig = RetryConfig {
+    backoff: BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(10), base: 2.0 },
+    max_retries: 10,
+    retry_timeout: Duration::from_secs(120),
+};
+
+/// How long a connection, and one try of a request with its body, may take.
+const TIMEOUTS: [(ClientConfigKey, &str); 2] =
+    [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "60 seconds")];
+
+/// How stores are reached, where the environment does not say it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Settings {
+    /// The address of a server that speaks S3.
+    pub(crate) endpoint: Option<String>,
+    /// Whether requests go without a key.
+    pub(crate) anonymous: bool,
+    pub(crate) region: Option<String>,
+    /// Whether connections need not be encrypted.
+    pub(crate) allow_http: bool,
+}
+
+/// How the stores of this process are reached, once it is said.
+static SETTINGS: OnceLock<Settings> = OnceLock::new();
+
+static STORES: LazyLock<Arc<Stores>> =
+    LazyLock::new(|| Arc::new(Stores::new(SETTINGS.get().cloned().unwrap_or_default())));
+
+/// Says how the stores of this process are reached, before the first of them is.
+pub(crate) fn configure(settings: Settings) {
+    // A process has one command line.
+    let _ = SETTINGS.set(settings);
+}
+
+/// The stores of this process.
+pub(crate) fn stores() -> &'static Arc<Stores> {
+    &STORES
+}
+
+/// Stores, made when they are first asked for.
+pub(crate) struct Stores {
+    settings: Settings,
+    made: Mutex<BTreeMap<String, Made>>,
+    /// The files of this machine, and stores that were registered by hand.
+    others: DefaultObjectStoreRegistry,
+}
+
+#[derive(Clone)]
+struct Made {
+    store: Arc<dyn ObjectStore>,
+    root: String,
+    traffic: Arc<Traffic>,
+}
+
+impl fmt::Debug for Stores {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Stores")
+    }
+}
+
+impl Stores {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Self { settings, made: Mutex::default(), others: DefaultObjectStoreRegistry::new() }
+    }
+
+    /// The store of a URL.
+    pub(crate) fn get(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let key = format!("{}?{}", &url[..url::Position::BeforePath], url.query().unwrap_or_default());
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = made.get(&key) {
+            return Ok(Arc::clone(&made.store));
+        }
+        let new = self.make(url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
+        let store = Arc::clone(&new.store);
+        made.insert(key, new);
+        Ok(store)
+    }
+
+    /// What went over the wire to and from each store, by its name.
+    pub(crate) fn traffic(&self) -> Vec<(String, Arc<Traffic>)> {
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.values().map(|made| (made.root.clone(), Arc::clone(&made.traffic))).collect()
+    }
+
+    fn make(&self, url: &Url) -> Result<Made> {
+        let traffic = Arc::new(Traffic::default());
+        let connector = Connector::new(Arc::clone(&traffic), certificates()?);
+        let root = redacted(&url[..url::Position::BeforePath]);
+        let allow_http = self.settings.allow_http || variable(&["AWS_ALLOW_HTTP"]).is_some_and(|value| is_true(&value));
+        let mut about = About { root: root.clone(), endpoint: None, region: None, is_anonymous: self.settings.anonymous };
+        let inner: Arc<dyn ObjectStore> = match url.scheme() {
+            "s3" | "s3a" => {
+                let region = self.settings.region.clone();
+                let environment = wait(Environment::read(region))?;
+                let endpoint = self.settings.endpoint.clone().or(environment.endpoint);
+                let mut builder = AmazonS3Builder::from_env()
+                    .with_bucket_name(url.host_str().unwrap_or_default())
+                    .with_region(&environment.region)
+                    .with_allow_http(allow_http)
+                    .with_retry(TRIES)
+                    .with_credentials(environment.keys)
+                    .with_http_connector(connector);
+                for (key, value) in TIMEOUTS {
+                    let key = AmazonS3ConfigKey::Client(key);
+                    if builder.get_config_value(&key).is_none_or(|value| is_default(&key, &value)) {
+                        builder = builder.with_config(key, value);
+                    }
+                }
+                if self.settings.anonymous {
+                    builder = builder.with_skip_signature(true);
+                }
+                about.is_anonymous |=
+                    builder.get_config_value(&AmazonS3ConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
+                if let Some(endpoint) = endpoint {
+                    check_endpoint(&endpoint, allow_http)?;
+                    builder = builder
+                        .with_endpoint(&endpoint)
+                        .with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
+                    about.endpoint = Some(redacted(&endpoint));
+                }
+                about.region = Some(environment.region);
+                Arc::new(builder.build()?)
+            }
+            "gs" => {
+                let mut builder = GoogleCloudStorageBuilder::from_env()
+                    .with_url(url.as_str())
+                    .with_retry(TRIES)
+                    .with_http_connector(connector);
+                for (key, value) in TIMEOUTS {
+                    builder = builder.with_config(GoogleConfigKey::Client(key), value);
+                }
+                if self.settings.anonymous {
+                    builder = builder.with_skip_signature(true);
+                }
+                Arc::new(builder.build()?)
+            }
+            "az" | "azure" | "abfs" | "abfss" => {
+                let mut builder = MicrosoftAzureBuilder::from_env()
+                    .with_url(url.as_str())
+                    .with_allow_http(allow_http)
+                    .with_retry(TRIES)
+                    .with_http_connector(connector);
+                for (key, value) in TIMEOUTS {
+                    builder = builder.with_config(AzureConfigKey::Client(key), value);
+                }
+                if self.settings.anonymous {
+                    builder = builder.with_skip_signature(true);
+                }
+                Arc::new(builder.build()?)
+            }
+            "http" | "https" => {
+                check_endpoint(url.as_str(), allow_http)?;
+                let mut builder = HttpBuilder::new()
+                    .with_url(url.as_str())
+                    .with_retry(TRIES)
+                    .with_http_connector(connector)
+                    .with_config(ClientConfigKey::AllowHttp, allow_http.to_string());
+                for (key, value) in TIMEOUTS {
+                    builder = builder.with_config(key, value);
+                }
+                Arc::new(builder.build()?)
+            }
+            scheme => bail!("{scheme}:// is no object store; known are s3, gs, az, abfss, https"),
+        };
+        let store = Arc::new(Remote { inner, about: Arc::new(about) });
+        Ok(Made { store, root, traffic })
+    }
+}
+
+impl ObjectStoreRegistry for Stores {
+    fn register_store(&self, url: &Url, store: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        self.others.register_store(url, store)
+    }
+
+    fn deregister_store(&self, url: &Url) -> datafusion::common::Result<Arc<dyn ObjectStore>> {
+        self.others.deregister_store(url)
+    }
+
+    fn get_store(&self, url: &Url) -> datafusion::common::Result<Arc<dyn ObjectStore>> {
+        if let Ok(store) = self.others.get_store(url) {
+            return Ok(store);
+        }
+        if url.scheme() == "file" {
+            return exec_err!("there is no store for the files of this machine");
+        }
+        self.get(url).map_err(|error| DataFusionError::Execution(format!("{error:#}")))
+    }
+}
+
+/// Whether a setting of the environment says yes.
+fn is_true(value: &str) -> bool {
+    matches!(value.trim().to_ascii_lowercase().as_str(), "1" | "true" | "on" | "yes" | "y")
+}
+
+/// Whether a timeout has the value that the library gives it.
+fn is_default(key: &AmazonS3ConfigKey, value: &str) -> bool {
+    AmazonS3Builder::new().get_config_value(key).as_deref() == Some(value)
+}
+
+/// Fails where an address is none, or not encrypted unless that is allowed.
+fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
+    let shown = redacted(endpoint);
+    match Url::parse(endpoint).map(|url| url.scheme().to_owned()).as_deref() {
+        Ok("https") => Ok(()),
+        Ok("http") if allow_http => Ok(()),
+        Ok("http") => bail!("{shown} is not encrypted; use https://, or say --allow-http"),
+        _ => bail!("{shown} is no address of a server; write it as https://host:port"),
+    }
+}
+
+/// The certificates of AWS_CA_BUNDLE.
+fn certificates() -> Result<Vec<Certificate>> {
+    let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Vec::new()) };
+    let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
+    Certificate::from_pem_bundle(&bundle).with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has no certificates"))
+}
