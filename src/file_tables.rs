@@ -10,16 +10,12 @@ use datafusion::common::{GetExt, Result, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
-use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt, ListingTableUrl};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 
-use futures::TryStreamExt;
-use glob::Pattern;
-
 use crate::index::Index;
 use crate::ingest::Needed;
-use crate::store::{Location, redacted};
+use crate::store::{Location, objects_table, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -54,7 +50,7 @@ impl UrlTableFactory for FileTables {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let location = Location::of(name).or_else(|error| plan_err!("{error:#}"))?;
         if let Some(location) = location {
-            return self.of_objects(name, location).await.map(Some);
+            return self.of_objects(location).await.map(Some);
         }
         if let Some(table) = self.of_index(Path::new(name))? {
             return Ok(Some(table));
@@ -85,28 +81,11 @@ impl UrlTableFactory for FileTables {
 
 impl FileTables {
     /// A table of objects: one, those below a prefix, or those that match a glob.
-    async fn of_objects(&self, name: &str, location: Location) -> Result<Arc<dyn TableProvider>> {
-        let Some(state) = self.state() else { return plan_err!("internal error: there is no session; please report it") };
-        let url = match location.split_glob() {
-            Some((folder, pattern)) => {
-                let pattern = Pattern::new(&pattern)
-                    .or_else(|error| plan_err!("{} is not a pattern: {}", redacted(name), error.msg))?;
-                ListingTableUrl::try_new(folder.url(), Some(pattern))?
-            }
-            None => ListingTableUrl::try_new(location.url(), None)?,
+    async fn of_objects(&self, location: Location) -> Result<Arc<dyn TableProvider>> {
+        let Some(state) = self.state() else {
+            return plan_err!("internal error: there is no session; please report it");
         };
-        let store = state.runtime_env().object_store(&url)?;
-        let mut files = url.list_all_files(&state, store.as_ref(), "").await?;
-        let Some(first) = files.try_next().await? else { return plan_err!("{location}: there is no such object") };
-        drop(files);
-        if !is_of_table(first.location.as_ref()) {
-            return plan_err!("cannot read {} in FROM: {}", location.at(first.location), readable());
-        }
-        let config = ListingTableConfig::new(url).infer_options(&state).await?;
-        let config = config.infer_partitions_from_path(&state).await?.infer_schema(&state).await?;
-        let table = ListingTable::try_new(config)?;
-        let cache = state.runtime_env().cache_manager.get_file_statistic_cache();
-        Ok(Arc::new(table.with_cache(cache)))
+        objects_table(&location, state, is_of_table, &readable()).await
     }
 
     /// The session that asks.

@@ -13,6 +13,7 @@ mod index;
 mod passages;
 mod program;
 mod reference;
+mod s3;
 mod search;
 mod similarity_join;
 mod slt;

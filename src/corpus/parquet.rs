@@ -12,10 +12,10 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringVie
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
+use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
-use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -31,6 +31,10 @@ use crate::store::Blocks;
 fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Box<Problem>> {
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
+        Ok(Err(ParquetError::External(error))) if error.is::<io::Error>() => {
+            return Err(Problem::new(file, error.to_string())
+                .remedy("run it again, or read what can be read with --on-error skip"));
+        }
         Ok(Err(error)) => error.to_string(),
         Err(_) => "the Parquet reader broke down on it".to_owned(),
     };

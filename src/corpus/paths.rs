@@ -355,8 +355,7 @@ fn spool(
     let path = copy.into_temp_path();
     let name = if label == STDIN { "stdin".to_owned() } else { label.to_owned() };
     let compression = Compression::of_first_bytes(&head);
-    let mut file =
-        InputFile {
+    let mut file = InputFile {
         path: path.to_path_buf(),
         label: label.to_owned(),
         name,

@@ -105,9 +105,10 @@ fn no_keys(error: &CredentialsError) -> String {
     }
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
     // The outermost says only that something went wrong.
-    let said = causes.skip(1).map(ToString::to_string).reduce(|all, cause| {
-        if all.contains(&cause) { all } else { format!("{all}: {cause}") }
-    });
+    let said = causes
+        .skip(1)
+        .map(ToString::to_string)
+        .reduce(|all, cause| if all.contains(&cause) { all } else { format!("{all}: {cause}") });
     let profile = variable(&["AWS_PROFILE"]).map(|name| format!(" of the profile {name}")).unwrap_or_default();
     format!(
         "there are no credentials{profile} ({}); check ~/.aws/config and ~/.aws/credentials, or sign in again",

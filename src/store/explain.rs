@@ -231,18 +231,22 @@ mod tests {
 
     fn said(text: &str, region: Option<&str>) -> String {
         let error = object_store::Error::Generic { store: "S3", source: text.to_owned().into() };
-        let asked =
-            Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region, is_anonymous: false };
+        let asked = Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region, is_anonymous: false };
         let explained = explain(error, &asked);
         Explained::of(&explained).unwrap().to_string()
     }
 
     #[test]
     fn answers_are_told_apart() {
-        let answer = |status: u16, xml: &str| format!("Server returned non-2xx status code: {status} X: <Error>{xml}</Error>");
+        let answer =
+            |status: u16, xml: &str| format!("Server returned non-2xx status code: {status} X: <Error>{xml}</Error>");
         for (status, xml, expected) in [
             (403, "<Code>InvalidAccessKeyId</Code>", "does not know the access key"),
-            (403, "<Code>SignatureDoesNotMatch</Code><StringToSign>AWS4</StringToSign>", "the secret key does not belong"),
+            (
+                403,
+                "<Code>SignatureDoesNotMatch</Code><StringToSign>AWS4</StringToSign>",
+                "the secret key does not belong",
+            ),
             (403, "<Code>RequestTimeTooSkewed</Code>", "the clock of this machine"),
             (403, "<Code>AccessDenied</Code>", "access is denied"),
             (404, "<Code>NoSuchBucket</Code>", "there is no bucket s3://b"),
@@ -270,8 +274,7 @@ mod tests {
             ("connection reset by peer", "broke"),
         ] {
             let error = HttpError::new(HttpErrorKind::Unknown, Told(text.to_owned()));
-            let asked =
-                Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region: None, is_anonymous: false };
+            let asked = Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region: None, is_anonymous: false };
             assert!(of_connection(&error, &asked).contains(expected), "{text}");
         }
     }

@@ -67,7 +67,7 @@ impl Location {
         } else {
             let key = rest[authority.len()..].trim_start_matches('/');
             let written = key.trim_end_matches('/');
-            let parsed = Key::parse(written).context("its key has an empty part, or one that is . or ..")?;
+            let Ok(parsed) = Key::parse(written) else { bail!("its key has an empty part, or one that is . or ..") };
             (parsed, key.len() != written.len() || key.is_empty())
         };
         Ok(Self { root, store, key, is_prefix })
@@ -76,10 +76,22 @@ impl Location {
     /// The folder below which the objects of a glob are, and the pattern of their names below it.
     pub(crate) fn split_glob(&self) -> Option<(Self, String)> {
         let key = self.key.as_ref();
-        let magic = key.find(['*', '?', '['])?;
+        let magic = key.find(['*', '?', '[', '{'])?;
         let split = key[..magic].rfind('/').map_or(0, |at| at + 1);
         let folder = Self { key: Key::parse(&key[..split]).ok()?, is_prefix: true, ..self.clone() };
         Some((folder, key[split..].to_owned()))
+    }
+
+    /// The prefix that the object of this name would be.
+    pub(crate) fn as_prefix(&self) -> Self {
+        Self { is_prefix: true, ..self.clone() }
+    }
+
+    /// The prefix that an object stands below.
+    pub(crate) fn folder(&self) -> Self {
+        let mut parts: Vec<_> = self.key.parts().collect();
+        parts.pop();
+        Self { key: parts.into_iter().collect(), ..self.as_prefix() }
     }
 
     /// The object of a key in the same store.
@@ -154,7 +166,9 @@ pub(crate) fn redacted(text: &str) -> String {
         let (before, after) = rest.split_at(at + 3);
         shown.push_str(before);
         let is_web = before.ends_with("http://") || before.ends_with("https://");
-        let end = after.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | ')')).unwrap_or(after.len());
+        let end = after
+            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | ')'))
+            .unwrap_or(after.len());
         let (url, more) = after.split_at(end);
         let (authority, path) = url.split_at(url.find(['/', '?', '#']).unwrap_or(url.len()));
         match authority.rsplit_once('@') {
@@ -197,7 +211,11 @@ mod tests {
             ("https://me:secret@h:8080/a%20b.csv?X-Amz-Signature=1", "https://h:8080", "a b.csv", false),
         ] {
             let location = of(text);
-            assert_eq!((location.root(), location.key().as_ref(), location.is_prefix()), (root, key, is_prefix), "{text}");
+            assert_eq!(
+                (location.root(), location.key().as_ref(), location.is_prefix()),
+                (root, key, is_prefix),
+                "{text}"
+            );
             assert!(!format!("{location:?} {location}").contains("secret"));
         }
         for text in ["s3:/b/x", "dir/x", "ftp://b/x", "C://x"] {

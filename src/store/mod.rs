@@ -17,6 +17,7 @@ mod location;
 mod object;
 mod registry;
 mod remote;
+mod table;
 
 pub(crate) use self::blocking::wait;
 pub(crate) use self::explain::Explained;
@@ -24,3 +25,4 @@ pub(crate) use self::http::Traffic;
 pub(crate) use self::location::{Location, redacted};
 pub(crate) use self::object::{Blocks, Object, ObjectReader};
 pub(crate) use self::registry::{Settings, Stores, configure, stores};
+pub(crate) use self::table::objects_table;

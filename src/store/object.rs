@@ -31,6 +31,7 @@ pub(crate) struct Object {
     pub(crate) size: u64,
     /// What says that it has not been changed since.
     e_tag: Option<String>,
+    /// When it was written, in seconds, as precise as headers have it.
     modified: i64,
 }
 
@@ -50,7 +51,7 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
 
 impl Object {
     fn new(location: Location, meta: ObjectMeta) -> Self {
-        Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp_micros() }
+        Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp() }
     }
 
     /// The object at a location, if there is one.
@@ -92,7 +93,7 @@ impl Object {
     /// Fails where this is not the object that was found.
     fn check(&self, meta: &ObjectMeta) -> io::Result<()> {
         let is_same_tag = self.e_tag.is_none() || self.e_tag == meta.e_tag;
-        let is_as_old = self.e_tag.is_some() || self.modified == meta.last_modified.timestamp_micros();
+        let is_as_old = self.e_tag.is_some() || self.modified == meta.last_modified.timestamp();
         if is_same_tag && is_as_old && self.size == meta.size {
             return Ok(());
         }
@@ -234,7 +235,8 @@ impl ChunkReader for Blocks {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         let end = start.checked_add(length as u64).filter(|end| *end <= self.object.size);
-        let end = end.ok_or_else(|| ParquetError::EOF(format!("{} bytes from {start} are more than there are", length)))?;
+        let end =
+            end.ok_or_else(|| ParquetError::EOF(format!("{} bytes from {start} are more than there are", length)))?;
         let first = start / BLOCK;
         if length as u64 > BLOCK {
             return Ok(self.object.read(start..end)?);

@@ -22,10 +22,15 @@ use super::blocking::wait;
 use super::http::{Connector, Traffic};
 use super::location::redacted;
 use super::remote::{About, Remote};
+use crate::seal::SealedStore;
 
 /// How often and how long a request is tried: with the last try, 190 seconds at most.
 const TRIES: RetryConfig = RetryConfig {
-    backoff: BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(10), base: 2.0 },
+    backoff: BackoffConfig {
+        init_backoff: Duration::from_millis(100),
+        max_backoff: Duration::from_secs(10),
+        base: 2.0,
+    },
     max_retries: 10,
     retry_timeout: Duration::from_secs(120),
 };
@@ -96,7 +101,8 @@ impl Stores {
         if let Some(made) = made.get(&key) {
             return Ok(Arc::clone(&made.store));
         }
-        let new = self.make(url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
+        let new =
+            self.make(url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
         let store = Arc::clone(&new.store);
         made.insert(key, new);
         Ok(store)
@@ -113,7 +119,13 @@ impl Stores {
         let connector = Connector::new(Arc::clone(&traffic), certificates()?);
         let root = redacted(&url[..url::Position::BeforePath]);
         let allow_http = self.settings.allow_http || variable(&["AWS_ALLOW_HTTP"]).is_some_and(|value| is_true(&value));
-        let mut about = About { root: root.clone(), endpoint: None, region: None, is_anonymous: self.settings.anonymous };
+        let mut about = About {
+            root: root.clone(),
+            endpoint: None,
+            region: None,
+            is_anonymous: self.settings.anonymous,
+            has_suffixes: !url.scheme().starts_with('a'),
+        };
         let inner: Arc<dyn ObjectStore> = match url.scheme() {
             "s3" | "s3a" => {
                 let region = self.settings.region.clone();
@@ -139,9 +151,7 @@ impl Stores {
                     builder.get_config_value(&AmazonS3ConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
                 if let Some(endpoint) = endpoint {
                     check_endpoint(&endpoint, allow_http)?;
-                    builder = builder
-                        .with_endpoint(&endpoint)
-                        .with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
+                    builder = builder.with_endpoint(&endpoint).with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
                     about.endpoint = Some(redacted(&endpoint));
                 }
                 about.region = Some(environment.region);
@@ -188,7 +198,9 @@ impl Stores {
             }
             scheme => bail!("{scheme}:// is no object store; known are s3, gs, az, abfss, https"),
         };
-        let store = Arc::new(Remote { inner, about: Arc::new(about) });
+        let remote: Arc<dyn ObjectStore> = Arc::new(Remote { inner, about: Arc::new(about) });
+        // Sealed files are checked as they are read.
+        let store = Arc::new(SealedStore::new(remote));
         Ok(Made { store, root, traffic })
     }
 }
@@ -238,5 +250,6 @@ fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
 fn certificates() -> Result<Vec<Certificate>> {
     let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Vec::new()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
-    Certificate::from_pem_bundle(&bundle).with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has no certificates"))
+    Certificate::from_pem_bundle(&bundle)
+        .with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has no certificates"))
 }

@@ -10,7 +10,7 @@ use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 
@@ -29,11 +29,13 @@ pub(super) struct About {
     pub(super) endpoint: Option<String>,
     pub(super) region: Option<String>,
     pub(super) is_anonymous: bool,
+    /// Whether the last bytes of an object can be asked for without knowing its size.
+    pub(super) has_suffixes: bool,
 }
 
 impl About {
     fn explained(&self, key: &Key, error: object_store::Error) -> object_store::Error {
-        let Self { root, endpoint, region, is_anonymous } = self;
+        let Self { root, endpoint, region, is_anonymous, .. } = self;
         let place = if key.as_ref().is_empty() { root.clone() } else { format!("{root}/{key}") };
         let asked = Asked {
             place: &place,
@@ -87,6 +89,14 @@ impl ObjectStore for Remote {
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
         let is_head = options.head;
+        let options = match options.range {
+            // Which they do not know.
+            Some(GetRange::Suffix(length)) if !self.about.has_suffixes => {
+                let size = self.inner.head(key).await.map_err(|error| self.about.explained(key, error))?.size;
+                GetOptions { range: Some(GetRange::Bounded(size.saturating_sub(length)..size)), ..options }
+            }
+            _ => options,
+        };
         match self.inner.get_opts(key, options).await {
             Ok(mut result) => {
                 if let object_store::GetResultPayload::Stream(stream) = result.payload {

@@ -18,9 +18,10 @@ use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use s3s::access::{S3Access, S3AccessContext};
-use s3s::auth::SimpleAuth;
+use s3s::auth::{S3Auth, SecretKey};
+use s3s::dto::{GetObjectInput, HeadObjectInput, Range};
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{Body, HttpError, S3Result, s3_error};
+use s3s::{Body, HttpError, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
 
@@ -33,8 +34,8 @@ async fn main() -> Result<()> {
     let [folder, key, secret, log] = arguments.as_slice() else { bail!("call it with FOLDER KEY SECRET LOG") };
     let files = FileSystem::new(folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let mut service = S3ServiceBuilder::new(files);
-    service.set_auth(SimpleAuth::from_single(key, secret.clone()));
-    service.set_access(Public);
+    service.set_auth(OneKey { key: key.clone(), secret: secret.clone() });
+    service.set_access(Public { folder: folder.into() });
     let log = File::options().create(true).append(true).open(log).context("cannot write LOG")?;
     let server = Arc::new(Server {
         service: service.build(),
@@ -132,8 +133,23 @@ fn error(status: u16, code: &str, more: &str) -> Response<Body> {
     response
 }
 
+/// Whoever signs, by one key.
+struct OneKey {
+    key: String,
+    secret: String,
+}
+
+#[async_trait::async_trait]
+impl S3Auth for OneKey {
+    async fn get_secret_key(&self, key: &str) -> S3Result<SecretKey> {
+        if key == self.key { Ok(self.secret.clone().into()) } else { Err(s3_error!(InvalidAccessKeyId)) }
+    }
+}
+
 /// The bucket `public` can be read by all.
-struct Public;
+struct Public {
+    folder: PathBuf,
+}
 
 #[async_trait::async_trait]
 impl S3Access for Public {
@@ -142,5 +158,24 @@ impl S3Access for Public {
             return Ok(());
         }
         Err(s3_error!(AccessDenied, "Signature is required"))
+    }
+
+    /// A folder is no object.
+    async fn head_object(&self, request: &mut S3Request<HeadObjectInput>) -> S3Result<()> {
+        let is_folder = self.folder.join(&request.input.bucket).join(&request.input.key).is_dir();
+        if is_folder { Err(s3_error!(NoSuchKey)) } else { Ok(()) }
+    }
+
+    /// The last bytes of an object that has fewer are all of it, which the server does not know.
+    async fn get_object(&self, request: &mut S3Request<GetObjectInput>) -> S3Result<()> {
+        let input = &mut request.input;
+        let size =
+            std::fs::metadata(self.folder.join(&input.bucket).join(&input.key)).map_or(u64::MAX, |file| file.len());
+        if let Some(Range::Suffix { length }) = input.range
+            && length > size
+        {
+            input.range = Some(Range::Int { first: 0, last: None });
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,327 @@
+//! Object stores, by a server of S3 on this machine: what commands read there and write there, and what they say when something
+//! is wrong.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Ended, Place, collection_jsonl};
+
+const KEY: &str = "AKIDEXAMPLE";
+const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
+
+/// A server with buckets, and a place that commands run in.
+struct Server {
+    place: Place,
+    process: Child,
+    address: String,
+}
+
+/// A request, as the server saw it.
+#[derive(Debug)]
+struct Request {
+    method: String,
+    target: String,
+    range: String,
+    status: u16,
+    bytes: u64,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It ends with its standard input.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    fn start() -> Self {
+        let place = Place::new();
+        for bucket in ["box", "public"] {
+            std::fs::create_dir_all(place.path("buckets").join(bucket)).unwrap();
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("ibid-s3-server");
+        let mut process = Command::new(program)
+            .args([place.path("buckets").as_os_str(), KEY.as_ref(), SECRET.as_ref(), place.path("log").as_os_str()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        Self { place, process, address: address.trim().to_owned() }
+    }
+
+    /// Where the server has an object of the bucket `box`.
+    fn object(&self, key: &str) -> PathBuf {
+        self.place.path("buckets/box").join(key)
+    }
+
+    fn put(&self, key: &str, contents: impl AsRef<[u8]>) {
+        let path = self.object(key);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
+    }
+
+    fn get(&self, key: &str) -> Vec<u8> {
+        std::fs::read(self.object(key)).unwrap()
+    }
+
+    /// The program, with nothing of this machine's own settings.
+    fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.place.command(arguments);
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {
+                command.env_remove(name);
+            }
+        }
+        let none = self.place.path("none");
+        command
+            .env("AWS_ENDPOINT_URL", &self.address)
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("AWS_CONFIG_FILE", &none)
+            .env("AWS_SHARED_CREDENTIALS_FILE", &none);
+        command
+    }
+
+    fn with_key<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(arguments);
+        command.args(["--allow-http"]).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
+        command
+    }
+
+    /// Runs the program with the arguments of a line.
+    #[track_caller]
+    fn ok(&self, line: &str) -> Ended {
+        let ended = end(self.with_key(line.split(' ')));
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+        ended
+    }
+
+    /// Runs what must fail, and gives what it said.
+    #[track_caller]
+    fn fails(&self, line: &str) -> String {
+        let ended = end(self.with_key(line.split(' ')));
+        assert_eq!(ended.code, Some(1), "{line}\n{}", ended.err);
+        ended.err
+    }
+
+    #[track_caller]
+    fn sql(&self, sql: &str) -> String {
+        let ended = end(self.with_key(["sql", sql, "--format", "csv"]));
+        assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
+        ended.text().to_owned()
+    }
+
+    /// What was asked since this was called last.
+    fn requests(&self) -> Vec<Request> {
+        let path = self.place.path("log");
+        let log = std::fs::read_to_string(&path).unwrap_or_default();
+        // The server appends to it.
+        std::fs::write(&path, "").unwrap();
+        let of_line = |line: &str| {
+            let parts: Vec<&str> = line.split('\t').collect();
+            let [method, target, range, status, bytes] = parts[..] else { panic!("{line}") };
+            Request {
+                method: method.to_owned(),
+                target: target.to_owned(),
+                range: range.to_owned(),
+                status: status.parse().unwrap(),
+                bytes: bytes.parse().unwrap_or(0),
+            }
+        };
+        log.lines().map(of_line).collect()
+    }
+}
+
+/// Runs a command, and looks for secrets in what it says.
+#[track_caller]
+fn end(mut command: Command) -> Ended {
+    let began = Instant::now();
+    let output = command.output().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(200), "{command:?} took {:?}", began.elapsed());
+    let ended =
+        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() };
+    for secret in [SECRET, "Signature=", "AWS4-HMAC"] {
+        assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
+    }
+    ended
+}
+
+#[test]
+fn from_takes_objects_prefixes_globs_and_partitions() {
+    let server = Server::start();
+    server.put("n/one.csv", "a,b\n1,x\n2,y\n");
+    server.put("n/two.csv", "a,b\n3,z\n");
+    server.put("n/deep/three.csv", "a,b\n4,w\n");
+    server.put("n/a b#1?.csv", "a,b\n9,v\n");
+    server.put("parts/year=2023/x.csv", "a\n1\n");
+    server.put("parts/year=2024/x.csv", "a\n2\n3\n");
+    server.put("lines.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
+    assert_eq!(server.sql("SELECT * FROM 's3://box/n/one.csv' ORDER BY a"), "a,b\n1,x\n2,y\n");
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/'"), "s\n19\n");
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/*.csv'"), "s\n15\n");
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/{one,deep/three}.csv'"), "s\n7\n");
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/*/*.csv'"), "s\n4\n");
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/**/t*.csv'"), "s\n7\n");
+    assert_eq!(server.sql("SELECT a FROM 's3://box/n/a b#1?.csv'"), "a\n9\n");
+    assert_eq!(
+        server.sql("SELECT a, year FROM 's3://box/parts/' WHERE year = '2024' ORDER BY a"),
+        "a,year\n2,2024\n3,2024\n"
+    );
+    assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/lines.jsonl'"), "s\n3\n");
+    let external = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/n/one.csv' OPTIONS ('has_header' 'true'); \
+                    SELECT sum(a) AS s FROM t";
+    assert_eq!(server.sql(external), "s\n3\n");
+    let said = server.fails("sql SELECT(1)FROM's3://box/none.csv'");
+    assert!(said.contains("s3://box/none.csv: there is no such object"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_is_told_apart() {
+    let server = Server::start();
+    server.put("x.jsonl", "{\"text\": \"a\"}\n");
+    std::fs::write(server.place.path("buckets/public/x.jsonl"), "{\"text\": \"a\"}\n").unwrap();
+    for (input, expected) in [
+        ("s3://box/none.jsonl", "s3://box/none.jsonl does not exist"),
+        ("s3://box/none/", "s3://box/none/ holds no object"),
+        ("s3://box/x*.csv", "s3://box/x*.csv matches no object"),
+        ("s3://nobucket/x.jsonl", "there is no bucket s3://nobucket at http://127.0.0.1:"),
+        ("s3://skewed/x.jsonl", "the clock of this machine is too far from that of the server, which is at 2001"),
+        ("s3://denied/x.jsonl", "access is denied"),
+        ("s3://expired/x.jsonl", "the session token has expired"),
+        ("s3://malformed/x.jsonl", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
+        ("s3://elsewhere/x.jsonl", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
+        ("s3://box/../x.jsonl", "its key has an empty part"),
+        ("s3:///x.jsonl", "cannot be read"),
+        ("ftp://b/x.jsonl", "ftp://b/x.jsonl does not exist"),
+    ] {
+        let said = server.fails(&format!("pairs {input}"));
+        assert!(said.contains(expected), "{input}: {said}");
+        // Once, and without what the libraries say.
+        assert!(said.lines().count() == 1 && !said.contains("Generic") && !said.contains("Error"), "{input}: {said}");
+    }
+    let of_sql = server.fails("sql SELECT(1)FROM's3://skewed/x.csv'");
+    assert!(of_sql.contains("the clock of this machine") && !of_sql.contains("Generic"), "{of_sql}");
+
+    let wrong = |name: &str, value: &str, expected: &str| {
+        let mut command = server.with_key(["pairs", "s3://box/x.jsonl"]);
+        command.env(name, value);
+        let ended = end(command);
+        assert_eq!(ended.code, Some(1));
+        assert!(ended.err.contains(expected), "{name}: {}", ended.err);
+    };
+    wrong("AWS_ACCESS_KEY_ID", "AKIDOTHER", "does not know the access key");
+    wrong("AWS_SECRET_ACCESS_KEY", "other", "the secret key does not belong to the access key");
+    wrong("AWS_ENDPOINT_URL", "http://127.0.0.1:1", "nothing listens at http://127.0.0.1:1");
+    wrong("AWS_ENDPOINT_URL", "http://no-such-host.invalid", "is not known");
+    wrong("AWS_ENDPOINT_URL", &server.address.replace("http:", "https:"), "no encrypted connection");
+    wrong("AWS_ENDPOINT_URL", "http://me:pa55@127.0.0.1:1", "nothing listens at http://***@127.0.0.1:1");
+    wrong("AWS_ENDPOINT_URL", "here", "here is no address of a server");
+
+    let ended = end(server.command(["pairs", "s3://box/x.jsonl", "--allow-http"]));
+    assert!(ended.err.contains("there are no credentials; set AWS_ACCESS_KEY_ID"), "{}", ended.err);
+    let ended = end(server.command(["pairs", "s3://box/x.jsonl"]));
+    assert!(ended.err.contains("is not encrypted; use https://, or say --allow-http"), "{}", ended.err);
+    let ended = end(server.command(["pairs", "s3://box/x.jsonl", "--allow-http", "--no-sign-request"]));
+    assert!(ended.err.contains("it may not be read without a key"), "{}", ended.err);
+    let ended = end(server.command(["pairs", "s3://public/x.jsonl", "--allow-http", "--no-sign-request"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+}
+
+#[test]
+fn keys_come_from_profiles() {
+    let server = Server::start();
+    server.put("x.jsonl", "{\"text\": \"a\"}\n");
+    let config = format!(
+        "[profile keys]\nregion = eu-west-3\nendpoint_url = {}\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n\
+         [profile process]\ncredential_process = /bin/sh {}\n",
+        server.address,
+        server.place.path("keys.sh").display()
+    );
+    server.place.write("config", config);
+    let keys = format!("echo '{{\"Version\": 1, \"AccessKeyId\": \"{KEY}\", \"SecretAccessKey\": \"{SECRET}\"}}'\n");
+    server.place.write("keys.sh", keys);
+    server
+        .place
+        .write("credentials", format!("[stored]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n"));
+    let run = |profile: &str| {
+        let mut command = server.command(["pairs", "s3://box/x.jsonl", "--allow-http"]);
+        command
+            .env("AWS_CONFIG_FILE", server.place.path("config"))
+            .env("AWS_SHARED_CREDENTIALS_FILE", server.place.path("credentials"))
+            .env("AWS_PROFILE", profile);
+        if profile == "keys" {
+            command.env_remove("AWS_ENDPOINT_URL");
+        }
+        end(command)
+    };
+    for profile in ["keys", "process", "stored"] {
+        let ended = run(profile);
+        assert_eq!(ended.code, Some(0), "{profile}: {}", ended.err);
+    }
+    let said = run("none").err;
+    assert!(said.contains("no credentials of the profile none"), "{said}");
+}
+
+#[test]
+fn inputs_are_read_as_files_are() {
+    let server = Server::start();
+    let made = collection_jsonl(120, 3);
+    let lines: Vec<&str> = made.lines().collect();
+    server.place.write("in/a.jsonl", lines[..40].join("\n"));
+    server.place.write("in/sub/b.jsonl.gz", gzip(lines[40..80].join("\n").as_bytes()));
+    server.place.write("in/sub/c.txt", "A text of one sentence.");
+    server.place.write("in/.hidden/d.txt", "It is hidden.");
+    let made = ["sql", "SELECT 'e1' AS id, 'A few words.' AS text", "-o", "in/e.parquet"];
+    assert_eq!(server.place.run_with(made, "").code, Some(0));
+    copy(&server.place.path("in"), &server.object("in"));
+    for (local, remote) in
+        [("in", "s3://box/in/"), ("in", "s3://box/in"), ("in/**/*.jsonl*", "s3://box/in/**/*.jsonl*")]
+    {
+        server.place.ok(&format!("ingest {local} -o here"));
+        server.ok(&format!("ingest {remote} -o there"));
+        for file in ["documents.parquet", "sentences.parquet"] {
+            let [here, there] = ["here", "there"].map(|folder| server.place.read(format!("{folder}/{file}")));
+            assert!(here == there, "{remote} {file}");
+        }
+    }
+    // More than a piece of a request, and more than a page of a listing.
+    let long: String =
+        (0..120_000).map(|n| format!("{{\"id\": \"{n}\", \"text\": \"This is the text {n} of many.\"}}\n")).collect();
+    server.put("long.jsonl", &long);
+    server.place.write("long.jsonl", &long);
+    server.requests();
+    server.ok("ingest s3://box/long.jsonl -o there");
+    let requests = server.requests();
+    let pieces = requests.iter().filter(|request| request.method == "GET").count();
+    // Twice: for the columns, and for the rows.
+    assert_eq!(pieces, 2 * long.len().div_ceil(4 << 20), "{requests:?}");
+    server.place.ok("ingest long.jsonl -o here");
+    assert!(server.place.read("here/documents.parquet") == server.place.read("there/documents.parquet"));
+    for n in 0..1100 {
+        server.put(&format!("many/{n:04}.txt"), format!("Text {n}."));
+    }
+    assert!(server.ok("ingest s3://box/many/ -o many").err.contains("documents 1,100"));
+}
+
+fn gzip(data: &[u8]) -> Vec<u8> {
+    use std::io::Write as _;
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
