@@ -6,16 +6,17 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
-use datafusion::common::{GetExt, Result, plan_err};
+use datafusion::common::{GetExt, Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 
+use crate::export::table_files;
 use crate::index::Index;
 use crate::ingest::Needed;
-use crate::store::{Location, objects_table, redacted};
+use crate::store::{Location, Object, objects_table, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -85,6 +86,24 @@ impl FileTables {
         let Some(state) = self.state() else {
             return plan_err!("internal error: there is no session; please report it");
         };
+        // The files of a corpus have other names in a store than on this machine, and those of an index are many.
+        let table =
+            location.key().filename().and_then(|name| name.strip_suffix(".parquet")).unwrap_or_default().to_owned();
+        if ["documents", "sentences"].contains(&table.as_str()) {
+            let failed = |error: anyhow::Error| plan_datafusion_err!("{error:#}");
+            let folder = location.folder();
+            if Object::find(&location).map_err(failed)?.is_none() {
+                let named = table_files(&folder, &[&table]).map_err(failed)?;
+                if let Some(file) = named.and_then(|files| files.into_iter().next())
+                    && let Some(named) = Location::of_path(&file).map_err(failed)?
+                {
+                    return objects_table(&named, state, is_of_table, &readable()).await;
+                }
+                if let Some(table) = self.of_index(Path::new(&location.to_string()))? {
+                    return Ok(table);
+                }
+            }
+        }
         objects_table(&location, state, is_of_table, &readable()).await
     }
 

@@ -19,6 +19,7 @@ use crate::corpus::{Documents, Summary};
 use crate::pipeline::query::CORPUS_SENTENCES;
 use crate::seal::{SealedWriter, Written};
 use crate::session::session;
+use crate::store::Location;
 
 /// The files of a corpus folder.
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
@@ -67,10 +68,18 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
     Ok(())
 }
 
-/// The statement that makes a table of a corpus folder known.
-pub(crate) fn statement(prefix: &str, folder: &Path, table: &str) -> String {
-    let path = folder.join(format!("{table}.parquet")).display().to_string().replace('\'', "''");
+/// The statement that makes a file of a corpus known as a table.
+pub(crate) fn statement(prefix: &str, file: &Path, table: &str) -> String {
+    let path = location(file).replace('\'', "''");
     format!("CREATE EXTERNAL TABLE {prefix}{table} STORED AS PARQUET LOCATION '{path}'")
+}
+
+/// A file or an object, as DataFusion names it.
+pub(crate) fn location(file: &Path) -> String {
+    match Location::of_path(file) {
+        Ok(Some(location)) => location.url().to_string(),
+        _ => file.display().to_string(),
+    }
 }
 
 /// The tables of a corpus folder and their files.

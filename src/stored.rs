@@ -3,25 +3,34 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
-use datafusion::prelude::SessionContext;
+use anyhow::{Context, Result};
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use serde_json::{Value, json};
 
-use crate::export::Manifest;
+use crate::export::{Manifest, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
 use crate::seal::seal_of;
+use crate::store::Location;
 
 /// A collection that needs not be read in first.
 #[derive(Debug, Clone)]
 pub(crate) enum Stored {
     Corpus(PathBuf),
+    /// A corpus in an object store, with the files of its tables.
+    Objects {
+        folder: PathBuf,
+        files: Vec<PathBuf>,
+    },
     Index(Index),
 }
 
 impl Stored {
     /// The collection that is stored at `path`, if one is.
     pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
+        if let Some(location) = Location::of_path(path)? {
+            return Self::at_location(path, &location);
+        }
         Ok(if ingest::is_corpus(path) {
             Some(Self::Corpus(path.to_path_buf()))
         } else if Index::is_at(path) {
@@ -31,10 +40,22 @@ impl Stored {
         })
     }
 
+    fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {
+        // What has the name of a file or of many is no folder, and is not asked for as one.
+        let is_file = !location.is_prefix() && location.key().extension().is_some();
+        if is_file || location.is_web() || location.split_glob().is_some() {
+            return Ok(None);
+        }
+        if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
+            return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
+        }
+        Ok(if Index::is_at(path) { Some(Self::Index(Index::open(path)?)) } else { None })
+    }
+
     /// What it is, to people.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
-            Self::Corpus(_) => "a corpus",
+            Self::Corpus(_) | Self::Objects { .. } => "a corpus",
             Self::Index(_) => "an index",
         }
     }
@@ -43,6 +64,10 @@ impl Stored {
     pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
         match self {
             Self::Corpus(folder) => vec![folder.join(format!("{table}.parquet"))],
+            Self::Objects { files, .. } => {
+                let places = Needed::DocumentsAndSentences.tables().iter().zip(files);
+                places.filter(|(name, _)| **name == table).map(|(_, file)| file.clone()).collect()
+            }
             Self::Index(index) => index.files(table),
         }
     }
@@ -70,6 +95,22 @@ impl Stored {
                 }
                 return ingest::register(session, prefix, folder, needed).await;
             }
+            Self::Objects { folder, .. } => {
+                let manifest = Manifest::of(folder)?;
+                for table in needed.tables() {
+                    for file in self.files(table) {
+                        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+                        if let Some(manifest) = &manifest {
+                            manifest.check(folder, &[name])?;
+                        }
+                        let url = ingest::location(&file);
+                        let read =
+                            session.register_parquet(format!("{prefix}{table}"), url, ParquetReadOptions::default());
+                        read.await.with_context(|| format!("cannot read {}", file.display()))?;
+                    }
+                }
+                return Ok(());
+            }
             Self::Index(index) => index,
         };
         index.check(needed)?;
@@ -85,7 +126,11 @@ impl Stored {
     pub(crate) fn statements(&self, prefix: &str, needed: Needed) -> Result<Vec<String>> {
         let statement = |table: &&str| -> Result<String> {
             Ok(match self {
-                Self::Corpus(folder) => ingest::statement(prefix, folder, table),
+                Self::Corpus(folder) => ingest::statement(prefix, &folder.join(format!("{table}.parquet")), table),
+                Self::Objects { .. } => {
+                    let file = self.files(table).into_iter().next().unwrap_or_default();
+                    ingest::statement(prefix, &file, table)
+                }
                 Self::Index(index) => format!("CREATE VIEW {prefix}{table} AS\n{}", index.select(table)?),
             })
         };

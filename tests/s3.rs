@@ -325,3 +325,139 @@ fn copy(from: &Path, to: &Path) {
         }
     }
 }
+
+#[test]
+fn results_are_those_of_files() {
+    let server = Server::start();
+    let made = collection_jsonl(150, 4);
+    server.place.write("made.jsonl", &made);
+    server.put("made.jsonl", &made);
+    server.place.ok("ingest made.jsonl -o made");
+    server.ok("ingest s3://box/made.jsonl -o s3://box/made/");
+    let names = |folder: &str| {
+        let mut names: Vec<_> = std::fs::read_dir(server.object(folder))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    let [documents, manifest, sentences] = &names("made")[..] else { panic!("{:?}", names("made")) };
+    assert_eq!(manifest, "manifest.json");
+    for (table, remote) in [("documents", documents), ("sentences", sentences)] {
+        assert!(
+            server.place.read(format!("made/{table}.parquet")) == server.get(&format!("made/{remote}")),
+            "{remote}"
+        );
+    }
+    server.place.write("quotes.jsonl", made.lines().take(3).collect::<Vec<_>>().join("\n"));
+    server.put("quotes.jsonl", server.place.read("quotes.jsonl"));
+    for (command, output) in [
+        ("passages MADE", "out.parquet"),
+        ("passages MADE --against MADE.jsonl --capped CAPPED", "out.csv"),
+        ("pairs MADE --unit sentence --threshold 0.7", "out.ndjson"),
+        ("pairs MADE --threshold 0.05", "out.parquet"),
+        ("threads MADE --field text --threshold 0.2", "out.parquet"),
+        ("containment MADE", "out.csv"),
+        ("search MADE --queries QUOTES", "out.csv"),
+    ] {
+        let line = |root: &str| {
+            let command =
+                command.replace("MADE", &format!("{root}made")).replace("QUOTES", &format!("{root}quotes.jsonl"));
+            format!("{} -o {root}{output}", command.replace("CAPPED", &format!("{root}capped.csv")))
+        };
+        server.place.ok(&line(""));
+        server.ok(&line("s3://box/"));
+        assert!(server.place.read(output) == server.get(output), "{command}");
+        assert!(server.place.read(output).len() > 100, "{command}: hardly a result");
+    }
+    assert_eq!(server.place.read("capped.csv"), server.get("capped.csv"));
+    server.place.ok("clusters made -o groups");
+    server.ok("clusters s3://box/made/ -o s3://box/groups");
+    for name in names("groups").iter().filter(|name| *name != "manifest.json") {
+        let local = format!("groups/{}.parquet", name.rsplit_once('-').unwrap().0);
+        assert!(server.place.read(local) == server.get(&format!("groups/{name}")), "{name}");
+    }
+    let count = "SELECT count(*) AS n FROM";
+    assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n150\n");
+    let script = server.ok("pairs s3://box/made/ --show-sql").text().to_owned();
+    let ended = end(server.with_key(["sql", "-c", &script, "--format", "csv"]));
+    assert_eq!(ended.text(), server.place.ok("pairs made --format csv"));
+
+    // A corpus that was copied there.
+    copy(&server.place.path("made"), &server.object("copied"));
+    server.ok("pairs s3://box/copied -o s3://box/again.parquet");
+    // Another corpus takes its place; what is of somebody else stays.
+    server.ok("ingest s3://box/quotes.jsonl -o s3://box/made");
+    assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n3\n");
+    server.put("made/thesis.tex", "years of work");
+    let said = server.fails("ingest s3://box/quotes.jsonl -o s3://box/made");
+    assert!(said.contains("it holds s3://box/made/thesis.tex, which ibid did not write"), "{said}");
+    for (line, expected) in [
+        ("pairs quotes.jsonl -o s3://nobucket/x.csv", "there is no bucket s3://nobucket"),
+        ("pairs quotes.jsonl -o s3://box/x/", "it is a folder; name a file"),
+        ("pairs quotes.jsonl -o s3://skewed/x.csv", "the clock of this machine"),
+        ("ingest quotes.jsonl -o s3://nobucket/x/", "there is no bucket s3://nobucket"),
+    ] {
+        let said = server.fails(line);
+        assert!(said.contains(expected), "{line}: {said}");
+    }
+    let left = std::fs::read_dir(server.place.path("tmp")).unwrap().count();
+    assert_eq!(left, 0);
+}
+
+#[test]
+fn a_query_fetches_what_it_needs() {
+    let server = Server::start();
+    // Text that does not compress, in several groups of rows.
+    let rows = "SELECT value AS n, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 400000)";
+    let ended = end(server.with_key(["sql", rows, "-o", "s3://box/big.parquet"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let size = server.get("big.parquet").len() as u64;
+    assert!(size > 20_000_000, "{size}");
+    // It was written in parts.
+    assert!(server.requests().iter().filter(|request| request.target.contains("partNumber=")).count() > 1);
+    assert_eq!(server.sql("SELECT sum(n) AS s FROM 's3://box/big.parquet' WHERE n <= 1000"), "s\n500500\n");
+    let requests = server.requests();
+    let read: u64 = requests.iter().map(|request| request.bytes).sum();
+    assert!(read < size / 8, "{read} of {size}: {requests:#?}");
+    assert!(requests.len() < 20, "{requests:#?}");
+    assert!(requests.iter().all(|request| request.method != "GET" || !request.range.is_empty()), "{requests:#?}");
+
+    let said = server.ok("ingest s3://box/big.parquet --text-column text --id-column n -o there").err;
+    let requests = server.requests();
+    let read: u64 = requests.iter().filter(|request| request.method == "GET").map(|request| request.bytes).sum();
+    assert!(read < size * 11 / 10, "{read} of {size}");
+    assert!(said.contains(&format!("in {} requests", requests.len())), "{said}\n{requests:#?}");
+}
+
+#[test]
+fn an_index_grows_in_a_store() {
+    let server = Server::start();
+    let made = collection_jsonl(90, 8);
+    let lines: Vec<&str> = made.lines().collect();
+    for (i, part) in lines.chunks(30).enumerate() {
+        server.place.write(&format!("{i}.jsonl"), part.join("\n"));
+        server.place.ok(&format!("passages index --add {i}.jsonl -o {i}.csv"));
+        server.ok(&format!("passages s3://box/index/ --add {i}.jsonl -o s3://box/{i}.csv"));
+        assert_eq!(server.place.read(format!("{i}.csv")), server.get(&format!("{i}.csv")), "{i}");
+    }
+    assert_eq!(
+        server.place.ok("passages index --format csv"),
+        server.ok("passages s3://box/index --format csv").text()
+    );
+    assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/index/documents.parquet'"), "n\n90\n");
+    server.put("other/x.txt", "x");
+    let said = server.fails("passages s3://box/other/ --add 0.jsonl");
+    assert!(said.contains("s3://box/other/ is no index: it holds s3://box/other/x.txt"), "{said}");
+    // Two runs at once: both are in, one after the other.
+    server.place.write("x.jsonl", "{\"id\": \"x\", \"text\": \"The first of the two that come at once.\"}\n");
+    server.place.write("y.jsonl", "{\"id\": \"y\", \"text\": \"The second of the two that come at once.\"}\n");
+    std::thread::scope(|scope| {
+        for name in ["x", "y"] {
+            let server = &server;
+            scope.spawn(move || server.ok(&format!("passages s3://box/index --add {name}.jsonl -o {name}.csv")));
+        }
+    });
+    assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/index/documents.parquet'"), "n\n92\n");
+}

@@ -189,6 +189,14 @@ impl<'a, F: Finds> Adding<'a, F> {
                 check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
                 batch
             }
+            Some(stored @ Stored::Objects { .. }) => {
+                check_pages(&reading.pages, false)?;
+                let batch = reader.fetch(&stored)?;
+                ingest::register(&reader.workspace.session, "added_", &batch, NEEDED).await?;
+                let documents = reader.workspace.session.table("added_documents").await?;
+                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
+                batch
+            }
             Some(Stored::Index(index)) => {
                 bail!("{} is an index; add what it was made of", index.folder().display())
             }

@@ -3,6 +3,7 @@ use std::io::Write as _;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
+use parquet::file::reader::Length as _;
 
 use super::Ending;
 use super::pairs::Pairs;
@@ -10,6 +11,7 @@ use super::passages::Passages;
 use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
+use crate::store::Source;
 use crate::stored::Stored;
 
 /// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
@@ -103,7 +105,7 @@ impl Explain {
     async fn size(&self, run: &Run<'_>, method: &Method<'_>, stored: &[Stored]) -> Result<String> {
         let tables: &[&str] = if method.unit.0 == "documents" { &["documents"] } else { &["documents", "sentences"] };
         let files = stored.iter().flat_map(|stored| tables.iter().flat_map(|table| stored.files(table)));
-        let bytes = files.filter_map(|file| std::fs::metadata(file).ok()).map(|file| file.len()).sum();
+        let bytes = files.filter_map(|file| Source::open(&file).ok()).map(|file| file.len()).sum();
         let mut said = format!("{} to read", mebibytes(bytes));
         for table in tables {
             let _ = write!(said, ", {} {table}", grouped(run.count(table).await?.iter().sum()));

@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::options::{InputOptions, RunOptions};
-use super::run::{Run, grouped, list_left_out, say};
+use super::run::{Run, grouped, list_left_out, say, say_traffic};
 use super::{Ending, run};
 use crate::corpus;
 use crate::export::{Manifest, StagedFolder};
@@ -52,6 +52,7 @@ impl Ingest {
                 grouped(summary.skipped_count),
                 began.elapsed().as_secs_f64()
             ));
+            say_traffic();
             list_left_out(&summary);
         }
         Ok(if self.running.strict && summary.skipped_count > 0 { Ending::NotStrict } else { Ending::Done })

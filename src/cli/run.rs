@@ -32,7 +32,7 @@ use crate::ingest::{self, Needed};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace};
 use crate::session::session;
-use crate::store::{Explained, redacted, stores};
+use crate::store::{Explained, Location, Object, redacted, stores};
 use crate::stored::Stored;
 use crate::terminal::{Screen, visible};
 
@@ -257,6 +257,24 @@ impl<'a> Run<'a> {
         })
     }
 
+    /// Copies a corpus of an object store into the workspace.
+    pub(super) fn fetch(&self, corpus: &Stored) -> Result<PathBuf> {
+        let folder = self.workspace.folder().join("fetched");
+        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+        for table in Needed::DocumentsAndSentences.tables() {
+            for file in corpus.files(table) {
+                let failed = || format!("cannot read {}", file.display());
+                let location = Location::of_path(&file)?.with_context(failed)?;
+                let object = Object::find(&location)?.with_context(failed)?;
+                let copy = folder.join(format!("{table}.parquet"));
+                let mut to =
+                    std::fs::File::create(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
+                std::io::copy(&mut object.reader()?, &mut to).with_context(failed)?;
+            }
+        }
+        Ok(folder)
+    }
+
     /// Opens what there is to read. `alone` says that nothing else is read.
     pub(super) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.progress.set_message("reading");
@@ -422,6 +440,9 @@ impl<'a> Run<'a> {
         let parts = counts.iter().copied().chain([("capped", capped), ("skipped", self.skipped())]);
         let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
         self.say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
+        if !self.options.quiet {
+            say_traffic();
+        }
     }
 
     /// Says something, unless nothing is to be said.
@@ -448,6 +469,27 @@ impl<'a> Run<'a> {
             grouped(count)
         ));
         Ok(())
+    }
+}
+
+/// Says what went to and from object stores.
+pub(super) fn say_traffic() {
+    for (name, traffic) in stores().traffic() {
+        let [read, written] = [traffic.read(), traffic.written()].map(bytes_for_people);
+        let wrote = if traffic.written() > 0 { format!(", wrote {written}") } else { String::new() };
+        say(&format!("{name}: read {read}{wrote} in {} requests", grouped(traffic.requests())));
+    }
+}
+
+/// A number of bytes.
+fn bytes_for_people(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let of = |unit: u32| bytes as f64 / f64::from(unit);
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", of(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", of(1_000_000)),
+        _ => format!("{:.1} GB", of(1_000_000_000)),
     }
 }
 
@@ -525,10 +567,13 @@ impl Compared<'_> {
 /// The statements that make inputs known once they have been read in.
 pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec<String> {
     let corpus = format!("{prefix}corpus");
-    let mut statements: Vec<_> =
-        needed.tables().iter().map(|table| ingest::statement(prefix, Path::new(&corpus), table)).collect();
+    let mut statements: Vec<_> = needed
+        .tables()
+        .iter()
+        .map(|table| ingest::statement(prefix, &Path::new(&corpus).join(format!("{table}.parquet")), table))
+        .collect();
     if let Some(first) = statements.first_mut() {
-        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", inputs.join(" ")));
+        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", redacted(&inputs.join(" "))));
     }
     statements
 }

@@ -3,8 +3,7 @@
 //! The text column is text, or bytes that are UTF-8; the id column is text or whole numbers. Records have no lines:
 //! errors name them by number.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -12,19 +11,17 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringVie
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
-use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
-use parquet::file::reader::{ChunkReader, Length};
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
-use crate::store::Blocks;
+use crate::store;
 
 /// Runs a call into the Parquet reader. A damaged file can make the reader panic, on sums that overflow and indices out
 /// of range: such a file is bad input like any other. What panicked is dropped, never used again.
@@ -42,59 +39,8 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
         .remedy("write the file again, or read what can be read with --on-error skip"))
 }
 
-/// A file or an object.
-#[derive(Debug)]
-enum Input {
-    File(File),
-    Object(Blocks),
-}
-
-impl Input {
-    fn open(file: &InputFile) -> io::Result<Self> {
-        Ok(match &file.object {
-            Some(object) => Self::Object(Blocks::new(object.clone(), 1)),
-            None => Self::File(File::open(&file.path)?),
-        })
-    }
-
-    /// The same, to be read by columns.
-    fn by_columns(&self, columns: usize) -> io::Result<Self> {
-        Ok(match self {
-            Self::File(file) => Self::File(file.try_clone()?),
-            Self::Object(blocks) => Self::Object(blocks.for_readers(columns)),
-        })
-    }
-}
-
-impl Length for Input {
-    fn len(&self) -> u64 {
-        match self {
-            Self::File(file) => file.len(),
-            Self::Object(blocks) => blocks.len(),
-        }
-    }
-}
-
-impl ChunkReader for Input {
-    type T = Box<dyn Read + Send>;
-
-    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        Ok(match self {
-            Self::File(file) => Box::new(file.get_read(start)?),
-            Self::Object(blocks) => Box::new(blocks.get_read(start)?),
-        })
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        match self {
-            Self::File(file) => file.get_bytes(start, length),
-            Self::Object(blocks) => blocks.get_bytes(start, length),
-        }
-    }
-}
-
-fn open(file: &InputFile) -> Result<(Input, ArrowReaderMetadata), Box<Problem>> {
-    let opened = Input::open(file).map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Problem>> {
+    let opened = file.source().map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
     let metadata = guarded(&file.label, || ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new()))?;
     Ok((opened, metadata))
 }
@@ -138,7 +84,7 @@ pub(crate) fn batches(
 
 struct Batches {
     context: Context,
-    file: Input,
+    file: store::Source,
     metadata: ArrowReaderMetadata,
     /// The row groups that have not been begun.
     groups: std::ops::Range<usize>,
@@ -189,7 +135,7 @@ impl Batches {
             let (file, metadata) = (&self.file, self.metadata.clone());
             self.reader = Some(guarded(label, || {
                 let columns = metadata.metadata().file_metadata().schema_descr().num_columns();
-                ParquetRecordBatchReaderBuilder::new_with_metadata(file.by_columns(columns)?, metadata)
+                ParquetRecordBatchReaderBuilder::new_with_metadata(file.for_readers(columns)?, metadata)
                     .with_row_groups(vec![group])
                     .with_batch_size(rows)
                     .build()

@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 
 use super::compression::{Compression, Stream};
 use super::problem::Error;
-use crate::store::{Location, Object};
+use crate::store::{Location, Object, Source};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,6 +69,14 @@ pub(crate) struct InputFile {
 }
 
 impl InputFile {
+    /// Opens it to be read in parts.
+    pub(crate) fn source(&self) -> io::Result<Source> {
+        Ok(match &self.object {
+            Some(object) => Source::of_object(object.clone()),
+            None => Source::File(File::open(&self.path)?),
+        })
+    }
+
     /// Opens it to be read from its beginning to its end.
     pub(crate) fn open(&self) -> io::Result<Box<dyn Read + Send>> {
         Ok(match &self.object {

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::seal::{Root, seal_of};
+use crate::store::read_whole;
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -51,9 +52,8 @@ impl Manifest {
     /// The manifest of a folder, if it has one.
     pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
-        let json = match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.with_context(|| format!("cannot read {}", path.display()))?,
+        let Some(json) = read_whole(&path).with_context(|| format!("cannot read {}", path.display()))? else {
+            return Ok(None);
         };
         let manifest = serde_json::from_slice(&json).map_err(anyhow::Error::new).and_then(Self::of_json);
         manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)

@@ -6,10 +6,12 @@
 
 mod format;
 mod manifest;
+mod objects;
 mod spreadsheet;
 mod staging;
 mod table;
 
 pub(crate) use format::{Form, Format, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
+pub(crate) use objects::table_files;
 pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

@@ -6,7 +6,9 @@ use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
 use super::MANIFEST;
+use super::objects::{self, ObjectsFolder};
 use crate::cleanup;
+use crate::store::{self, Location, When};
 
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
@@ -52,30 +54,49 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
+/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before. Its place may be that of an object.
 pub(crate) struct StagedFile {
     file: NamedTempFile,
     parent: PathBuf,
     target: PathBuf,
+    object: Option<Location>,
 }
 
 impl StagedFile {
     /// Whether a file can take its place at `target`, to be known before the work for it begins.
     pub(crate) fn check(target: &Path) -> Result<()> {
-        Self::create(target).map(drop)
+        let staged = Self::create(target)?;
+        staged
+            .object
+            .as_ref()
+            .map_or(Ok(()), store::check_writable)
+            .with_context(|| format!("cannot write {}", staged.name()))
+    }
+
+    /// What it is called, to people.
+    fn name(&self) -> String {
+        self.object.as_ref().map_or_else(|| self.target.display().to_string(), ToString::to_string)
     }
 
     pub(crate) fn create(target: &Path) -> Result<Self> {
-        if target.is_dir() {
+        let object = Location::of_path(target)?;
+        if object.as_ref().is_some_and(Location::is_prefix) || target.is_dir() {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
-        let (parent, prefix) = place(target)?;
+        let (parent, prefix) = match &object {
+            Some(_) => (std::env::temp_dir(), objects::PREFIX.to_owned()),
+            None => place(target)?,
+        };
         let file = cleanup::noted(|| staging(&prefix, 0o666).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        Ok(Self { file, parent, target: target.to_path_buf() })
+        Ok(Self { file, parent, target: target.to_path_buf(), object })
     }
 
     pub(crate) fn commit(mut self) -> Result<()> {
+        if let Some(object) = &self.object {
+            self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
+            return store::put(self.file.path(), object, When::Always).map(drop);
+        }
         let failed = || format!("cannot write {}", self.target.display());
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
         self.file.persist(&self.target).map_err(|error| error.error).with_context(failed)?;
@@ -84,6 +105,10 @@ impl StagedFile {
 
     /// As [`commit`](Self::commit), but only where there is no such file yet: of several at once one is told that it was so.
     pub(crate) fn commit_new(mut self) -> Result<bool> {
+        if let Some(object) = &self.object {
+            self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
+            return store::put(self.file.path(), object, When::New);
+        }
         let failed = || format!("cannot write {}", self.target.display());
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
         match self.file.persist_noclobber(&self.target) {
@@ -109,12 +134,20 @@ pub(crate) struct StagedFolder {
     folder: TempDir,
     parent: PathBuf,
     target: PathBuf,
+    objects: Option<ObjectsFolder>,
 }
 
 impl StagedFolder {
     /// Stages the folder `target`. One that is there already must hold nothing but `files` and a manifest, so that a slip of
     /// the keyboard does not replace a folder of something else.
     pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
+        if let Some(location) = Location::of_path(target)? {
+            let objects = ObjectsFolder::check(location.as_prefix(), files)?;
+            let parent = std::env::temp_dir();
+            let folder = cleanup::noted(|| staging(objects::PREFIX, 0o777).tempdir_in(&parent), TempDir::path)
+                .with_context(|| format!("cannot write in {}", parent.display()))?;
+            return Ok(Self { folder, parent, target: target.to_path_buf(), objects: Some(objects) });
+        }
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
         let target: PathBuf = target.components().collect();
         let (parent, prefix) = place(&target)?;
@@ -135,7 +168,7 @@ impl StagedFolder {
         }
         let folder = cleanup::noted(|| staging(&prefix, 0o777).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        Ok(Self { folder, parent, target })
+        Ok(Self { folder, parent, target, objects: None })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -143,6 +176,9 @@ impl StagedFolder {
     }
 
     pub(crate) fn commit(self) -> Result<()> {
+        if let Some(objects) = &self.objects {
+            return objects.commit(self.folder.path());
+        }
         let target = self.target;
         let failed = || format!("cannot write {}", target.display());
         for entry in fs::read_dir(self.folder.path()).with_context(failed)? {

@@ -31,6 +31,10 @@ pub(crate) use self::manifest::{Manifest, Part};
 use crate::export::{StagedFile, StagedFolder, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::seal::{Root, Verified, Written, seal_of, verify};
+use crate::store::{self, Location, Object};
+
+/// How many objects are looked at for one that is of no index.
+const LOOKED_AT: usize = 1000;
 
 /// The folders of an index.
 const MANIFESTS: &str = "manifests";
@@ -46,7 +50,13 @@ pub(crate) struct Index {
 impl Index {
     /// Whether there is an index at `folder`, be it one of which the first manifest was not made yet.
     pub(crate) fn is_at(folder: &Path) -> bool {
-        folder.join(MANIFESTS).is_dir()
+        match Location::of_path(folder) {
+            Ok(Some(location)) => {
+                let manifests = location.as_prefix().join(MANIFESTS).as_prefix();
+                !location.is_web() && Object::list(&manifests, 1).is_ok_and(|found| !found.is_empty())
+            }
+            _ => folder.join(MANIFESTS).is_dir(),
+        }
     }
 
     /// Opens an index to be read.
@@ -59,6 +69,9 @@ impl Index {
 
     /// Opens an index to be added to, which may have to be made: it has no parts then, and the number 0.
     pub(crate) fn open_to_add(folder: &Path) -> Result<Self> {
+        if let Some(location) = Location::of_path(folder)? {
+            return Self::open_objects_to_add(folder, &location.as_prefix());
+        }
         let folder: PathBuf = folder.components().collect();
         if !Self::is_at(&folder) && folder.exists() {
             // Another run may be making the index at the same time.
@@ -76,6 +89,22 @@ impl Index {
         }
         let manifest = newest(&folder)?.unwrap_or_default();
         Ok(Self { folder, manifest })
+    }
+
+    fn open_objects_to_add(folder: &Path, location: &Location) -> Result<Self> {
+        let manifest = newest(folder)?;
+        if manifest.is_none() {
+            let ours = [PARTS, MANIFESTS].map(|name| location.join(name));
+            let objects = Object::list(location, LOOKED_AT)?;
+            let is_ours = |object: &&Object| ours.iter().any(|ours| object.location.key().prefix_matches(ours.key()));
+            if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {
+                bail!(
+                    "{location} is no index: it holds {}; --add makes an index where there is nothing yet",
+                    stranger.location
+                );
+            }
+        }
+        Ok(Self { folder: folder.to_path_buf(), manifest: manifest.unwrap_or_default() })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -155,7 +184,10 @@ impl Index {
     ) -> Result<Part> {
         let parts = self.folder.join(PARTS);
         for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
-            make_folder(&folder)?;
+            // In a store there are no folders to be made.
+            if Location::of_path(&folder)?.is_none() {
+                make_folder(&folder)?;
+            }
         }
         let number = self.manifest.number + 1;
         let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
@@ -182,7 +214,10 @@ impl Index {
             is_next && newest(&self.folder)?.is_some_and(|newest| newest.parts.iter().any(|part| part.name == name));
         if !is_added {
             let folder = self.folder.join(PARTS).join(&name);
-            fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+            match Location::of_path(&folder)? {
+                Some(location) => FILES.iter().try_for_each(|file| store::remove(&location.as_prefix().join(file)))?,
+                None => fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?,
+            }
         }
         Ok(is_added)
     }
@@ -216,6 +251,14 @@ fn manifest_path(folder: &Path, number: u64) -> PathBuf {
 fn numbers(folder: &Path) -> Result<Vec<u64>> {
     let manifests = folder.join(MANIFESTS);
     let mut numbers = Vec::new();
+    if let Some(location) = Location::of_path(&manifests)? {
+        for object in Object::list(&location.as_prefix(), usize::MAX)? {
+            let name = object.location.key().filename().unwrap_or_default().to_owned();
+            numbers.extend(name.strip_suffix(".json").and_then(|digits| digits.parse::<u64>().ok()));
+        }
+        numbers.sort_unstable();
+        return Ok(numbers);
+    }
     let entries = match fs::read_dir(&manifests) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(numbers),
         entries => entries.with_context(|| format!("cannot read {}", manifests.display()))?,
@@ -243,9 +286,8 @@ fn newest(folder: &Path) -> Result<Option<Manifest>> {
 /// The manifest with a number, if it is there.
 fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
     let path = manifest_path(folder, number);
-    let bytes = match fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.with_context(|| format!("cannot read {}", path.display()))?,
+    let Some(bytes) = store::read_whole(&path).with_context(|| format!("cannot read {}", path.display()))? else {
+        return Ok(None);
     };
     let manifest = serde_json::from_slice(&bytes).map_err(anyhow::Error::new).and_then(|json| Manifest::of_json(&json));
     let manifest = manifest.with_context(|| format!("{} is no sound manifest of an index", path.display()))?;

@@ -1,6 +1,5 @@
 //! The parts of an index as one table.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use super::Index;
 use crate::corpus::Kind;
 use crate::pipeline::query::Literal;
+use crate::store::{Location, Source};
 
 impl Index {
     /// A table of all parts. A column that not all parts have is NULL in the others; of several types it has the one that holds
@@ -23,6 +23,9 @@ impl Index {
         let files = self.files(table);
         let columns = columns(&schemas(&files)?)?;
         let urls = files.iter().map(|file| {
+            if let Some(location) = Location::of_path(file)? {
+                return Ok(ListingTableUrl::try_new(location.url(), None)?);
+            }
             let path = std::path::absolute(file)?;
             let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
             Ok(ListingTableUrl::parse(path)?)
@@ -71,7 +74,7 @@ fn column_of(part: &Schema, column: &Field) -> Literal {
 fn schemas(files: &[PathBuf]) -> Result<Vec<SchemaRef>> {
     let schema = |path: &PathBuf| -> Result<SchemaRef> {
         let failed = || format!("cannot read {}", path.display());
-        let file = File::open(path).with_context(failed)?;
+        let file = Source::open(path).with_context(failed)?;
         let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).with_context(failed)?;
         Ok(Arc::clone(footer.schema()))
     };

@@ -1,10 +1,11 @@
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use parquet::file::reader::Length as _;
 
 use super::{BLOCK, End, Seal};
+use crate::store::Source;
 
 /// How much of the end of a file is read at first: the footers of most files, and what stands before them.
 pub(super) const FIRST_END: u64 = 64 << 10;
@@ -32,30 +33,29 @@ pub(crate) fn verify(path: &Path) -> Result<Verified> {
     let Some(seal) = read_seal(&mut file, bytes).with_context(|| path.display().to_string())? else {
         return Ok(Verified::Unsealed);
     };
-    file.rewind().with_context(failed)?;
-    let mut blocks = vec![0; 16 * BLOCK];
     let mut from = 0;
     while from < seal.covered {
-        let wanted = usize::try_from(seal.covered - from).unwrap_or(usize::MAX).min(blocks.len());
-        file.read_exact(&mut blocks[..wanted]).with_context(failed)?;
-        seal.check(&blocks[..wanted], from).with_context(|| path.display().to_string())?;
-        from += wanted as u64;
+        let wanted = (seal.covered - from).min(16 * BLOCK as u64);
+        let blocks = file.read(from..from + wanted).with_context(failed)?;
+        if blocks.len() as u64 != wanted {
+            bail!("{}: it changed while it was read", path.display());
+        }
+        seal.check(&blocks, from).with_context(|| path.display().to_string())?;
+        from += wanted;
     }
     Ok(Verified::Sealed { seal, bytes })
 }
 
-fn open(path: &Path) -> Result<(File, u64)> {
-    let file = File::open(path)?;
-    let size = file.metadata()?.len();
+fn open(path: &Path) -> io::Result<(Source, u64)> {
+    let file = Source::open(path)?;
+    let size = file.len();
     Ok((file, size))
 }
 
-fn read_seal(file: &mut File, size: u64) -> Result<Option<Seal>> {
+fn read_seal(file: &mut Source, size: u64) -> Result<Option<Seal>> {
     let mut wanted = FIRST_END.min(size);
     loop {
-        file.seek(SeekFrom::Start(size - wanted))?;
-        let mut end = Vec::new();
-        file.take(wanted).read_to_end(&mut end)?;
+        let end = file.read(size - wanted..size)?;
         match Seal::of_end(&end, size)? {
             End::Sealed(seal) => return Ok(Some(seal)),
             End::Unsealed => return Ok(None),

@@ -16,9 +16,10 @@ pub(crate) struct Explained {
 
 /// What to make of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// The keys are known and may not do it. Whether there is such an object is not known then.
-    Denied,
+pub(super) enum Kind {
+    /// It may not be read, or has no such bytes: whether it can be written is not known.
+    Unsure,
+    NoBucket,
     Other,
 }
 
@@ -28,8 +29,8 @@ impl Explained {
         causes(error).find_map(|cause| cause.downcast_ref::<Self>())
     }
 
-    pub(crate) fn is_denied(&self) -> bool {
-        self.kind == Kind::Denied
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
     }
 }
 
@@ -127,7 +128,10 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
                  set-ntp true"
             )
         }
-        ("NoSuchBucket", _) => format!("there is no bucket {root}{at}; check its name and --endpoint-url"),
+        ("NoSuchBucket", _) => {
+            return (format!("there is no bucket {root}{at}; check its name and --endpoint-url"), Kind::NoBucket);
+        }
+        (_, Some(416)) => return ("it has no such bytes".to_owned(), Kind::Unsure),
         (
             "PermanentRedirect" | "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException"
             | "IncorrectEndpoint",
@@ -148,7 +152,7 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
         (_, Some(403) | Some(401)) => {
             let said = "access is denied: these credentials may not do it; have it allowed, or choose others by AWS_PROFILE \
                         or AWS_ACCESS_KEY_ID";
-            return (said.to_owned(), Kind::Denied);
+            return (said.to_owned(), Kind::Unsure);
         }
         (_, Some(404)) => "it does not exist; check the name".to_owned(),
         (_, Some(412)) => "it was changed while it was read or written; run it again".to_owned(),

@@ -54,6 +54,11 @@ impl Object {
         Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp() }
     }
 
+    /// What says that it has not been changed since, where the server says it.
+    pub(crate) fn e_tag(&self) -> Option<&str> {
+        self.e_tag.as_deref()
+    }
+
     /// The object at a location, if there is one.
     pub(crate) fn find(location: &Location) -> Result<Option<Self>> {
         let (store, key) = (location.store()?, location.key().clone());
@@ -194,6 +199,10 @@ impl Blocks {
     /// `readers` says at how many places at once it is read.
     pub(crate) fn new(object: Object, readers: usize) -> Self {
         Self { object, kept: Arc::default(), most: 2 * readers.max(4) }
+    }
+
+    pub(super) fn object(&self) -> &Object {
+        &self.object
     }
 
     /// The same object, read at so many places at once.

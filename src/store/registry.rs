@@ -24,7 +24,7 @@ use super::location::redacted;
 use super::remote::{About, Remote};
 use crate::seal::SealedStore;
 
-/// How often and how long a request is tried: with the last try, 190 seconds at most.
+/// How often and how long a request is tried: with the last try, 135 seconds at most.
 const TRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig {
         init_backoff: Duration::from_millis(100),
@@ -32,12 +32,12 @@ const TRIES: RetryConfig = RetryConfig {
         base: 2.0,
     },
     max_retries: 10,
-    retry_timeout: Duration::from_secs(120),
+    retry_timeout: Duration::from_secs(90),
 };
 
 /// How long a connection, and one try of a request with its body, may take.
 const TIMEOUTS: [(ClientConfigKey, &str); 2] =
-    [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "60 seconds")];
+    [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "45 seconds")];
 
 /// How stores are reached, where the environment does not say it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

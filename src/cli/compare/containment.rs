@@ -260,7 +260,7 @@ impl CompareContainment {
         reader.workspace.parameters.set("against", false);
         reader.workspace.run_all(&[query::UNITS_DOCS]).await?;
         let folder = match opened.first() {
-            Some(Stored::Corpus(folder)) => folder.as_path(),
+            Some(Stored::Corpus(folder) | Stored::Objects { folder, .. }) => folder.as_path(),
             Some(Stored::Index(index)) => index.folder(),
             None => bail!("there are no documents in {documents}"),
         };

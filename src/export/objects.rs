@@ -1,0 +1,115 @@
+//! Folders of results in object stores.
+//!
+//! Objects cannot be replaced together. So the files of a folder have names of their own there, by their seals, and the
+//! manifest says which of them count: it is written last, by one request, and only where it is still the one that was there
+//! when the run began. What an earlier manifest named stays, since somebody may read it, until `ibid gc` removes it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use super::{MANIFEST, Manifest};
+use crate::store::{Location, Object, When, put};
+
+/// How the names of what is staged on this machine begin.
+pub(super) const PREFIX: &str = ".ibid-object.";
+
+/// How many objects are looked at for one that ibid did not write.
+const LOOKED_AT: usize = 10_000;
+
+/// A folder of a store that is to be written.
+pub(super) struct ObjectsFolder {
+    folder: Location,
+    /// The manifest that was there when the run began.
+    manifest: Option<Object>,
+}
+
+impl ObjectsFolder {
+    /// Fails where the folder has anything but `files` and a manifest, or cannot be written.
+    pub(super) fn check(folder: Location, files: &[&str]) -> Result<Self> {
+        if folder.is_web() {
+            bail!("cannot write {folder}: a web server has no folders; name a bucket, or a folder of this machine");
+        }
+        let failed = || format!("cannot write {folder}");
+        let objects = Object::list(&folder, LOOKED_AT).with_context(failed)?;
+        let is_ours = |object: &Object| {
+            let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
+            let below = below.trim_start_matches('/');
+            below == MANIFEST || files.iter().any(|file| is_of(below, file))
+        };
+        if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {
+            bail!(
+                "cannot replace the folder {folder}: it holds {}, which ibid did not write; name another folder",
+                stranger.location
+            );
+        }
+        let manifest = Object::find(&folder.join(MANIFEST)).with_context(failed)?;
+        Ok(Self { folder, manifest })
+    }
+
+    /// Puts the files of a folder of this machine in place.
+    pub(super) fn commit(&self, staged: &Path) -> Result<()> {
+        let failed = || format!("cannot read {}", staged.display());
+        let Some(mut manifest) = Manifest::of(staged)? else {
+            // The name of the folder is new, and is known to nobody before it is whole.
+            for entry in fs::read_dir(staged).with_context(failed)? {
+                let entry = entry.with_context(failed)?;
+                let name = entry.file_name();
+                put(&entry.path(), &self.folder.join(name.to_str().with_context(failed)?), When::Always)?;
+            }
+            return Ok(());
+        };
+        for (file, noted) in manifest.files.iter().zip(manifest.about["files"].as_array_mut().into_iter().flatten()) {
+            let stem = file.name.strip_suffix(".parquet").unwrap_or(&file.name);
+            let name = format!("{stem}-{}.parquet", file.seal);
+            put(&staged.join(&file.name), &self.folder.join(&name), When::Always)?;
+            noted["name"] = Value::String(name);
+        }
+        let path = staged.join(MANIFEST);
+        let json = serde_json::to_string_pretty(&manifest.about)? + "\n";
+        fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
+        let when = self.manifest.clone().map_or(When::New, When::Still);
+        if put(&path, &self.folder.join(MANIFEST), when)? {
+            return Ok(());
+        }
+        bail!("another run wrote {} in the meantime, and what it wrote stays; run it again", self.folder)
+    }
+}
+
+/// Whether an object has the name that a file has here.
+fn is_of(name: &str, file: &str) -> bool {
+    let stem = file.strip_suffix(".parquet").unwrap_or(file);
+    let unique = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(".parquet"));
+    name == file
+        || unique
+            .and_then(|unique| unique.strip_prefix('-'))
+            .is_some_and(|seal| seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Where the files of these tables are, of a folder in a store, if they are there: by its manifest, or without one by their
+/// names, as in a folder that was copied there.
+pub(crate) fn table_files(folder: &Location, tables: &[&str]) -> Result<Option<Vec<PathBuf>>> {
+    if folder.is_web() {
+        return Ok(None);
+    }
+    let folder = folder.as_prefix();
+    let path = |name: &str| PathBuf::from(folder.join(name).to_string());
+    if let Some(manifest) = Manifest::of(Path::new(&folder.to_string()))? {
+        let file_of = |table: &&str| {
+            let file = format!("{table}.parquet");
+            manifest.files.iter().find(|named| is_of(&named.name, &file)).map(|named| path(&named.name))
+        };
+        return Ok(tables.iter().map(file_of).collect());
+    }
+    let mut files = Vec::new();
+    for table in tables {
+        let name = format!("{table}.parquet");
+        if Object::find(&folder.join(&name))?.is_none() {
+            return Ok(None);
+        }
+        files.push(path(&name));
+    }
+    Ok(Some(files))
+}

@@ -1,0 +1,201 @@
+//! Objects that are written: whole, or not at all.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use futures::TryStreamExt;
+use futures::stream::FuturesUnordered;
+use object_store::{
+    Attribute, AttributeValue, Attributes, Error, GetOptions, GetRange, ObjectStore, PutMode, PutMultipartOptions,
+    PutOptions, PutPayload, UpdateVersion,
+};
+
+use super::blocking::wait;
+use super::explain::{Explained, Kind};
+use super::location::Location;
+use super::object::{Object, io_error};
+
+/// Objects up to this size are written in one request, others in parts of it.
+const PART: u64 = 16 << 20;
+
+/// How many parts an object may have, with some to spare.
+const PARTS: u64 = 9000;
+
+/// How many parts are on their way at once.
+const AT_ONCE: usize = 2;
+
+/// How often a request is repeated of which it is known that it did nothing.
+const ATTEMPTS: usize = 3;
+
+/// How long it is tried to find out what became of a request, and after what time none is repeated.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// What the metadata of an object have that say which request wrote it.
+const MARK: &str = "ibid-put";
+
+/// When an object is to be written.
+#[derive(Debug, Clone)]
+pub(crate) enum When {
+    Always,
+    /// Where there is none yet.
+    New,
+    /// Where it is still this one.
+    Still(Object),
+}
+
+/// Fails where an object can certainly not be written: there is no such bucket, or no such key to open it.
+pub(crate) fn check_writable(location: &Location) -> Result<()> {
+    let (store, key) = (location.store()?, location.key().clone());
+    if location.is_web() {
+        return Ok(());
+    }
+    let options = GetOptions { range: Some(GetRange::Bounded(0..1)), ..GetOptions::default() };
+    match wait(async move { store.get_opts(&key, options).await.map(drop) })? {
+        Ok(()) => Ok(()),
+        Err(error) => match Explained::of(&error).map(Explained::kind) {
+            // It is not there, or may be written all the same, though not be read.
+            Some(Kind::Unsure) => Ok(()),
+            Some(Kind::Other) if matches!(error, Error::NotFound { .. }) => Ok(()),
+            _ => Err(io_error(error).into()),
+        },
+    }
+}
+
+/// Writes a file as an object, in one step. `false` says that the object is another than it should be, and was left as it is.
+///
+/// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written.
+pub(crate) fn put(file: &Path, location: &Location, when: When) -> Result<bool> {
+    let written = wait(Put::new(file, location, when)?.run())?;
+    written.map_err(io_error).with_context(|| format!("cannot write {location}"))
+}
+
+struct Put {
+    store: Arc<dyn ObjectStore>,
+    location: Location,
+    file: PathBuf,
+    size: u64,
+    mode: PutMode,
+    mark: String,
+}
+
+impl Put {
+    fn new(file: &Path, location: &Location, when: When) -> Result<Self> {
+        let size = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
+        let mode = match when {
+            When::Always => PutMode::Overwrite,
+            When::New => PutMode::Create,
+            When::Still(object) => {
+                PutMode::Update(UpdateVersion { e_tag: object.e_tag().map(str::to_owned), version: None })
+            }
+        };
+        let mark = format!("{:016x}{:016x}", RandomState::new().hash_one(size), RandomState::new().hash_one(file));
+        Ok(Self { store: location.store()?, location: location.clone(), file: file.to_owned(), size, mode, mark })
+    }
+
+    async fn run(self) -> object_store::Result<bool> {
+        let (mut attempt, began) = (1, Instant::now());
+        loop {
+            let outcome =
+                if self.size <= PART || self.location.is_web() { self.at_once().await } else { self.in_parts().await };
+            let Err(error) = outcome else { return Ok(true) };
+            let (is_written, is_there) = self.look().await;
+            match error {
+                _ if is_written => return Ok(true),
+                Error::AlreadyExists { .. } | Error::Precondition { .. } if is_there || attempt == ATTEMPTS => {
+                    return Ok(false);
+                }
+                // A conditional request is not repeated below, since it might have done something.
+                Error::Generic { .. }
+                    if self.mode != PutMode::Overwrite && attempt < ATTEMPTS && began.elapsed() < PATIENCE =>
+                {
+                    attempt += 1;
+                }
+                // Somebody else writes at this moment, or has just removed it.
+                Error::AlreadyExists { .. } | Error::Precondition { .. } => attempt += 1,
+                error => return Err(error),
+            }
+        }
+    }
+
+    /// Whether the object is there as it was written here, and whether there is one.
+    async fn look(&self) -> (bool, bool) {
+        let options = GetOptions { head: true, ..GetOptions::default() };
+        match tokio::time::timeout(PATIENCE, self.store.get_opts(self.location.key(), options)).await {
+            Ok(Ok(found)) => {
+                let mark = found.attributes.get(&Attribute::Metadata(MARK.into()));
+                (mark.is_some_and(|mark| **mark == *self.mark) && found.meta.size == self.size, true)
+            }
+            _ => (false, false),
+        }
+    }
+
+    fn attributes(&self) -> Attributes {
+        // Web servers have no metadata.
+        if self.location.is_web() {
+            return Attributes::new();
+        }
+        let content = match self.location.key().extension() {
+            Some("csv") => "text/csv",
+            Some("json") => "application/json",
+            Some("ndjson" | "jsonl") => "application/x-ndjson",
+            Some("parquet") => "application/vnd.apache.parquet",
+            _ => "application/octet-stream",
+        };
+        let mark = (Attribute::Metadata(MARK.into()), self.mark.clone().into());
+        Attributes::from_iter([(Attribute::ContentType, AttributeValue::from(content)), mark])
+    }
+
+    fn failed(error: io::Error) -> Error {
+        Error::Generic { store: "file", source: Box::new(error) }
+    }
+
+    async fn at_once(&self) -> object_store::Result<()> {
+        let bytes = std::fs::read(&self.file).map_err(Self::failed)?;
+        let options = PutOptions { mode: self.mode.clone(), attributes: self.attributes(), ..PutOptions::default() };
+        self.store.put_opts(self.location.key(), PutPayload::from(bytes), options).await.map(drop)
+    }
+
+    async fn in_parts(&self) -> object_store::Result<()> {
+        let options = PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
+        let mut upload = self.store.put_multipart_opts(self.location.key(), options).await?;
+        let mut file = File::open(&self.file).map_err(Self::failed)?;
+        let part = PART.max(self.size.div_ceil(PARTS));
+        let sent = async {
+            let mut coming = FuturesUnordered::new();
+            loop {
+                let mut bytes = Vec::new();
+                file.by_ref().take(part).read_to_end(&mut bytes).map_err(Self::failed)?;
+                if bytes.is_empty() {
+                    break;
+                }
+                coming.push(upload.put_part(PutPayload::from(bytes)));
+                if coming.len() == AT_ONCE {
+                    coming.try_next().await?;
+                }
+            }
+            while coming.try_next().await?.is_some() {}
+            upload.complete().await
+        };
+        let outcome = sent.await.map(drop);
+        if outcome.is_err() {
+            // What it cannot remove goes by a rule of the bucket.
+            let _ = upload.abort().await;
+        }
+        outcome
+    }
+}
+
+/// Removes an object, if it is there.
+pub(crate) fn remove(location: &Location) -> Result<()> {
+    use object_store::ObjectStoreExt as _;
+    let (store, key) = (location.store()?, location.key().clone());
+    match wait(async move { store.delete(&key).await })? {
+        Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
+        Err(error) => Err(io_error(error)).with_context(|| format!("cannot remove {location}")),
+    }
+}

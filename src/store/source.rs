@@ -1,0 +1,97 @@
+//! Files and objects alike, for code that reads parts of them and blocks.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use bytes::Bytes;
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::location::Location;
+use super::object::{Blocks, Object};
+
+/// A file or an object.
+#[derive(Debug)]
+pub(crate) enum Source {
+    File(File),
+    Object(Blocks),
+}
+
+impl Source {
+    /// Opens what a path or a URL names.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let Some(location) = Location::of_path(path).map_err(io::Error::other)? else {
+            return Ok(Self::File(File::open(path)?));
+        };
+        let found = Object::find(&location).map_err(io::Error::other)?;
+        let found = found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no {location}")))?;
+        Ok(Self::of_object(found))
+    }
+
+    pub(crate) fn of_object(object: Object) -> Self {
+        Self::Object(Blocks::new(object, 1))
+    }
+
+    /// The same, to be read at so many places at once.
+    pub(crate) fn for_readers(&self, readers: usize) -> io::Result<Self> {
+        Ok(match self {
+            Self::File(file) => Self::File(file.try_clone()?),
+            Self::Object(blocks) => Self::Object(blocks.for_readers(readers)),
+        })
+    }
+
+    /// Reads a part.
+    pub(crate) fn read(&mut self, range: Range<u64>) -> io::Result<Bytes> {
+        match self {
+            Self::File(file) => {
+                file.seek(SeekFrom::Start(range.start))?;
+                let mut bytes = Vec::new();
+                file.take(range.end - range.start).read_to_end(&mut bytes)?;
+                Ok(bytes.into())
+            }
+            Self::Object(blocks) => blocks.object().read(range),
+        }
+    }
+}
+
+/// All that a path or a URL names, where something is there.
+pub(crate) fn read_whole(path: &Path) -> io::Result<Option<Bytes>> {
+    let read = Source::open(path).and_then(|mut source| {
+        let size = source.len();
+        source.read(0..size)
+    });
+    match read {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+impl Length for Source {
+    fn len(&self) -> u64 {
+        match self {
+            Self::File(file) => file.len(),
+            Self::Object(blocks) => blocks.len(),
+        }
+    }
+}
+
+impl ChunkReader for Source {
+    type T = Box<dyn Read + Send>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        Ok(match self {
+            Self::File(file) => Box::new(file.get_read(start)?),
+            Self::Object(blocks) => Box::new(blocks.get_read(start)?),
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        match self {
+            Self::File(file) => file.get_bytes(start, length),
+            Self::Object(blocks) => blocks.get_bytes(start, length),
+        }
+    }
+}
