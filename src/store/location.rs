@@ -122,11 +122,6 @@ impl Location {
         self.store.scheme().starts_with("http")
     }
 
-    /// The URL of the store.
-    pub(super) fn store_url(&self) -> &Url {
-        &self.store
-    }
-
     /// The store.
     pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
         stores().get(&self.store)
