@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -15,7 +16,7 @@ use clap::Args;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
@@ -35,6 +36,12 @@ use crate::session::session;
 use crate::store::{Explained, Location, Object, redacted, stores};
 use crate::stored::Stored;
 use crate::terminal::{Screen, visible};
+
+/// How many operators an error about memory names.
+const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+
+/// What a sort reserves to read back what it put on disk, in bytes, where there is no limit of memory.
+const SORT_RESERVATION: usize = 10 << 20;
 
 /// How many capped texts and skipped records are listed on standard error.
 pub(super) const LISTED: usize = 10;
@@ -785,7 +792,13 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let stores = Arc::clone(stores());
     let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills).with_object_store_registry(stores);
     if let Some(memory) = options.memory {
-        runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(for_operators(memory))));
+        let pool = for_operators(memory);
+        // Of this much each sort is sure when it reads back what it put on disk.
+        let of_sort = pool / 32 / config.target_partitions();
+        config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
+        // An error names the operators that hold most.
+        runtime =
+            runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(FairSpillPool::new(pool), NAMED_OPERATORS)));
     }
     Ok(session(config, runtime.build_arc()?)?)
 }

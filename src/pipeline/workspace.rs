@@ -10,6 +10,7 @@ use arrow::datatypes::DataType;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -28,7 +29,7 @@ use tempfile::TempDir;
 use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
-use crate::leftovers::{LOCK, WORKSPACE};
+use crate::leftovers::{LOCK, WORKSPACE, entries};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 
@@ -203,8 +204,24 @@ impl Workspace {
         Ok((table.rows, table.counters))
     }
 
-    /// Writes the rows of a table into a folder, partition by partition.
+    /// Writes the rows of a table into a folder. Hash joins hold one of their inputs in memory; where it does not fit, both are
+    /// sorted instead, which goes to disk.
     async fn write(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
+        let (mut state, plan) = frame.into_parts();
+        match self.write_partitions(DataFrame::new(state.clone(), plan.clone()), folder).await {
+            Err(error) if is_exhausted(&error) && state.config_options().optimizer.prefer_hash_join => {
+                for path in entries(folder)? {
+                    std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+                }
+                state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+                self.write_partitions(DataFrame::new(state, plan), folder).await
+            }
+            written => written,
+        }
+    }
+
+    /// Writes the rows of a table into a folder, partition by partition.
+    async fn write_partitions(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
@@ -234,6 +251,15 @@ impl Workspace {
 
 /// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
 const BYTES_OF_BATCH: usize = 32 << 20;
+
+/// Whether there was not enough memory for something.
+fn is_exhausted(error: &anyhow::Error) -> bool {
+    let root = |cause: &(dyn std::error::Error + 'static)| {
+        let error = cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root);
+        matches!(error, Some(DataFusionError::ResourcesExhausted(_)))
+    };
+    error.chain().any(root)
+}
 
 /// Whether a join of the plan takes in lists: it copies them into each row that it puts out or looks at.
 fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
