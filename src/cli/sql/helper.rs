@@ -113,7 +113,8 @@ impl Hinter for Helper {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
-        if self.typed.is_empty() { self.hints.hint(line, pos, ctx) } else { None }
+        // What goes over many lines would move what is below.
+        self.hints.hint(line, pos, ctx).filter(|hint| self.typed.is_empty() && !hint.contains('\n'))
     }
 }
 

@@ -38,7 +38,7 @@ enum Method {
 pub(super) const NAMES: [&str; 5] = ["passages", "pairs", "threads", "containment", "search"];
 
 /// What the shell decides, and what would do more than give rows.
-const NOT_PARAMETERS: [&str; 12] = [
+const NOT_PARAMETERS: [&str; 13] = [
     "help",
     "output",
     "format",
@@ -51,6 +51,7 @@ const NOT_PARAMETERS: [&str; 12] = [
     "add",
     "commit-every",
     "evaluate-only",
+    "resume",
 ];
 
 /// A call of a method.

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use anyhow::{Error, anyhow};
 use datafusion::error::DataFusionError;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::history::has_secret;
 use super::names::Names;
@@ -21,11 +23,42 @@ const LONGEST_LINE: u64 = 160;
 /// What went wrong, as it is said: where, what, what may have been meant, and the line. `sql` stands at `at` of the script
 /// `from`, which has no name where it was typed.
 pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at: Place) -> Error {
-    let (mut said, place) = located(error);
+    let (mut said, mut place) = located(error);
     if let Some(hint) = hint(&said, names) {
-        let _ = write!(said, "{}{hint}", if said.ends_with(['.', '?', ';']) { " " } else { ". " });
+        if hint.is_all {
+            said = without_candidates(&said).to_owned();
+        }
+        let _ = write!(said, "{}{}", if said.ends_with(['.', '?', ';']) { " " } else { ". " }, hint.text);
+        place = place.or_else(|| place_of(sql, &hint.about));
+    } else if said.contains("found: EOF") {
+        place = place.or_else(|| Some(end_of(sql)));
     }
     placed(&said, sql, from, at, place)
+}
+
+/// What the planner says of a call, without the nesting and the list of types around it.
+fn without_candidates(said: &str) -> &str {
+    let said = said.split_once("coercion failed with: ").map_or(said, |(_, rest)| rest);
+    let said = said.split(" No function matches the given name").next().unwrap_or(said);
+    let said = said.strip_prefix("Execution error: ").unwrap_or(said);
+    said.strip_prefix("Error during planning: ").unwrap_or(said)
+}
+
+/// Where a name, or a text, stands in a statement first.
+fn place_of(sql: &str, name: &str) -> Option<Place> {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize_with_location().ok()?;
+    let found = tokens.iter().find(|token| match &token.token {
+        Token::Word(word) => word.value.eq_ignore_ascii_case(name),
+        Token::SingleQuotedString(text) => text == name,
+        _ => false,
+    })?;
+    Some(found.span.start.into())
+}
+
+/// The place behind the last character of a statement.
+fn end_of(sql: &str) -> Place {
+    let last = sql.rsplit('\n').next().unwrap_or_default();
+    Place { line: sql.split('\n').count() as u64, column: last.chars().count() as u64 + 1 }
 }
 
 /// An error at a place of a statement, or of the whole of it.
@@ -77,37 +110,38 @@ fn shown_at(sql: &str, place: Place) -> String {
 }
 
 /// What may have been meant.
-fn hint(said: &str, names: &Names) -> Option<String> {
+struct Hint {
+    text: String,
+    /// What in the statement it is about.
+    about: String,
+    /// It says how a function is written, which spares the list of types.
+    is_all: bool,
+}
+
+fn hint(said: &str, names: &Names) -> Option<Hint> {
+    let hint = |about: &str, text: String| Some(Hint { text, about: about.to_owned(), is_all: false });
     if let Some(file) = after(said, "there is no file ") {
-        return nearest_files(file);
+        return hint(file, nearest_files(file)?);
     }
-    if let Some(file) = said.strip_prefix("cannot read ").and_then(|rest| rest.split(": ").next())
-        && !Path::new(file).exists()
-    {
-        return nearest_files(file);
+    if let Some(file) = between(said, "No files found at file://", ". ") {
+        return hint("LOCATION", nearest_files(file)?);
     }
     if let Some(name) = between(said, "able function '", "' not found") {
-        return Some(did_you_mean(name, &names.table_functions, "There are"));
+        return hint(name, did_you_mean(name, &names.table_functions, "There are"));
     }
     if let Some(table) = between(said, "table '", "' not found") {
-        return Some(meant_table(table.rsplit('.').next().unwrap_or(table), names));
+        let table = table.rsplit('.').next().unwrap_or(table);
+        return hint(table, meant_table(table, names));
     }
-    let is_setting = said.contains("onfig value") || said.contains("onfig namespace") || said.contains("onfig field");
-    if said.contains("is not a valid option") || is_setting {
-        let key = said.rsplit_once(" \"").and_then(|(_, rest)| rest.split('"').next());
-        let key = between(said, "onfig value \"", "\"").or(key)?;
-        return Some(meant_setting(key, &names.settings));
+    if let Some(key) = between(said, "onfig value \"", "\"").or(between(said, "onfig namespace \"", "\"")) {
+        return hint(key, meant_setting(key, &names.settings));
     }
     // A function that cannot take what it was given.
     if said.contains("rgument") || said.contains("coerc") {
-        let is_in = |name: &str| {
-            [format!("'{name}'"), format!("'{name}("), format!(" {name} "), format!("{name}: ")]
-                .iter()
-                .any(|form| said.contains(form))
-        };
-        let function = names.functions.iter().filter(|function| !function.syntax.is_empty());
-        let function = function.filter(|function| is_in(&function.name)).max_by_key(|function| function.name.len())?;
-        return Some(format!("Write {}; \\df {} says more", function.syntax, function.name));
+        let is_in = |name: &str| said.contains(&format!("'{name}'")) || said.contains(&format!("'{name}("));
+        let function = names.functions.iter().find(|function| !function.syntax.is_empty() && is_in(&function.name))?;
+        let text = format!("Write {}; \\df {} says more", function.syntax, function.name);
+        return Some(Hint { text, about: function.name.clone(), is_all: true });
     }
     None
 }
@@ -128,31 +162,27 @@ fn meant_table(name: &str, names: &Names) -> String {
         std::fs::read_dir(".").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut files: Vec<_> = file.filter(|file| file.split('.').next() == Some(name) && file.contains('.')).collect();
     files.sort();
+    if names.table_functions.iter().any(|function| function == name) {
+        return format!("Did you mean {name}('…')? \\df {name} says what it takes");
+    }
     match files.first() {
         Some(file) if nearest(name, &names.tables).is_empty() => format!("Did you mean the file '{file}'?"),
         _ => did_you_mean(name, &names.tables, "There are"),
     }
 }
 
+/// A setting that may have been meant by the end of its name.
 fn meant_setting(key: &str, settings: &[String]) -> String {
-    // The message may have no more than the end of the name.
-    let ends = settings.iter().map(|setting| match setting.len().checked_sub(key.len() + 4) {
-        Some(_) if !key.contains('.') => setting.rsplit('.').next().unwrap_or(setting),
-        _ => setting.as_str(),
-    });
-    let near = nearest(key, ends);
-    let full: Vec<_> = near
-        .iter()
-        .filter_map(|end| settings.iter().find(|setting| setting.ends_with(end.as_str())).cloned())
-        .collect();
-    match full.first() {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
+    let near = nearest(&last(key), settings.iter().map(|setting| last(setting)));
+    match near.first().and_then(|near| settings.iter().find(|setting| last(setting) == *near)) {
         Some(setting) => format!("Did you mean {setting}? SHOW ALL lists all"),
         None => "SHOW ALL lists all".to_string(),
     }
 }
 
 /// The files of the folder that have names like that of one which is not there.
-fn nearest_files(file: &str) -> Option<String> {
+pub(super) fn nearest_files(file: &str) -> Option<String> {
     let path = Path::new(file);
     let name = path.file_name()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

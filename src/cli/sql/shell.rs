@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 
 use super::commands::{self, Command, Described};
 use super::methods;
-use super::mistakes::{explained, placed};
+use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place};
 use crate::cli::Ending;
@@ -127,7 +127,11 @@ impl Shell {
         if depth > DEEPEST {
             bail!("{} is included too deep; does it include itself?", path.display());
         }
-        let script = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let script = std::fs::read_to_string(path).map_err(|error| {
+            let near = if path.exists() { None } else { path.to_str().and_then(nearest_files) };
+            let near = near.map(|near| format!(". {near}")).unwrap_or_default();
+            anyhow!("cannot read {}: {error}{near}", path.display())
+        })?;
         self.run_script(&path.display().to_string(), &script, depth).await
     }
 
