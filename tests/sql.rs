@@ -182,10 +182,15 @@ fn the_history_has_no_secrets() {
     assert!(history(&place).contains("remember me") && !history(&place).contains("hush"), "{}", history(&place));
     let mode = |path: &str| std::fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("state/ibid/history"), mode("state/ibid")), (0o600, 0o700));
-    // The next shell remembers.
+    // The next shell remembers, and tells nobody.
+    std::fs::set_permissions(place.path("state/ibid/history"), PermissionsExt::from_mode(0o644)).unwrap();
     let mut shell = Terminal::shell(&place);
     shell.press("\x1b[A");
     shell.wait_for("remember me");
+    assert_eq!(mode("state/ibid/history"), 0o600);
+    shell.interrupt();
+    shell.press("\x04");
+    assert_eq!(shell.end().0, Some(0));
 }
 
 #[test]

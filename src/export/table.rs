@@ -230,8 +230,8 @@ mod tests {
     fn nothing_in_a_cell_commands_the_terminal() {
         let texts = batch(&[Some("a\u{1b}[2Jb"), Some("tab\tulator")]);
         let printed = table(std::slice::from_ref(&texts), true);
-        assert!(printed.contains(r"| a\u{1b}[2Jb  |"), "{printed}");
-        assert!(printed.contains(r"| tab\tulator  |"), "{printed}");
+        assert!(printed.contains(r"| a\u{1b}[2Jb |"), "{printed}");
+        assert!(printed.contains(r"| tab\tulator |"), "{printed}");
         assert!(table(&[texts], false).contains("a\u{1b}[2Jb"));
     }
 }

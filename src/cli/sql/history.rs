@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 /// How many statements are remembered.
 pub(super) const LONGEST: usize = 10_000;
 
-/// The file of the history, in a folder that is there then and that nobody else may read.
+/// The file of the history, in a folder that is there then; nobody else may read either.
 pub(super) fn file() -> Result<PathBuf> {
     let state = match std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()) {
         Some(state) => state,
@@ -19,7 +19,14 @@ pub(super) fn file() -> Result<PathBuf> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    Ok(folder.join("history"))
+    let file = folder.join("history");
+    #[cfg(unix)]
+    if file.exists() {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(&file, mode)
+            .with_context(|| format!("cannot keep {} to its owner", file.display()))?;
+    }
+    Ok(file)
 }
 
 /// What names the value of a setting or option as a secret.

@@ -233,7 +233,7 @@ mod tests {
         let script = "-- ;\nSELECT 'a;''b', \"c;\" /* ; /* ; */ ; */ ;; SELECT $$;'$$, $x$;$$;$x$\n;\n  \\i it's.sql \n\\q\nSELECT 1";
         let expected = [
             ("SELECT 'a;''b', \"c;\" /* ; /* ; */ ; */", 2, 1),
-            ("SELECT $$;'$$, $x$;$$;$x$", 2, 44),
+            ("SELECT $$;'$$, $x$;$$;$x$", 2, 43),
             ("\\i it's.sql", 4, 3),
             ("\\q", 5, 1),
             ("SELECT 1", 6, 1),
