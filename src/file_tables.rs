@@ -110,8 +110,8 @@ impl FileTables {
     /// The session that asks.
     fn state(&self) -> Option<SessionState> {
         let session = self.listing.session_store().get_session().upgrade()?;
-        let state = session.read().as_any().downcast_ref::<SessionState>().cloned();
-        state
+        let session = session.read();
+        session.as_any().downcast_ref::<SessionState>().cloned()
     }
 
     /// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.

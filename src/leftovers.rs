@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, is_staging};
+use crate::export::{MANIFEST, Manifest, is_staging, names};
+use crate::store::{self, Location, Object};
 
 /// How the names of folders for temporary tables begin.
 pub(crate) const WORKSPACE: &str = "ibid-";
@@ -27,6 +28,12 @@ pub(crate) struct Removed {
 impl Removed {
     /// Removes what is left over in a folder and not younger than `grace`.
     pub(crate) fn collect(&mut self, folder: &Path, grace: Duration, dry_run: bool) -> Result<()> {
+        if Location::of_path(folder)?.is_some() {
+            for path in unnamed(folder)? {
+                self.remove_older(folder, &path, grace, dry_run)?;
+            }
+            return Ok(());
+        }
         for path in entries(folder)? {
             if is_left_over(&path) {
                 self.remove_older(folder, &path, grace, dry_run)?;
@@ -46,15 +53,43 @@ impl Removed {
     }
 
     /// Removes a file or a folder of files.
-    pub(crate) fn remove(&mut self, below: &Path, path: &Path, dry_run: bool) -> Result<()> {
+    pub(crate) fn remove(&mut self, below_path: &Path, path: &Path, dry_run: bool) -> Result<()> {
+        if let Some(location) = Location::of_path(path)? {
+            let objects = below(&location)?;
+            if !dry_run {
+                objects.iter().try_for_each(|object| store::remove(&object.location))?;
+            }
+            let shown = path.strip_prefix(below_path).unwrap_or(path).to_path_buf();
+            self.paths.push((shown, objects.iter().map(|object| object.size).sum()));
+            return Ok(());
+        }
         let bytes = bytes(path)?;
         if !dry_run {
             let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
             removed.with_context(|| format!("cannot remove {}", path.display()))?;
         }
-        self.paths.push((path.strip_prefix(below).unwrap_or(path).to_path_buf(), bytes));
+        self.paths.push((path.strip_prefix(below_path).unwrap_or(path).to_path_buf(), bytes));
         Ok(())
     }
+}
+
+/// The object of this name, and those below it.
+fn below(location: &Location) -> Result<Vec<Object>> {
+    let mut objects = Object::list(&location.as_prefix(), usize::MAX)?;
+    objects.extend(Object::find(location)?);
+    Ok(objects)
+}
+
+/// The files of results in a folder of a store that its manifest does not name.
+fn unnamed(folder: &Path) -> Result<Vec<PathBuf>> {
+    let Some(manifest) = Manifest::of(folder)? else { return Ok(Vec::new()) };
+    let is_named = |name: &str| manifest.files.iter().any(|file| file.name == name);
+    let is_sealed = |name: &str| {
+        let seal = name.strip_suffix(".parquet").and_then(|stem| stem.rsplit_once('-'));
+        seal.is_some_and(|(_, seal)| seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    let names = names(folder)?.into_iter().filter(|name| is_sealed(name) && !is_named(name));
+    Ok(names.map(|name| folder.join(name)).collect())
 }
 
 /// Whether a run left this that is over.
@@ -68,6 +103,10 @@ fn is_left_over(path: &Path) -> bool {
 
 /// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
 pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
+    if let Ok(Some(location)) = Location::of_path(path) {
+        let objects = below(&location).unwrap_or_default();
+        return !objects.is_empty() && objects.iter().all(|object| object.age().is_some_and(|age| age >= than));
+    }
     let now = SystemTime::now();
     let of = |path: &Path| {
         let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
@@ -79,6 +118,15 @@ pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
 
 /// What is in a folder, in the order of names.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    if let Some(location) = Location::of_path(folder)? {
+        let depth = location.key().parts().count();
+        let mut names: Vec<String> = Object::list(&location.as_prefix(), usize::MAX)?
+            .iter()
+            .filter_map(|object| object.location.key().parts().nth(depth).map(|name| name.as_ref().to_owned()))
+            .collect();
+        names.dedup();
+        return Ok(names.into_iter().map(|name| folder.join(name)).collect());
+    }
     let failed = || format!("cannot read {}", folder.display());
     let entries = fs::read_dir(folder).with_context(failed)?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().with_context(failed)?;

@@ -410,6 +410,77 @@ fn results_are_those_of_files() {
     }
     let left = std::fs::read_dir(server.place.path("tmp")).unwrap().count();
     assert_eq!(left, 0);
+
+    // What is there can be checked, and what is not named any more goes.
+    std::fs::remove_file(server.object("made/thesis.tex")).unwrap();
+    assert!(
+        server.ok("verify s3://box/made/ s3://box/again.parquet").text().contains("3 files, all as they were written")
+    );
+    assert_eq!(names("made").len(), 5);
+    let said = server.ok("gc s3://box/made/ --grace 0s");
+    assert!(said.text().contains("files and folders removed 2"), "{}", said.text());
+    assert_eq!(names("made").len(), 3);
+    assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n3\n");
+    let documents = names("made").remove(0);
+    let mut damaged = server.get(&format!("made/{documents}"));
+    damaged[100] ^= 1;
+    server.put(&format!("made/{documents}"), damaged);
+    assert!(server.fails("verify s3://box/made/").contains("1 of 2 files are not what was written"));
+    let said = server.fails("pairs s3://box/made/");
+    assert!(said.contains("damaged"), "{said}");
+}
+
+#[test]
+fn bad_records_go_to_an_object() {
+    let server = Server::start();
+    server.put("in.jsonl", "{\"text\": \"a\"}\nno JSON\n");
+    server.ok("ingest s3://box/in.jsonl -o there --on-error quarantine --quarantine s3://box/bad.jsonl");
+    let bad = String::from_utf8(server.get("bad.jsonl")).unwrap();
+    assert!(bad.contains("\"data\":\"no JSON\"") && bad.contains("s3://box/in.jsonl"), "{bad}");
+}
+
+#[test]
+fn no_secret_is_told() {
+    let server = Server::start();
+    server.put("x.csv", "a\n1\n");
+    // `end` looks for them.
+    for sql in [
+        "EXPLAIN VERBOSE SELECT * FROM 's3://box/x.csv'",
+        "EXPLAIN ANALYZE SELECT * FROM 's3://box/x.csv'",
+        "SHOW ALL",
+        "SELECT * FROM 'https://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@127.0.0.1:1/x.csv?X-Amz-Signature=1'",
+        "SELECT * FROM 's3://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@box/x.csv'",
+    ] {
+        let mut command = server.with_key(["sql", sql]);
+        command.env("RUST_LOG", "trace");
+        end(command);
+    }
+    let said =
+        server.fails("pairs https://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@127.0.0.1:1/x.jsonl?X-Amz-Signature=1");
+    assert!(said.contains("127.0.0.1:1"), "{said}");
+}
+
+#[test]
+fn one_of_two_that_write_one_folder_is_told() {
+    let server = Server::start();
+    server.place.write("a.jsonl", collection_jsonl(40, 1));
+    server.place.write("b.jsonl", collection_jsonl(40, 2));
+    let mut told = 0;
+    for round in 0..5 {
+        let ended = std::thread::scope(|scope| {
+            let run = |name: &str| {
+                end(server.with_key(["ingest", &format!("{name}.jsonl"), "-o", &format!("s3://box/{round}/")]))
+            };
+            let runs = ["a", "b"].map(|name| scope.spawn(move || run(name)));
+            runs.map(|run| run.join().unwrap())
+        });
+        let failed: Vec<_> = ended.iter().filter(|ended| ended.code != Some(0)).collect();
+        assert!(failed.iter().all(|ended| ended.err.contains("another run wrote s3://box/")), "{failed:?}");
+        assert!(failed.len() < 2);
+        told += failed.len();
+        assert!(server.ok(&format!("verify s3://box/{round}/")).text().contains("2 files, all as they were written"));
+    }
+    assert!(told > 0, "they never met");
 }
 
 #[test]

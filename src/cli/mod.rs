@@ -28,6 +28,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use self::options::StoreOptions;
+use crate::export::outbox;
 use crate::{cleanup, store};
 
 /// Finds text reuse exactly, says where it is, and does it in SQL.
@@ -82,6 +83,11 @@ pub fn main() -> ExitCode {
         end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
         let outcome = runtime.block_on(dispatch(cli.command));
+        // Also what a command that failed has found.
+        let outcome = match outbox::send() {
+            Err(error) if outcome.is_ok() => Err(error),
+            _ => outcome,
+        };
         // What still runs on other threads is of no use any more.
         runtime.shutdown_background();
         outcome

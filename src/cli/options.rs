@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
-use crate::export::{Form, Format, StagedFile};
+use crate::export::{Form, Format, StagedFile, outbox};
 use crate::store::Settings;
 
 /// How input is read.
@@ -63,7 +63,10 @@ impl InputOptions {
             format: self.input_format,
             max_record_bytes: self.max_record_bytes,
             on_error: match (self.on_error, &self.quarantine) {
-                (OnError::Quarantine, Some(path)) => corpus::OnError::Quarantine(path.clone()),
+                // What goes to an object is collected in a file first, and where it cannot be, [`Self::begin_quarantine`] has failed.
+                (OnError::Quarantine, Some(path)) => {
+                    corpus::OnError::Quarantine(outbox::local(path).unwrap_or_else(|_| path.clone()))
+                }
                 (OnError::Fail, _) => corpus::OnError::Fail,
                 _ => corpus::OnError::Skip,
             },
@@ -83,7 +86,8 @@ impl InputOptions {
     pub(super) fn begin_quarantine(&self) -> Result<()> {
         let Some(path) = self.quarantine.as_deref() else { return Ok(()) };
         StagedFile::check(path)?;
-        std::fs::File::create(path).map(drop).with_context(|| format!("cannot write {}", path.display()))
+        let file = outbox::local(path)?;
+        std::fs::File::create(&file).map(drop).with_context(|| format!("cannot write {}", file.display()))
     }
 }
 

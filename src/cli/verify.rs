@@ -10,6 +10,7 @@ use crate::export::{Manifest, names};
 use crate::index::Index;
 use crate::ingest::FILES;
 use crate::seal::{Root, Verified, verify};
+use crate::store::Location;
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -56,7 +57,11 @@ impl Verify {
 
 /// The files of a result, each with its seal where that is written elsewhere, too.
 fn files(path: &Path) -> Result<Vec<(PathBuf, Option<Root>)>> {
-    if !path.is_dir() {
+    let is_folder = match Location::of_path(path)? {
+        Some(location) => location.is_prefix() || location.key().extension().is_none(),
+        None => path.is_dir(),
+    };
+    if !is_folder {
         return Ok(vec![(path.to_path_buf(), None)]);
     }
     if Index::is_at(path) {

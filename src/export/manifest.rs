@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use crate::seal::{Root, seal_of};
-use crate::store::read_whole;
+use crate::store::{Location, Object, read_whole};
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -107,6 +107,15 @@ impl ManifestFile {
 pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
     let failed = || format!("cannot read {}", folder.display());
     let mut names = Vec::new();
+    if let Some(location) = Location::of_path(folder)? {
+        for object in Object::list(&location.as_prefix(), usize::MAX)? {
+            let name = object.location.key().filename().unwrap_or_default();
+            if name.ends_with(".parquet") && location.join(name).key() == object.location.key() {
+                names.push(name.to_owned());
+            }
+        }
+        return Ok(names);
+    }
     for entry in fs::read_dir(folder).with_context(failed)? {
         let name = entry.with_context(failed)?.file_name();
         names.extend(

@@ -7,6 +7,7 @@
 mod format;
 mod manifest;
 mod objects;
+pub(crate) mod outbox;
 mod spreadsheet;
 mod staging;
 mod table;

@@ -30,7 +30,7 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
 }
 
 /// How the names of what is staged end.
-const STAGING: &str = ".ibid-staging";
+pub(super) const STAGING: &str = ".ibid-staging";
 
 /// Whether something is staged under this name, or was when a run was killed.
 pub(crate) fn is_staging(name: &str) -> bool {

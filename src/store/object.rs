@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 use bytes::{Buf, Bytes};
@@ -52,6 +53,12 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
 impl Object {
     fn new(location: Location, meta: ObjectMeta) -> Self {
         Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp() }
+    }
+
+    /// How long it has been there, where the clocks agree.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        let written = UNIX_EPOCH + Duration::from_secs(u64::try_from(self.modified).ok()?);
+        SystemTime::now().duration_since(written).ok()
     }
 
     /// What says that it has not been changed since, where the server says it.
