@@ -538,3 +538,32 @@ fn an_index_grows_in_a_store() {
     });
     assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/index/documents.parquet'"), "n\n92\n");
 }
+
+#[test]
+fn an_answer_that_is_lost_is_made_good() {
+    let server = Server::start();
+    server.place.write("made.jsonl", collection_jsonl(40, 1));
+    server.ok("pairs made.jsonl --threshold 0.1 -o s3://box/lost.csv");
+    server.place.ok("pairs made.jsonl --threshold 0.1 -o out.csv");
+    assert!(server.get("lost.csv") == server.place.read("out.csv"));
+    let puts = server.requests().iter().filter(|request| request.method == "PUT" && request.status == 200).count();
+    // The answer to the first was lost.
+    assert_eq!(puts, 2);
+    // Conditional ones among them: they are not written twice, and none is taken for that of another run.
+    server.ok("ingest made.jsonl -o s3://box/lost/");
+    server.ok("ingest made.jsonl -o s3://box/lost/");
+    server.ok("passages s3://box/lost-index/ --add made.jsonl -o out.csv");
+    assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/lost-index/documents.parquet'"), "n\n40\n");
+    assert_eq!(std::fs::read_dir(server.object("lost-index/manifests")).unwrap().count(), 1);
+    let requests = server.requests();
+    let refused = requests.iter().filter(|request| request.method == "PUT" && request.status == 412).count();
+    assert!(refused > 0, "{requests:?}");
+}
+
+#[test]
+fn an_object_that_changes_while_it_is_read_is_an_error() {
+    let server = Server::start();
+    server.put("changing.jsonl", "{\"text\": \"a\"}\n");
+    let said = server.fails("pairs s3://box/changing.jsonl");
+    assert!(said.contains("s3://box/changing.jsonl: it was changed while it was read"), "{said}");
+}

@@ -16,10 +16,10 @@ use crate::ingest::{FILES, Ingested, Needed};
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
     /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki (each also .gz, .zst,
-    /// .bz2) and .parquet; - is standard input
+    /// .bz2) and .parquet, here or by URL, such as s3://bucket/dir/; - is standard input
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// The corpus folder to write
+    /// The corpus folder to write, here or by URL
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
     #[command(flatten)]

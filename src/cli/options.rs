@@ -113,7 +113,7 @@ fn input_format(name: &str) -> Result<InputFormat> {
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct OutputOptions {
-    /// The file to write; without it the result goes to standard output
+    /// The file to write, here or by URL, such as s3://bucket/key.parquet; without it the result goes to standard output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// The form of the result [default: what the file name says; table on standard output]

@@ -3,12 +3,14 @@
 //!
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
 //! separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
-//! Writes come one after the other, so that conditional ones are atomic.
+//! The first time that an object with `lost` in its key is written the answer gets lost, and one with `changing` in its key
+//! becomes longer whenever it was read. Writes come one after the other, so that conditional ones are atomic.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use hyper::body::Incoming;
@@ -21,7 +23,7 @@ use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::dto::{GetObjectInput, HeadObjectInput, Range};
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{Body, HttpError, S3Request, S3Result, s3_error};
+use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
 
@@ -42,6 +44,7 @@ async fn main() -> Result<()> {
         folder: folder.into(),
         log: Mutex::new(log),
         writing: tokio::sync::Mutex::new(()),
+        lost: Mutex::default(),
     });
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     writeln!(std::io::stdout(), "http://{}", listener.local_addr()?)?;
@@ -69,10 +72,12 @@ struct Server {
     log: Mutex<File>,
     /// Held by whoever writes.
     writing: tokio::sync::Mutex<()>,
+    /// The objects of which an answer got lost.
+    lost: Mutex<HashSet<String>>,
 }
 
 impl Server {
-    async fn answer(&self, request: Request<Body>) -> Result<Response<Body>, HttpError> {
+    async fn answer(&self, request: Request<Body>) -> Result<Response<Body>> {
         let method = request.method().clone();
         let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
         let header = |name: HeaderName| {
@@ -86,7 +91,7 @@ impl Server {
             None => {
                 let reads = [Method::GET, Method::HEAD].contains(&method);
                 let _writing = if reads { None } else { Some(self.writing.lock().await) };
-                let response = self.service.call(request).await?;
+                let response = self.service.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))?;
                 let e_tag = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
                 let is_other = reads && !if_match.is_empty() && e_tag.is_some_and(|e_tag| e_tag != if_match);
                 if is_other { error(412, "PreconditionFailed", "") } else { response }
@@ -100,9 +105,24 @@ impl Server {
         };
         let bytes = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()).unwrap_or("-");
         let line = format!("{method}\t{target}\t{range}\t{}\t{bytes}\n", response.status().as_u16());
-        let _ = self.log.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+        let _ = lock(&self.log).write_all(line.as_bytes());
+        let key = target.split('?').next().unwrap_or_default().to_owned();
+        if method == Method::GET && key.contains("changing") {
+            let _ = File::options()
+                .append(true)
+                .open(self.folder.join(&key[1..]))
+                .and_then(|mut file| file.write_all(b"\n"));
+        }
+        if method == Method::PUT && key.contains("lost") && lock(&self.lost).insert(key) {
+            // Of which no connection comes out whole.
+            return Err(std::io::Error::other("the answer is lost").into());
+        }
         Ok(response)
     }
+}
+
+fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What S3 answers when something is wrong, by the name of the bucket.
