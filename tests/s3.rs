@@ -165,6 +165,7 @@ fn from_takes_objects_prefixes_globs_and_partitions() {
     server.put("n/a b#1?.csv", "a,b\n9,v\n");
     server.put("parts/year=2023/x.csv", "a\n1\n");
     server.put("parts/year=2024/x.csv", "a\n2\n3\n");
+    server.put("rare/50%25.csv", "a\n7\n");
     server.put("lines.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
     assert_eq!(server.sql("SELECT * FROM 's3://box/n/one.csv' ORDER BY a"), "a,b\n1,x\n2,y\n");
     assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/'"), "s\n19\n");
@@ -235,6 +236,16 @@ fn what_is_wrong_is_told_apart() {
     assert!(ended.err.contains("it may not be read without a key"), "{}", ended.err);
     let ended = end(server.command(["pairs", "s3://public/x.jsonl", "--allow-http", "--no-sign-request"]));
     assert_eq!(ended.code, Some(0), "{}", ended.err);
+    // As any server of files.
+    let web = format!("{}/public/x.jsonl", server.address);
+    let ended = end(server.command(["pairs", &web, "--allow-http"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let ended = end(server.command(["sql", &format!("SELECT text FROM '{web}'"), "--allow-http", "--format", "csv"]));
+    assert_eq!(ended.text(), "text\na\n", "{}", ended.err);
+    let said = end(server.command(["pairs", &web])).err;
+    assert!(said.contains("is not encrypted"), "{said}");
+    let said = end(server.command(["pairs", &web.replace("x.jsonl", "none.jsonl"), "--allow-http"])).err;
+    assert!(said.contains("a web server lists no files"), "{said}");
 }
 
 #[test]
@@ -524,6 +535,20 @@ fn an_index_grows_in_a_store() {
         server.ok("passages s3://box/index --format csv").text()
     );
     assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/index/documents.parquet'"), "n\n90\n");
+    let lines = [lines[0], "{\"id\": \"s\", \"text\": \"It comes in a stream of documents.\"}"].join("\n");
+    let streamed = |command: Command| {
+        server.place.write("lines.jsonl", &lines);
+        let mut command = command;
+        command.stdin(std::fs::File::open(server.place.path("lines.jsonl")).unwrap());
+        let ended = end(command);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        ended.out
+    };
+    server.place.ok("containment grows --add 0.jsonl -o out.csv");
+    server.ok("containment s3://box/grows --add 0.jsonl -o out.csv");
+    let add = |index| ["containment", index, "--add", "-", "--format", "ndjson"];
+    assert_eq!(streamed(server.with_key(add("s3://box/grows/"))), streamed(server.place.command(add("grows"))));
+    assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/grows/documents.parquet'"), "n\n31\n");
     server.put("other/x.txt", "x");
     let said = server.fails("passages s3://box/other/ --add 0.jsonl");
     assert!(said.contains("s3://box/other/ is no index: it holds s3://box/other/x.txt"), "{said}");

@@ -293,7 +293,7 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
         return Ok(());
     }
     if input.is_web() {
-        return Err(Error::Input(format!("{input}: a web server lists no files; name one that there is")));
+        return Err(Error::Input(format!("{input} does not exist; a web server lists no files, so name one")));
     }
     let (folder, pattern) = match input.split_glob() {
         Some((folder, pattern)) => (folder, Some(matcher(&input.to_string(), &pattern)?)),

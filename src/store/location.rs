@@ -131,7 +131,7 @@ impl Location {
     pub(crate) fn url(&self) -> Url {
         let mut url = self.store.clone();
         if let Ok(mut path) = url.path_segments_mut() {
-            path.clear().extend(self.key.parts().map(|part| part.as_ref().replace('%', "%25")));
+            path.clear().extend(self.key.parts().map(|part| part.as_ref().to_owned()));
             if self.is_prefix {
                 path.push("");
             }

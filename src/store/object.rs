@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use anyhow::Result;
 use bytes::{Buf, Bytes};
 use futures::TryStreamExt;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, UpdateVersion};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -32,6 +32,8 @@ pub(crate) struct Object {
     pub(crate) size: u64,
     /// What says that it has not been changed since.
     e_tag: Option<String>,
+    /// The same, where a store numbers its objects.
+    version: Option<String>,
     /// When it was written, in seconds, as precise as headers have it.
     modified: i64,
 }
@@ -52,7 +54,8 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
 
 impl Object {
     fn new(location: Location, meta: ObjectMeta) -> Self {
-        Self { location, size: meta.size, e_tag: meta.e_tag, modified: meta.last_modified.timestamp() }
+        let ObjectMeta { size, e_tag, version, last_modified, .. } = meta;
+        Self { location, size, e_tag, version, modified: last_modified.timestamp() }
     }
 
     /// How long it has been there, where the clocks agree.
@@ -62,8 +65,8 @@ impl Object {
     }
 
     /// What says that it has not been changed since, where the server says it.
-    pub(crate) fn e_tag(&self) -> Option<&str> {
-        self.e_tag.as_deref()
+    pub(super) fn version(&self) -> UpdateVersion {
+        UpdateVersion { e_tag: self.e_tag.clone(), version: self.version.clone() }
     }
 
     /// The object at a location, if there is one.

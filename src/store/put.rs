@@ -12,7 +12,7 @@ use futures::TryStreamExt;
 use futures::stream::FuturesUnordered;
 use object_store::{
     Attribute, AttributeValue, Attributes, Error, GetOptions, GetRange, ObjectStore, PutMode, PutMultipartOptions,
-    PutOptions, PutPayload, UpdateVersion,
+    PutOptions, PutPayload,
 };
 
 use super::blocking::wait;
@@ -35,8 +35,8 @@ const ATTEMPTS: usize = 3;
 /// How long it is tried to find out what became of a request, and after what time none is repeated.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// What the metadata of an object have that say which request wrote it.
-const MARK: &str = "ibid-put";
+/// What the metadata of an object have that say which request wrote it. Letters only: not all stores take others.
+const MARK: &str = "ibidput";
 
 /// When an object is to be written.
 #[derive(Debug, Clone)]
@@ -89,9 +89,7 @@ impl Put {
         let mode = match when {
             When::Always => PutMode::Overwrite,
             When::New => PutMode::Create,
-            When::Still(object) => {
-                PutMode::Update(UpdateVersion { e_tag: object.e_tag().map(str::to_owned), version: None })
-            }
+            When::Still(object) => PutMode::Update(object.version()),
         };
         let mark = format!("{:016x}{:016x}", RandomState::new().hash_one(size), RandomState::new().hash_one(file));
         Ok(Self { store: location.store()?, location: location.clone(), file: file.to_owned(), size, mode, mark })

@@ -94,15 +94,17 @@ impl Stores {
         Self { settings, made: Mutex::default(), others: DefaultObjectStoreRegistry::new() }
     }
 
-    /// The store of a URL.
+    /// The store of a URL, of which the path does not matter.
     pub(crate) fn get(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        let mut url = url.clone();
+        url.set_path("");
         let key = format!("{}?{}", &url[..url::Position::BeforePath], url.query().unwrap_or_default());
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.get(&key) {
             return Ok(Arc::clone(&made.store));
         }
         let new =
-            self.make(url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
+            self.make(&url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
         let store = Arc::clone(&new.store);
         made.insert(key, new);
         Ok(store)
