@@ -28,6 +28,10 @@ impl Terminal {
     fn open(place: &Place, line: &str) -> Self {
         let size = nix::pty::Winsize { ws_row: 50, ws_col: 300, ws_xpixel: 0, ws_ypixel: 0 };
         let terminal = nix::pty::openpty(Some(&size), None).unwrap();
+        // What held its own terminal open would never hear that it is gone.
+        for side in [&terminal.master, &terminal.slave] {
+            rustix::io::fcntl_setfd(side, rustix::io::FdFlags::CLOEXEC).unwrap();
+        }
         let side = || Stdio::from(terminal.slave.try_clone().unwrap());
         let mut command = std::process::Command::new("setsid");
         // It is in a session of its own, whose terminal this is, so that Ctrl-C goes to it.

@@ -70,7 +70,7 @@ impl ObjectsFolder {
         let path = staged.join(MANIFEST);
         let json = serde_json::to_string_pretty(&manifest.about)? + "\n";
         fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
-        let when = self.manifest.clone().map_or(When::New, When::Still);
+        let when = self.manifest.clone().map_or(When::New, |manifest| When::Still(Box::new(manifest)));
         if put(&path, &self.folder.join(MANIFEST), when)? {
             return Ok(());
         }

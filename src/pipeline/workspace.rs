@@ -139,12 +139,11 @@ impl Workspace {
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
         let made = self.finished.as_ref().map(|finished| self.key(finished, &statement)).transpose()?.flatten();
         let plan = self.session.state().statement_to_plan(statement).await?;
-        if let (Some(finished), LogicalPlan::Ddl(ddl)) = (&self.finished, &plan) {
-            if let DdlStatement::CreateView(CreateView { name, .. })
+        if let (Some(finished), LogicalPlan::Ddl(ddl)) = (&self.finished, &plan)
+            && let DdlStatement::CreateView(CreateView { name, .. })
             | DdlStatement::CreateMemoryTable(CreateMemoryTable { name, .. }) = ddl
-            {
-                finished.note(name.table(), made.as_ref().map(|made| made.key));
-            }
+        {
+            finished.note(name.table(), made.as_ref().map(|made| made.key));
         }
         match plan {
             // Also within EXPLAIN ANALYZE, which runs it.

@@ -45,7 +45,7 @@ pub(crate) enum When {
     /// Where there is none yet.
     New,
     /// Where it is still this one.
-    Still(Object),
+    Still(Box<Object>),
 }
 
 /// Fails where an object can certainly not be written: there is no such bucket, or no such key to open it.

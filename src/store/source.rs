@@ -16,7 +16,7 @@ use super::object::{Blocks, Object};
 #[derive(Debug)]
 pub(crate) enum Source {
     File(File),
-    Object(Blocks),
+    Object(Box<Blocks>),
 }
 
 impl Source {
@@ -31,14 +31,14 @@ impl Source {
     }
 
     pub(crate) fn of_object(object: Object) -> Self {
-        Self::Object(Blocks::new(object, 1))
+        Self::Object(Box::new(Blocks::new(object, 1)))
     }
 
     /// The same, to be read at so many places at once.
     pub(crate) fn for_readers(&self, readers: usize) -> io::Result<Self> {
         Ok(match self {
             Self::File(file) => Self::File(file.try_clone()?),
-            Self::Object(blocks) => Self::Object(blocks.for_readers(readers)),
+            Self::Object(blocks) => Self::Object(Box::new(blocks.for_readers(readers))),
         })
     }
 
