@@ -620,7 +620,7 @@ fn errors_in_sql_say_what_was_meant() {
     }
     fails("SELECT 1 FROM 'none/*.csv'", &["there is no file none/*.csv"]);
     fails("SELECT 1 FROM 'docs/a.txt'", &["cannot read docs/a.txt in FROM", ".parquet, .csv, .json, .jsonl, .ndjson"]);
-    fails("SELECT 1 FROM 's3://there/x.parquet'", &["files of this machine"]);
+    fails("SELECT 1 FROM 'ftp://there/x.parquet'", &["files of this machine"]);
     fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
     fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, bitmap, auto"]);

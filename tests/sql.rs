@@ -399,7 +399,7 @@ fn results_of_any_size_are_complete_and_take_little_memory() {
     for (format, further) in [("table", 5), ("csv", 1), ("ndjson", 0)] {
         let (peak, lines) = peak(&place, &sql, format);
         assert_eq!(lines, rows + further, "{format}");
-        assert!(peak < 300 << 10, "{format}: {peak} KiB");
+        assert!(peak < 160 << 10, "{format}: {peak} KiB");
     }
 }
 
