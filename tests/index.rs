@@ -335,7 +335,7 @@ fn what_cannot_be_is_said_before_anything_is_written() {
         ("pairs index --add b.jsonl --time-column at", 1, "made without a time column"),
         ("explain pairs index --add b.jsonl", 1, "leave out --add"),
         ("ingest index -o other", 1, "index is an index already"),
-        ("gc corpus", 1, "corpus is no index"),
+        ("gc corpus --window 72h", 1, "corpus is no index"),
         ("gc index --window 72h", 1, "made without --time-column"),
         ("pairs no/such/folder --add a.jsonl", 1, "no/such/folder"),
     ] {

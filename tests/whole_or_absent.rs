@@ -321,11 +321,7 @@ fn verify_knows_results_that_are_not_what_was_written() {
     flip(&place, "reuse.parquet", size / 3);
     let ended = place.run("verify reuse.parquet");
     assert_eq!(ended.code, Some(1));
-    assert!(
-        ended.text().contains("reuse.parquet: WRONG: ") && ended.text().contains("byte 0 to byte"),
-        "{}",
-        ended.text()
-    );
+    assert!(ended.text().contains("reuse.parquet: WRONG: "), "{}", ended.text());
     let ended = place.run_with(["sql", "SELECT * FROM 'reuse.parquet'"], "");
     assert!(ended.code == Some(1) && ended.err.contains("is not what was written"), "{}", ended.err);
 

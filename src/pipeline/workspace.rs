@@ -364,6 +364,8 @@ fn longest_list(batch: &RecordBatch) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use datafusion::execution::memory_pool::FairSpillPool;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::SessionConfig;
 
     use super::*;
@@ -387,5 +389,30 @@ mod tests {
             plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
         assert!(joins_lists(joined.as_ref()));
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
+    }
+
+    #[tokio::test]
+    async fn what_a_hash_join_cannot_hold_is_sorted() {
+        let config = || SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(256 << 10);
+        let open = |_: &Path| {
+            let pool = Arc::new(FairSpillPool::new(16 << 20));
+            Ok(session(config(), RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?)?)
+        };
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        for name in ["a", "b"] {
+            let made = format!(
+                "CREATE TABLE {name} AS SELECT value AS id, repeat(md5(value::text), 6) AS t FROM range(200000)"
+            );
+            workspace.run(&made).await.unwrap();
+        }
+        let joined = "SELECT a.id, a.t, b.t AS u FROM a JOIN b ON a.id = b.id";
+        let hashed = workspace.session.sql(joined).await.unwrap().collect().await.unwrap_err();
+        assert!(matches!(hashed.find_root(), DataFusionError::ResourcesExhausted(_)), "{hashed}");
+        match workspace.run(&format!("CREATE TABLE c AS {joined}")).await.unwrap() {
+            Outcome::Done { rows, .. } => assert_eq!(rows, Some(200_000)),
+            Outcome::Rows(_) => panic!("it makes a table"),
+        }
+        let same = workspace.session.sql("SELECT * FROM c WHERE t <> u").await.unwrap();
+        assert_eq!(same.count().await.unwrap(), 0);
     }
 }
