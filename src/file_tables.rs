@@ -13,9 +13,9 @@ use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
 
-use crate::export::table_files;
+use crate::export::{MANIFEST, table_files};
 use crate::index::Index;
-use crate::ingest::Needed;
+use crate::ingest::{FILES, Needed};
 use crate::store::{Location, Object, objects_table, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
@@ -55,6 +55,16 @@ impl UrlTableFactory for FileTables {
         }
         if let Some(table) = self.of_index(Path::new(name))? {
             return Ok(Some(table));
+        }
+        // A folder of several tables, such as a corpus, is none itself, and a table of its name is another.
+        if Path::new(name).join(MANIFEST).is_file() {
+            if !name.contains('/') {
+                return Ok(None);
+            }
+            return plan_err!(
+                "{name} is a folder of several tables: write the one that is meant, such as '{name}/{}'",
+                FILES[0]
+            );
         }
         if let Some(table) = self.listing.try_new(name).await? {
             return Ok(Some(table));

@@ -10,7 +10,6 @@ use arrow::datatypes::DataType;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
-use datafusion::error::DataFusionError;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -29,7 +28,7 @@ use tempfile::TempDir;
 use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
-use crate::leftovers::{LOCK, WORKSPACE, entries};
+use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 
@@ -203,24 +202,8 @@ impl Workspace {
         Ok((table.rows, table.counters))
     }
 
-    /// Writes the rows of a table into a folder. Hash joins hold one of their inputs in memory; where it does not fit, both are
-    /// sorted instead, which goes to disk.
-    async fn write(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
-        let (mut state, plan) = frame.into_parts();
-        match self.write_partitions(DataFrame::new(state.clone(), plan.clone()), folder).await {
-            Err(error) if is_exhausted(&error) && state.config_options().optimizer.prefer_hash_join => {
-                for path in entries(folder)? {
-                    std::fs::remove_file(&path).with_context(|| format!("cannot remove {}", path.display()))?;
-                }
-                state.config_mut().options_mut().optimizer.prefer_hash_join = false;
-                self.write_partitions(DataFrame::new(state, plan), folder).await
-            }
-            written => written,
-        }
-    }
-
     /// Writes the rows of a table into a folder, partition by partition.
-    async fn write_partitions(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
+    async fn write(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
@@ -250,15 +233,6 @@ impl Workspace {
 
 /// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
 const BYTES_OF_BATCH: usize = 32 << 20;
-
-/// Whether there was not enough memory for something.
-fn is_exhausted(error: &anyhow::Error) -> bool {
-    let root = |cause: &(dyn std::error::Error + 'static)| {
-        let error = cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root);
-        matches!(error, Some(DataFusionError::ResourcesExhausted(_)))
-    };
-    error.chain().any(root)
-}
 
 /// Whether a join of the plan takes in lists: it copies them into each row that it puts out or looks at.
 fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
@@ -364,8 +338,6 @@ fn longest_list(batch: &RecordBatch) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::execution::memory_pool::FairSpillPool;
-    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::SessionConfig;
 
     use super::*;
@@ -389,30 +361,5 @@ mod tests {
             plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
         assert!(joins_lists(joined.as_ref()));
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
-    }
-
-    #[tokio::test]
-    async fn what_a_hash_join_cannot_hold_is_sorted() {
-        let config = || SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(256 << 10);
-        let open = |_: &Path| {
-            let pool = Arc::new(FairSpillPool::new(16 << 20));
-            Ok(session(config(), RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?)?)
-        };
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
-        for name in ["a", "b"] {
-            let made = format!(
-                "CREATE TABLE {name} AS SELECT value AS id, repeat(md5(value::text), 6) AS t FROM range(200000)"
-            );
-            workspace.run(&made).await.unwrap();
-        }
-        let joined = "SELECT a.id, a.t, b.t AS u FROM a JOIN b ON a.id = b.id";
-        let hashed = workspace.session.sql(joined).await.unwrap().collect().await.unwrap_err();
-        assert!(matches!(hashed.find_root(), DataFusionError::ResourcesExhausted(_)), "{hashed}");
-        match workspace.run(&format!("CREATE TABLE c AS {joined}")).await.unwrap() {
-            Outcome::Done { rows, .. } => assert_eq!(rows, Some(200_000)),
-            Outcome::Rows(_) => panic!("it makes a table"),
-        }
-        let same = workspace.session.sql("SELECT * FROM c WHERE t <> u").await.unwrap();
-        assert_eq!(same.count().await.unwrap(), 0);
     }
 }
