@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::corpus::{Documents, Summary};
 use crate::pipeline::query::CORPUS_SENTENCES;
 use crate::seal::{SealedWriter, Written};
-use crate::session::session;
+use crate::session::session_of_tables;
 use crate::store::Location;
 
 /// The files of a corpus folder.
@@ -59,13 +59,16 @@ impl Needed {
 /// Makes the tables of a corpus folder known as `{prefix}documents` and `{prefix}sentences`.
 pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path, needed: Needed) -> Result<()> {
     for (name, path) in tables(prefix, folder, needed) {
-        let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
-        session
-            .register_parquet(&name, path, ParquetReadOptions::default())
-            .await
-            .with_context(|| format!("cannot read {path}"))?;
+        register_file(session, &name, &path).await?;
     }
     Ok(())
+}
+
+/// Makes a file of a corpus known as a table.
+pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
+    file.to_str().with_context(|| format!("{} is not Unicode", file.display()))?;
+    let registered = session.register_parquet(name, location(file), ParquetReadOptions::default());
+    registered.await.with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// The statement that makes a file of a corpus known as a table.
@@ -75,7 +78,7 @@ pub(crate) fn statement(prefix: &str, file: &Path, table: &str) -> String {
 }
 
 /// A file or an object, as DataFusion names it.
-pub(crate) fn location(file: &Path) -> String {
+fn location(file: &Path) -> String {
     match Location::of_path(file) {
         Ok(Some(location)) => location.url().to_string(),
         _ => file.display().to_string(),
@@ -177,7 +180,7 @@ async fn cut_sentences(
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
     documents: RecordBatch,
 ) -> Result<Vec<RecordBatch>> {
-    let session = session(config, runtime)?;
+    let session = session_of_tables(config, runtime);
     session.register_batch("documents", documents)?;
     match session.state().create_logical_plan(CORPUS_SENTENCES.sql).await? {
         LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) => {

@@ -61,9 +61,17 @@ pub fn session(
         ObjectStoreUrl::local_filesystem().as_ref(),
         Arc::new(SealedStore::new(LocalFileSystem::new())),
     );
+    with_file_tables(session_of_tables(config, runtime))
+}
+
+/// The same, in which no files can be named.
+pub(crate) fn session_of_tables(
+    config: SessionConfig,
+    runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
+) -> SessionContext {
     let builder = SessionStateBuilder::new()
         .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
         .with_runtime_env(runtime)
         .with_default_features();
-    with_file_tables(SessionContext::new_with_state(with_ibid(builder).build()))
+    SessionContext::new_with_state(with_ibid(builder).build())
 }

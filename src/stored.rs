@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
-use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use anyhow::Result;
+use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
 use crate::export::{Manifest, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
-use crate::seal::seal_of;
+use crate::seal::{Root, seal_of};
 use crate::store::Location;
 
 /// A collection that needs not be read in first.
@@ -74,39 +74,34 @@ impl Stored {
 
     /// What the tables hold, to be noted beside a result: of each file its rows and its seal.
     pub(crate) fn contents(&self, prefix: &str, needed: Needed) -> Result<Vec<Value>> {
-        let of_file = |table: &str, path: &PathBuf| {
-            let seal = seal_of(path)?;
-            let (rows, seal) = (seal.as_ref().map(|seal| seal.rows), seal.as_ref().map(|seal| seal.root.to_string()));
-            Ok(json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal }))
-        };
-        let tables = needed.tables().iter().copied();
-        tables.flat_map(|table| self.files(table).into_iter().map(move |path| of_file(table, &path))).collect()
+        let noted = |table: &str, rows: Option<u64>, seal: Option<Root>| json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal.map(|seal| seal.to_string()) });
+        let mut contents = Vec::new();
+        for table in needed.tables() {
+            match self {
+                Self::Index(index) => {
+                    let files = index.manifest().parts.iter().map(|part| part.file(table));
+                    contents.extend(files.map(|file| noted(table, Some(file.rows), Some(file.seal))));
+                }
+                Self::Corpus(_) | Self::Objects { .. } => {
+                    for file in self.files(table) {
+                        let seal = seal_of(&file)?;
+                        contents.push(noted(table, seal.as_ref().map(|s| s.rows), seal.as_ref().map(|s| s.root)));
+                    }
+                }
+            }
+        }
+        Ok(contents)
     }
 
     /// Makes the tables known as `{prefix}documents` and `{prefix}sentences`.
     pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
         let index = match self {
-            Self::Corpus(folder) => {
-                if let Some(manifest) = Manifest::of(folder)? {
-                    manifest.check(
-                        folder,
-                        &needed.tables().iter().map(|table| format!("{table}.parquet")).collect::<Vec<_>>(),
-                    )?;
-                }
-                return ingest::register(session, prefix, folder, needed).await;
-            }
-            Self::Objects { folder, .. } => {
+            Self::Corpus(folder) | Self::Objects { folder, .. } => {
                 let manifest = Manifest::of(folder)?;
                 for table in needed.tables() {
                     for file in self.files(table) {
-                        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-                        if let Some(manifest) = &manifest {
-                            manifest.check(folder, &[name])?;
-                        }
-                        let url = ingest::location(&file);
-                        let read =
-                            session.register_parquet(format!("{prefix}{table}"), url, ParquetReadOptions::default());
-                        read.await.with_context(|| format!("cannot read {}", file.display()))?;
+                        manifest.as_ref().map_or(Ok(()), |manifest| manifest.check(&file))?;
+                        ingest::register_file(session, &format!("{prefix}{table}"), &file).await?;
                     }
                 }
                 return Ok(());

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use crate::seal::{Root, seal_of};
+use crate::seal::{Root, check_seal, seal_of};
 use crate::store::{Location, Object, read_whole};
 
 /// The file of a folder of results that says what the folder holds.
@@ -78,28 +78,10 @@ impl Manifest {
         Ok(Self { about: json, files })
     }
 
-    /// Fails where one of these files is another than was written. What it holds is checked as it is read.
-    pub(crate) fn check(&self, folder: &Path, names: &[String]) -> Result<()> {
-        for file in self.files.iter().filter(|file| names.contains(&file.name)) {
-            let path = folder.join(&file.name);
-            file.check(&path, seal_of(&path)?.map(|seal| seal.root))?;
-        }
-        Ok(())
-    }
-}
-
-impl ManifestFile {
-    /// Fails where the file at `path` has another seal than was written.
-    pub(crate) fn check(&self, path: &Path, found: Option<Root>) -> Result<()> {
-        if found == Some(self.seal) {
-            return Ok(());
-        }
-        bail!(
-            "{} is not what was written: its seal is {}, and {} is in {MANIFEST}; put it back from a copy, or write it again",
-            path.display(),
-            found.map_or("missing".to_owned(), |seal| seal.to_string()),
-            self.seal
-        )
+    /// Fails where a file that the manifest names is another than was written. What it holds is checked as it is read.
+    pub(crate) fn check(&self, path: &Path) -> Result<()> {
+        let file = self.files.iter().find(|file| path.file_name().is_some_and(|name| name == file.name.as_str()));
+        file.map_or(Ok(()), |file| check_seal(path, file.seal))
     }
 }
 

@@ -14,5 +14,5 @@ mod table;
 
 pub(crate) use format::{Form, Format, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
-pub(crate) use objects::table_files;
+pub(crate) use objects::{stem_of_sealed, table_files};
 pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

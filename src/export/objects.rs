@@ -80,12 +80,13 @@ impl ObjectsFolder {
 
 /// Whether an object has the name that a file has here.
 fn is_of(name: &str, file: &str) -> bool {
-    let stem = file.strip_suffix(".parquet").unwrap_or(file);
-    let unique = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(".parquet"));
-    name == file
-        || unique
-            .and_then(|unique| unique.strip_prefix('-'))
-            .is_some_and(|seal| seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    name == file || stem_of_sealed(name).is_some_and(|stem| Some(stem) == file.strip_suffix(".parquet"))
+}
+
+/// What stands before the seal in the name of a file in a store, if it has one.
+pub(crate) fn stem_of_sealed(name: &str) -> Option<&str> {
+    let (stem, seal) = name.strip_suffix(".parquet")?.rsplit_once('-')?;
+    (seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(stem)
 }
 
 /// Where the files of these tables are, of a folder in a store, if they are there: by its manifest, or without one by their

@@ -101,7 +101,7 @@ impl Part {
     }
 
     /// The file of a table.
-    pub(super) fn file(&self, table: &str) -> PartFile {
+    pub(crate) fn file(&self, table: &str) -> PartFile {
         if table == "documents" { self.documents } else { self.sentences }
     }
 }

@@ -30,7 +30,7 @@ use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
 use crate::export::{StagedFile, StagedFolder, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
-use crate::seal::{Root, Verified, Written, seal_of, verify};
+use crate::seal::{Root, Verified, Written, check_seal, verify};
 use crate::store::{self, Location, Object};
 
 /// How many objects are looked at for one that is of no index.
@@ -155,16 +155,7 @@ impl Index {
     pub(crate) fn check(&self, needed: Needed) -> Result<()> {
         for table in needed.tables() {
             for (part, path) in self.manifest.parts.iter().zip(self.files(table)) {
-                let written = part.file(table);
-                let found = seal_of(&path)?.map(|seal| seal.root);
-                if found != Some(written.seal) {
-                    bail!(
-                        "{} is not what was written: its seal is {}, and {} is that of the part; put it back from a copy",
-                        path.display(),
-                        found.map_or("missing".to_owned(), |seal| seal.to_string()),
-                        written.seal
-                    );
-                }
+                check_seal(&path, part.file(table).seal)?;
             }
         }
         Ok(())

@@ -26,7 +26,7 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use self::store::SealedStore;
-pub(crate) use self::verify::{Verified, seal_of, verify};
+pub(crate) use self::verify::{Verified, check_seal, seal_of, verify};
 pub(crate) use self::writer::{SealedWriter, Written};
 
 const BLOCK: usize = 256 << 10;
@@ -163,6 +163,9 @@ fn root_of(end: &mut [u8], seal: &str) -> Option<Root> {
 
 /// Where the seal stands.
 fn place_of_seal(end: &[u8], seal: &str) -> Option<std::ops::Range<usize>> {
+    if seal.len() != UNSEALED.len() {
+        return None;
+    }
     // As Thrift's compact protocol has it: the key, the mark of the field that follows, the length. Ours is the last pair.
     let marked = [SEAL.as_bytes(), &[0x18, 16], seal.as_bytes()].concat();
     let end = memmem::rfind(end, &marked)? + marked.len();

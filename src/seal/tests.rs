@@ -4,6 +4,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::prelude::ParquetReadOptions;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
@@ -89,6 +90,21 @@ fn files_of_others_have_no_seal_and_are_no_error() {
     let file = std::fs::File::create(&path).unwrap();
     parquet::arrow::ArrowWriter::try_new(file, schema, None).unwrap().close().unwrap();
     assert!(matches!(verify(&path), Ok(Verified::Unsealed)));
+}
+
+#[test]
+fn a_forged_seal_of_another_length_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, schema, None).unwrap();
+    for (key, value) in [(RESULT, "{}"), (BLOCKS, "0:"), (SEAL, "abc"), ("x", "ibid.seal\u{18}\u{10}abc")] {
+        writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
+    }
+    writer.close().unwrap();
+    let error = format!("{:#}", verify(&path).unwrap_err());
+    assert!(error.contains("its seal cannot be read"), "{error}");
 }
 
 #[tokio::test]

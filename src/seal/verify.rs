@@ -4,7 +4,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use parquet::file::reader::Length as _;
 
-use super::{BLOCK, End, Seal};
+use super::{BLOCK, End, Root, Seal};
 use crate::store::Source;
 
 /// How much of the end of a file is read at first: the footers of most files, and what stands before them.
@@ -24,6 +24,19 @@ pub(crate) fn seal_of(path: &Path) -> Result<Option<Seal>> {
     let failed = || format!("cannot read {}", path.display());
     let (mut file, size) = open(path).with_context(failed)?;
     read_seal(&mut file, size).with_context(|| path.display().to_string())
+}
+
+/// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
+pub(crate) fn check_seal(path: &Path, written: Root) -> Result<()> {
+    let found = seal_of(path)?.map(|seal| seal.root);
+    if found == Some(written) {
+        return Ok(());
+    }
+    bail!(
+        "{} is not what was written: its seal is {}, and {written} was written; put it back from a copy, or write it again",
+        path.display(),
+        found.map_or("missing".to_owned(), |seal| seal.to_string())
+    )
 }
 
 /// Checks all bytes of a file. What is damaged is an error.
