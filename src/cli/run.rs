@@ -43,6 +43,9 @@ const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 /// What a sort reserves to read back what it put on disk, in bytes, where there is no limit of memory.
 const SORT_RESERVATION: usize = 10 << 20;
 
+/// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
+const BYTES_OF_ROW: usize = 512 << 10;
+
 /// How many capped texts and skipped records are listed on standard error.
 pub(super) const LISTED: usize = 10;
 
@@ -793,6 +796,10 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills).with_object_store_registry(stores);
     if let Some(memory) = options.memory {
         let pool = for_operators(memory);
+        // What is on its way from operator to operator is reserved by none.
+        let rows = memory / config.target_partitions() / BYTES_OF_ROW;
+        let most = config.batch_size();
+        config = config.with_batch_size(rows.clamp(128.min(most), most));
         // Of this much each sort is sure when it reads back what it put on disk.
         let of_sort = pool / 32 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
@@ -806,7 +813,7 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
 /// How much of the memory that a command may take its operators may reserve: decoding, batches in flight and buffers come on
 /// top.
 pub(super) fn for_operators(memory: usize) -> usize {
-    memory / 5 * 3
+    memory / 2
 }
 
 /// A number with its thousands apart.

@@ -207,11 +207,10 @@ impl Workspace {
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
-        let tasks: Vec<_> = execute_stream_partitioned(Arc::clone(&plan), context)?
-            .into_iter()
-            .enumerate()
-            .map(|(i, stream)| SpawnedTask::spawn(write_part(stream, folder.join(format!("{i}.parquet")))))
-            .collect();
+        let parts = execute_stream_partitioned(Arc::clone(&plan), context)?;
+        let group = (BYTES_OF_GROUPS / parts.len().max(1)).max(1 << 20);
+        let write = |(i, rows)| SpawnedTask::spawn(write_part(rows, folder.join(format!("{i}.parquet")), group));
+        let tasks: Vec<_> = parts.into_iter().enumerate().map(write).collect();
         let mut table = Table::default();
         for task in tasks {
             let part = task.join().await.context("a writer stopped")??;
@@ -230,6 +229,9 @@ impl Workspace {
         context.with_session_config(config.with_batch_size(rows))
     }
 }
+
+/// How much memory the row groups that are being written of a table may take, in bytes.
+const BYTES_OF_GROUPS: usize = 64 << 20;
 
 /// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
 const BYTES_OF_BATCH: usize = 32 << 20;
@@ -276,14 +278,7 @@ fn made_by(statement: &Statement) -> Option<String> {
     }
 }
 
-/// What was written of a table by one task.
-#[derive(Default)]
-struct Part {
-    rows: u64,
-    longest_list: usize,
-}
-
-/// A table that was written.
+/// A table that was written, or what one task wrote of it.
 #[derive(Default)]
 struct Table {
     rows: u64,
@@ -308,7 +303,7 @@ impl Table {
     }
 }
 
-async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Result<Part> {
+async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf, group: usize) -> Result<Table> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)
         .set_dictionary_enabled(false)
@@ -316,11 +311,11 @@ async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf) -> Res
     let failed = || format!("cannot write {}", path.display());
     let file = File::create(&path).with_context(failed)?;
     let mut writer = SealedWriter::try_new(file, stream.schema(), properties).with_context(failed)?;
-    let mut part = Part::default();
+    let mut part = Table::default();
     while let Some(batch) = stream.try_next().await? {
         part.rows += batch.num_rows() as u64;
         part.longest_list = part.longest_list.max(longest_list(&batch));
-        writer.write(&batch).with_context(failed)?;
+        writer.write(&batch).and_then(|()| writer.end_group_above(group)).with_context(failed)?;
     }
     writer.close(&Value::Null).with_context(failed)?;
     Ok(part)
