@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, is_staging, names};
-use crate::store::{self, Location, Object};
+use crate::export::{MANIFEST, Manifest, is_staging, names, stem_of_sealed};
+use crate::store::{self, Location, Object, Upload};
 
 /// How the names of folders for temporary tables begin.
 pub(crate) const WORKSPACE: &str = "ibid-";
@@ -21,23 +21,42 @@ pub(crate) const LOCK: &str = "lock";
 pub(crate) struct Removed {
     /// The files and folders that are gone, below the folder that was looked at, and how many bytes they had.
     pub(crate) paths: Vec<(PathBuf, u64)>,
-    /// How many files and folders are too young to be removed.
+    /// The objects of which parts were written, and are gone.
+    pub(crate) uploads: Vec<Location>,
+    /// How many files, folders and uploads are too young to be removed.
     pub(crate) young: usize,
 }
 
 impl Removed {
-    /// Removes what is left over in a folder and not younger than `grace`.
-    pub(crate) fn collect(&mut self, folder: &Path, grace: Duration, dry_run: bool) -> Result<()> {
-        if Location::of_path(folder)?.is_some() {
+    /// Removes what is left over directly in a folder, anywhere in an index, and not younger than `grace`.
+    pub(crate) fn collect(&mut self, folder: &Path, is_index: bool, grace: Duration, dry_run: bool) -> Result<()> {
+        if let Some(location) = Location::of_path(folder)? {
             for path in unnamed(folder)? {
                 self.remove_older(folder, &path, grace, dry_run)?;
             }
-            return Ok(());
+            return self.abort_uploads(&location, is_index, grace, dry_run);
         }
         for path in entries(folder)? {
             if is_left_over(&path) {
                 self.remove_older(folder, &path, grace, dry_run)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Gives up what was begun to be written to a store, and not ended.
+    fn abort_uploads(&mut self, folder: &Location, is_index: bool, grace: Duration, dry_run: bool) -> Result<()> {
+        let depth = folder.key().parts().count() + 1;
+        let uploads = Upload::list(folder)?.into_iter();
+        for upload in uploads.filter(|upload| is_index || upload.location.key().parts().count() == depth) {
+            if upload.age().is_none_or(|age| age < grace) {
+                self.young += 1;
+                continue;
+            }
+            if !dry_run {
+                upload.abort()?;
+            }
+            self.uploads.push(upload.location);
         }
         Ok(())
     }
@@ -84,11 +103,7 @@ fn below(location: &Location) -> Result<Vec<Object>> {
 fn unnamed(folder: &Path) -> Result<Vec<PathBuf>> {
     let Some(manifest) = Manifest::of(folder)? else { return Ok(Vec::new()) };
     let is_named = |name: &str| manifest.files.iter().any(|file| file.name == name);
-    let is_sealed = |name: &str| {
-        let seal = name.strip_suffix(".parquet").and_then(|stem| stem.rsplit_once('-'));
-        seal.is_some_and(|(_, seal)| seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
-    let names = names(folder)?.into_iter().filter(|name| is_sealed(name) && !is_named(name));
+    let names = names(folder)?.into_iter().filter(|name| stem_of_sealed(name).is_some() && !is_named(name));
     Ok(names.map(|name| folder.join(name)).collect())
 }
 

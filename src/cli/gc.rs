@@ -20,7 +20,7 @@ use crate::session::session;
 ///
 /// Of an index, all in it that it does not need. Of any other folder, what lies directly in it: files and folders that were
 /// staged for a result there, temporary tables (in the folder for temporary files, such as /tmp), and the tables that --resume
-/// kept.
+/// kept. In S3 also the parts of objects that were begun there and not ended, whoever began them.
 #[derive(Debug, Args)]
 pub(super) struct Gc {
     /// The index, a folder that --add made, or any other folder
@@ -52,7 +52,7 @@ impl Gc {
         };
         let mut collected =
             if is_index { collect(&self.folder, too_old, self.grace, self.dry_run)? } else { Collected::default() };
-        collected.removed.collect(&self.folder, self.grace, self.dry_run)?;
+        collected.removed.collect(&self.folder, is_index, self.grace, self.dry_run)?;
         Stdout.write_all(self.describe(&collected).as_bytes())?;
         Ok(Ending::Done)
     }
@@ -65,6 +65,9 @@ impl Gc {
         }
         for (path, bytes) in &collected.removed.paths {
             let _ = writeln!(said, "{}: {would}removed, {} bytes", path.display(), grouped(*bytes));
+        }
+        for upload in &collected.removed.uploads {
+            let _ = writeln!(said, "{upload}: an upload that was not ended, {would}given up");
         }
         let bytes = collected.removed.paths.iter().map(|(_, bytes)| bytes).sum();
         let _ = writeln!(

@@ -1,21 +1,26 @@
 //! HTTP as the stores see it: on a runtime of its own, counted, and with answers that can be explained.
 
 use std::fmt;
+use std::future::Future as _;
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{self, Poll, ready};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use hyper::StatusCode;
 use hyper::body::{Body, Frame, SizeHint};
-use hyper::header::LOCATION;
+use hyper::header::{LOCATION, RANGE};
+use hyper::{Method, StatusCode};
 use object_store::ClientOptions;
 use object_store::client::{
     Certificate, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
     HttpService, SpawnedReqwestConnector,
 };
+
+use tokio::time::{Instant, Sleep};
 
 use super::blocking::runtime;
 
@@ -68,6 +73,12 @@ impl HttpConnector for Connector {
     }
 }
 
+/// How many bytes a second are expected at least.
+const SLOWEST: u64 = 256 << 10;
+
+/// How long one try of a request may take at most.
+pub(super) const LONGEST: Duration = Duration::from_secs(80);
+
 struct Counting {
     inner: HttpClient,
     traffic: Arc<Traffic>,
@@ -84,15 +95,38 @@ impl HttpService for Counting {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.traffic.requests.fetch_add(1, Ordering::Relaxed);
         self.traffic.written.fetch_add(request.body().content_length() as u64, Ordering::Relaxed);
-        let response = match self.inner.execute(request).await {
-            Ok(response) => response,
-            Err(error) => return Err(self.judged(error)),
+        let end = Instant::now() + patience(&request);
+        let response = match tokio::time::timeout_at(end, self.inner.execute(request)).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(self.judged(error)),
+            Err(_) => return Err(too_slow()),
         };
         self.traffic.answered.store(true, Ordering::Relaxed);
         let traffic = Arc::clone(&self.traffic);
-        let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic }));
+        let end = Box::pin(tokio::time::sleep_until(end));
+        let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic, end }));
         explicable(response).await
     }
+}
+
+/// How long one try of a request may take, with its body and that of the answer: a server that says nothing is asked again
+/// soon, and much data have their time. Of an answer whose size was not asked for nothing is known.
+fn patience(request: &HttpRequest) -> Duration {
+    let range = request.headers().get(RANGE).and_then(|range| range.to_str().ok()?.strip_prefix("bytes="));
+    let wanted = match range.and_then(|range| range.split_once('-')) {
+        Some((from, to)) if !from.is_empty() => {
+            to.parse().ok().zip(from.parse().ok()).map(|(to, from): (u64, u64)| to.saturating_sub(from))
+        }
+        Some((_, last)) => last.parse().ok(),
+        None => (request.method() != Method::GET).then_some(0),
+    };
+    let bytes = wanted.unwrap_or(SLOWEST * 35) + request.body().content_length() as u64;
+    (Duration::from_secs(10) + Duration::from_secs(bytes / SLOWEST)).min(LONGEST)
+}
+
+/// The error of a request that takes too long.
+fn too_slow() -> HttpError {
+    HttpError::new(HttpErrorKind::Timeout, io::Error::new(io::ErrorKind::TimedOut, "the server takes too long"))
 }
 
 impl Counting {
@@ -142,6 +176,8 @@ async fn explicable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
 struct CountedBody {
     body: HttpResponseBody,
     traffic: Arc<Traffic>,
+    /// When it should have come.
+    end: Pin<Box<Sleep>>,
 }
 
 impl Body for CountedBody {
@@ -152,7 +188,10 @@ impl Body for CountedBody {
         mut self: Pin<&mut Self>,
         context: &mut task::Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+            ready!(self.end.as_mut().poll(context));
+            return Poll::Ready(Some(Err(too_slow())));
+        };
         if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref) {
             self.traffic.read.fetch_add(data.len() as u64, Ordering::Relaxed);
         }
@@ -165,5 +204,29 @@ impl Body for CountedBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::Request;
+    use object_store::client::HttpRequestBody;
+
+    use super::*;
+
+    #[test]
+    fn what_is_much_has_more_time() {
+        let seconds = |method: Method, range: &str, body: usize| {
+            let request = Request::builder().method(method).header(RANGE, range);
+            let body = HttpRequestBody::from(vec![0; body]);
+            patience(&request.body(body).unwrap()).as_secs()
+        };
+        assert_eq!(seconds(Method::HEAD, "", 0), 10);
+        assert_eq!(seconds(Method::GET, "bytes=0-1048576", 0), 14);
+        assert_eq!(seconds(Method::GET, "bytes=-4194304", 0), 26);
+        assert_eq!(seconds(Method::GET, "bytes=5-", 0), 45);
+        assert_eq!(seconds(Method::PUT, "", 16 << 20), 74);
+        assert_eq!(seconds(Method::PUT, "", 64 << 20), 80);
+        assert_eq!(seconds(Method::PUT, "", 0), 10);
     }
 }

@@ -10,6 +10,7 @@ use object_store::path::Path as Key;
 use url::Url;
 
 use super::registry::stores;
+use super::uploads::Bucket;
 
 /// The schemes of URLs that name objects.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
@@ -125,6 +126,11 @@ impl Location {
     /// The store.
     pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
         stores().get(&self.store)
+    }
+
+    /// The bucket, if it is one of S3 that is asked with keys.
+    pub(super) fn bucket(&self) -> Result<Option<Arc<Bucket>>> {
+        stores().bucket(&self.store)
     }
 
     /// The URL as DataFusion reads it, where what is special is percent-encoded.

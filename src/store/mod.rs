@@ -20,6 +20,7 @@ mod registry;
 mod remote;
 mod source;
 mod table;
+mod uploads;
 
 pub(crate) use self::explain::Explained;
 pub(crate) use self::location::{Location, redacted};
@@ -28,3 +29,4 @@ pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
 pub(crate) use self::source::{Source, read_whole};
 pub(crate) use self::table::objects_table;
+pub(crate) use self::uploads::Upload;

@@ -11,10 +11,10 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::Certificate;
+use object_store::client::{Certificate, HttpConnector};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
-use object_store::{BackoffConfig, ClientConfigKey, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 use url::Url;
 
 use super::aws::{Environment, variable};
@@ -22,9 +22,10 @@ use super::blocking::wait;
 use super::http::{Connector, Traffic};
 use super::location::redacted;
 use super::remote::{About, Remote};
+use super::uploads::Bucket;
 use crate::seal::SealedStore;
 
-/// How often and how long a request is tried: with the last try, 135 seconds at most.
+/// How often and how long a request is tried: with the last try, 170 seconds at most.
 const TRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig {
         init_backoff: Duration::from_millis(100),
@@ -35,9 +36,9 @@ const TRIES: RetryConfig = RetryConfig {
     retry_timeout: Duration::from_secs(90),
 };
 
-/// How long a connection, and one try of a request with its body, may take.
+/// How long a connection may take, and one try of a request at most; most have [less](super::http::LONGEST).
 const TIMEOUTS: [(ClientConfigKey, &str); 2] =
-    [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "45 seconds")];
+    [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "80 seconds")];
 
 /// How stores are reached, where the environment does not say it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -81,6 +82,8 @@ struct Made {
     store: Arc<dyn ObjectStore>,
     root: String,
     traffic: Arc<Traffic>,
+    /// The same store, if it is of S3.
+    bucket: Option<Arc<Bucket>>,
 }
 
 impl fmt::Debug for Stores {
@@ -96,18 +99,26 @@ impl Stores {
 
     /// The store of a URL, of which the path does not matter.
     pub(crate) fn get(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
+        Ok(self.made(url)?.store)
+    }
+
+    /// The bucket of a URL, if it is one of S3 that is asked with keys.
+    pub(super) fn bucket(&self, url: &Url) -> Result<Option<Arc<Bucket>>> {
+        Ok(self.made(url)?.bucket)
+    }
+
+    fn made(&self, url: &Url) -> Result<Made> {
         let mut url = url.clone();
         url.set_path("");
         let key = format!("{}?{}", &url[..url::Position::BeforePath], url.query().unwrap_or_default());
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = made.get(&key) {
-            return Ok(Arc::clone(&made.store));
+            return Ok(made.clone());
         }
         let new =
             self.make(&url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
-        let store = Arc::clone(&new.store);
-        made.insert(key, new);
-        Ok(store)
+        made.insert(key, new.clone());
+        Ok(new)
     }
 
     /// What went over the wire to and from each store, by its name.
@@ -128,6 +139,7 @@ impl Stores {
             is_anonymous: self.settings.anonymous,
             has_suffixes: !url.scheme().starts_with('a'),
         };
+        let mut bucket = None;
         let inner: Arc<dyn ObjectStore> = match url.scheme() {
             "s3" | "s3a" => {
                 let region = self.settings.region.clone();
@@ -156,8 +168,15 @@ impl Stores {
                     builder = builder.with_endpoint(&endpoint).with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
                     about.endpoint = Some(redacted(&endpoint));
                 }
+                let store = Arc::new(builder.build()?);
+                if !about.is_anonymous {
+                    let options = ClientOptions::new().with_allow_http(allow_http);
+                    let client = Connector::new(Arc::clone(&traffic), certificates()?).connect(&options)?;
+                    let (store, region) = (Arc::clone(&store), environment.region.clone());
+                    bucket = Some(Arc::new(Bucket { store, client, region }));
+                }
                 about.region = Some(environment.region);
-                Arc::new(builder.build()?)
+                store
             }
             "gs" => {
                 let mut builder = GoogleCloudStorageBuilder::from_env()
@@ -203,7 +222,7 @@ impl Stores {
         let remote: Arc<dyn ObjectStore> = Arc::new(Remote { inner, about: Arc::new(about) });
         // Sealed files are checked as they are read.
         let store = Arc::new(SealedStore::new(remote));
-        Ok(Made { store, root, traffic })
+        Ok(Made { store, root, traffic, bucket })
     }
 }
 

@@ -1,0 +1,193 @@
+//! Objects that were being written in parts when their run was killed. S3 keeps the parts, and charges for them, until the
+//! upload is given up. object_store neither lists such uploads nor says where a bucket is, so the one request for it is made
+//! here, and signed by object_store.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result, bail};
+use hyper::{Method, Request, StatusCode};
+use object_store::aws::{AmazonS3, AwsAuthorizer};
+use object_store::client::{HttpClient, HttpRequestBody};
+use object_store::multipart::MultipartStore;
+use object_store::path::Path as Key;
+use object_store::signer::Signer;
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
+use url::form_urlencoded::Serializer;
+
+use super::blocking::wait;
+use super::location::Location;
+use super::object::io_error;
+
+/// How long it is waited before each try of a request.
+const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
+
+/// A bucket of S3 as this module needs it.
+pub(super) struct Bucket {
+    pub(super) store: Arc<AmazonS3>,
+    pub(super) client: HttpClient,
+    pub(super) region: String,
+}
+
+/// An upload that was begun, and neither completed nor given up.
+pub(crate) struct Upload {
+    pub(crate) location: Location,
+    id: String,
+    begun: SystemTime,
+    bucket: Arc<Bucket>,
+}
+
+impl Upload {
+    /// The uploads below a folder. Stores other than S3 have none: what was not completed there goes by itself.
+    pub(crate) fn list(folder: &Location) -> Result<Vec<Self>> {
+        let Some(bucket) = folder.bucket()? else { return Ok(Vec::new()) };
+        let prefix = folder.key().to_string();
+        let prefix = if prefix.is_empty() { prefix } else { prefix + "/" };
+        let listing = Arc::clone(&bucket);
+        let listed = wait(async move { listing.uploads(&prefix).await })?;
+        let listed = listed.with_context(|| format!("cannot list the unfinished uploads below {folder}"))?;
+        let of = |Listed { key, id, begun }: Listed| {
+            let begun = humantime::parse_rfc3339(&begun).with_context(|| format!("no time: {begun:?}"))?;
+            Ok(Self { location: folder.at(Key::parse(key)?), id, begun, bucket: Arc::clone(&bucket) })
+        };
+        listed.into_iter().map(of).collect()
+    }
+
+    /// How long ago it was begun, where the clocks agree.
+    pub(crate) fn age(&self) -> Option<Duration> {
+        SystemTime::now().duration_since(self.begun).ok()
+    }
+
+    /// Gives it up: its parts are gone.
+    pub(crate) fn abort(&self) -> Result<()> {
+        let (bucket, key, id) = (Arc::clone(&self.bucket), self.location.key().clone(), self.id.clone());
+        match wait(async move { bucket.store.abort_multipart(&key, &id).await })? {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => {
+                Err(io_error(error)).with_context(|| format!("cannot give up the upload of {}", self.location))
+            }
+        }
+    }
+}
+
+/// An upload, as a server lists it.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Listed {
+    key: String,
+    id: String,
+    begun: String,
+}
+
+/// A part of the list, and where the next begins.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Page {
+    uploads: Vec<Listed>,
+    next: Option<(String, String)>,
+}
+
+impl Bucket {
+    async fn uploads(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let mut uploads = Vec::new();
+        let mut after = (String::new(), String::new());
+        loop {
+            let (key, id) = (after.0.as_str(), after.1.as_str());
+            let query = [("uploads", ""), ("prefix", prefix), ("key-marker", key), ("upload-id-marker", id)];
+            let Page { uploads: listed, next } = parse(&self.ask(&query).await?)?;
+            uploads.extend(listed);
+            match next {
+                Some(next) if next != after => after = next,
+                _ => return Ok(uploads),
+            }
+        }
+    }
+
+    /// What the server says of the bucket.
+    async fn ask(&self, query: &[(&str, &str)]) -> Result<String> {
+        // The address of some object, without its name.
+        let mut url = self.store.signed_url(Method::GET, &Key::from("x"), Duration::from_secs(1)).await?;
+        let bucket = url.path().strip_suffix("/x").unwrap_or_default().to_owned();
+        url.set_path(&bucket);
+        let asked = query.iter().filter(|(name, value)| *name == "uploads" || !value.is_empty());
+        url.set_query(Some(&Serializer::new(String::new()).extend_pairs(asked).finish().replace('+', "%20")));
+        let mut failed = String::new();
+        for pause in TRIES {
+            tokio::time::sleep(pause).await;
+            let mut request = Request::get(url.as_str()).body(HttpRequestBody::empty())?;
+            let keys = self.store.credentials().get_credential().await?;
+            AwsAuthorizer::new(&keys, "s3", &self.region).authorize(&mut request, None);
+            let response = match self.client.execute(request).await {
+                Ok(response) => response,
+                Err(error) => {
+                    failed = error.to_string();
+                    continue;
+                }
+            };
+            let status = response.status();
+            let text = response.into_body().bytes().await;
+            match (status, text) {
+                (StatusCode::OK, Ok(text)) => return Ok(String::from_utf8(text.into())?),
+                // It has no such uploads, or does not tell.
+                (StatusCode::NOT_IMPLEMENTED, _) => return Ok("<ListMultipartUploadsResult/>".to_owned()),
+                (StatusCode::FORBIDDEN, _) => {
+                    bail!("it is not allowed; have s3:ListBucketMultipartUploads and s3:AbortMultipartUpload allowed")
+                }
+                (status, _) if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS => {
+                    bail!("the server answers {status}")
+                }
+                (status, text) => {
+                    failed = text.map_or_else(|error| error.to_string(), |_| format!("the server answers {status}"))
+                }
+            }
+        }
+        bail!("{failed}; try again")
+    }
+}
+
+/// Reads a part of the list.
+fn parse(xml: &str) -> Result<Page> {
+    let mut reader = Reader::from_str(xml);
+    let (mut page, mut text) = (Page::default(), String::new());
+    let (mut is_truncated, mut next) = (false, (String::new(), String::new()));
+    let mut upload = Listed::default();
+    loop {
+        match reader.read_event()? {
+            Event::Start(_) => text.clear(),
+            Event::Text(more) => text += &more,
+            Event::GeneralRef(name) => text += &unescape(&format!("&{};", &*name))?,
+            Event::End(end) => match end.local_name().as_ref() {
+                "Key" => upload.key = std::mem::take(&mut text),
+                "UploadId" => upload.id = std::mem::take(&mut text),
+                "Initiated" => upload.begun = std::mem::take(&mut text),
+                "Upload" => page.uploads.push(std::mem::take(&mut upload)),
+                "NextKeyMarker" => next.0 = std::mem::take(&mut text),
+                "NextUploadIdMarker" => next.1 = std::mem::take(&mut text),
+                "IsTruncated" => is_truncated = text == "true",
+                _ => {}
+            },
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    page.next = is_truncated.then_some(next);
+    Ok(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_uploads_are_read() {
+        let xml = "<?xml version='1.0'?><ListMultipartUploadsResult xmlns='http://s3.amazonaws.com/doc/2006-03-01/'>\
+            <KeyMarker/><NextKeyMarker>a&amp;b</NextKeyMarker><NextUploadIdMarker>7</NextUploadIdMarker>\
+            <IsTruncated>true</IsTruncated><Upload><Key>a&amp;b</Key><UploadId>7</UploadId><Owner><ID>x</ID></Owner>\
+            <Initiated>2026-11-10T20:48:33.000Z</Initiated></Upload></ListMultipartUploadsResult>";
+        let listed = Listed { key: "a&b".into(), id: "7".into(), begun: "2026-11-10T20:48:33.000Z".into() };
+        let next = Some(("a&b".to_owned(), "7".to_owned()));
+        assert_eq!(parse(xml).unwrap(), Page { uploads: vec![listed], next });
+        assert_eq!(parse("<ListMultipartUploadsResult/>").unwrap(), Page::default());
+        assert!(parse("<a><b></a>").is_err());
+    }
+}
