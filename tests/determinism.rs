@@ -1,6 +1,7 @@
 //! The same input gives the same result, however it is run.
 
 use crate::program::{Dice, Place, collection_jsonl, run_command};
+use crate::s3_server::Server;
 
 const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
 
@@ -85,14 +86,16 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
 
 #[test]
 fn one_digest_for_all_ways_to_run() {
-    let place = Place::new();
+    let server = Server::start();
+    let place = &server.place;
     let made = collection_jsonl(60, 8);
     let turned: Vec<_> = made.lines().rev().collect();
     place.write("made.jsonl", &made);
     place.write("turned.jsonl", turned.join("\n"));
-    let scripts = ["made", "turned"].map(|name| {
-        place.ok(&format!("ingest {name}.jsonl -o {name}"));
-        place.ok(&format!("passages {name} --show-sql"))
+    let scripts = ["made", "turned", "s3://box/made/", "s3://box/turned/"].map(|folder| {
+        let name = if folder.contains("made") { "made" } else { "turned" };
+        server.ok(&format!("ingest {name}.jsonl -o {folder}"));
+        server.ok(&format!("passages {folder} --show-sql")).text().to_owned()
     });
     let expected = place.ok("passages made --format csv");
     assert!(expected.lines().count() > 10, "hardly a result");
@@ -106,7 +109,7 @@ fn one_digest_for_all_ways_to_run() {
             let set = format!(
                 "SET datafusion.execution.batch_size = {batch}; SET datafusion.execution.target_partitions = {partitions};"
             );
-            let mut command = place.command(["sql", "-f", "-", "--format", "csv", "--memory", memory]);
+            let mut command = server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", memory]);
             command.env("TOKIO_WORKER_THREADS", threads.to_string());
             let ended = run_command(command, &format!("{set}\n{script}"));
             assert_eq!(ended.code, Some(0), "{}", ended.err);

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Ended, Place, collection_jsonl, json_lines, jsonl, times};
+use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, json_lines, jsonl, times};
 
 /// Puts each line into one of `batches` by chance, and writes these as `b0.jsonl` and so on, and `all0.jsonl` and so on with
 /// all of the earlier batches.
@@ -120,21 +120,6 @@ fn the_script_of_an_addition_gives_its_rows() {
     }
     let script = place.ok("passages index --add b2.jsonl --show-sql");
     assert!(script.starts_with("-- first: ibid ingest b2.jsonl -o added_corpus\n"), "{script}");
-}
-
-fn copy_folder(from: &Path, to: &Path) {
-    if to.exists() {
-        fs::remove_dir_all(to).unwrap();
-    }
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if from.is_dir() {
-            copy_folder(&from, &to);
-        } else {
-            fs::copy(from, to).unwrap();
-        }
-    }
 }
 
 /// The ids in an index.

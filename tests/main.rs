@@ -14,6 +14,8 @@ mod passages;
 mod program;
 mod reference;
 mod s3;
+mod s3_faults;
+mod s3_server;
 mod search;
 mod similarity_join;
 mod slt;

@@ -128,6 +128,22 @@ pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
     Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
 }
 
+/// Makes a folder what another one is, with the folders in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    if to.exists() {
+        std::fs::remove_dir_all(to).unwrap();
+    }
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 /// How often something is tried at random: `fallback`, or what the environment variable says.
 pub(crate) fn times(variable: &str, fallback: usize) -> usize {
     std::env::var(variable).map_or(fallback, |times| times.parse().unwrap())

@@ -1,160 +1,11 @@
 //! Object stores, by a server of S3 on this machine: what commands read there and write there, and what they say when something
 //! is wrong.
 
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
 
-use crate::program::{Ended, Place, collection_jsonl};
-
-const KEY: &str = "AKIDEXAMPLE";
-const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
-
-/// A server with buckets, and a place that commands run in.
-struct Server {
-    place: Place,
-    process: Child,
-    address: String,
-}
-
-/// A request, as the server saw it.
-#[derive(Debug)]
-struct Request {
-    method: String,
-    target: String,
-    range: String,
-    status: u16,
-    bytes: u64,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It ends with its standard input.
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
-    }
-}
-
-impl Server {
-    fn start() -> Self {
-        let place = Place::new();
-        for bucket in ["box", "public"] {
-            std::fs::create_dir_all(place.path("buckets").join(bucket)).unwrap();
-        }
-        let program = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("ibid-s3-server");
-        let mut process = Command::new(program)
-            .args([place.path("buckets").as_os_str(), KEY.as_ref(), SECRET.as_ref(), place.path("log").as_os_str()])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut address = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Self { place, process, address: address.trim().to_owned() }
-    }
-
-    /// Where the server has an object of the bucket `box`.
-    fn object(&self, key: &str) -> PathBuf {
-        self.place.path("buckets/box").join(key)
-    }
-
-    fn put(&self, key: &str, contents: impl AsRef<[u8]>) {
-        let path = self.object(key);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, contents).unwrap();
-    }
-
-    fn get(&self, key: &str) -> Vec<u8> {
-        std::fs::read(self.object(key)).unwrap()
-    }
-
-    /// The program, with nothing of this machine's own settings.
-    fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
-        let mut command = self.place.command(arguments);
-        for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {
-                command.env_remove(name);
-            }
-        }
-        let none = self.place.path("none");
-        command
-            .env("AWS_ENDPOINT_URL", &self.address)
-            .env("AWS_EC2_METADATA_DISABLED", "true")
-            .env("AWS_CONFIG_FILE", &none)
-            .env("AWS_SHARED_CREDENTIALS_FILE", &none);
-        command
-    }
-
-    fn with_key<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
-        let mut command = self.command(arguments);
-        command.args(["--allow-http"]).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
-        command
-    }
-
-    /// Runs the program with the arguments of a line.
-    #[track_caller]
-    fn ok(&self, line: &str) -> Ended {
-        let ended = end(self.with_key(line.split(' ')));
-        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
-        ended
-    }
-
-    /// Runs what must fail, and gives what it said.
-    #[track_caller]
-    fn fails(&self, line: &str) -> String {
-        let ended = end(self.with_key(line.split(' ')));
-        assert_eq!(ended.code, Some(1), "{line}\n{}", ended.err);
-        ended.err
-    }
-
-    #[track_caller]
-    fn sql(&self, sql: &str) -> String {
-        let ended = end(self.with_key(["sql", sql, "--format", "csv"]));
-        assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
-        ended.text().to_owned()
-    }
-
-    /// What was asked since this was called last.
-    fn requests(&self) -> Vec<Request> {
-        let path = self.place.path("log");
-        let log = std::fs::read_to_string(&path).unwrap_or_default();
-        // The server appends to it.
-        std::fs::write(&path, "").unwrap();
-        let of_line = |line: &str| {
-            let parts: Vec<&str> = line.split('\t').collect();
-            let [method, target, range, status, bytes] = parts[..] else { panic!("{line}") };
-            Request {
-                method: method.to_owned(),
-                target: target.to_owned(),
-                range: range.to_owned(),
-                status: status.parse().unwrap(),
-                bytes: bytes.parse().unwrap_or(0),
-            }
-        };
-        log.lines().map(of_line).collect()
-    }
-}
-
-/// How many bytes were read.
-fn read_of(requests: &[Request]) -> u64 {
-    let got = requests.iter().filter(|request| request.method == "GET" && request.status < 300);
-    got.map(|request| request.bytes).sum()
-}
-
-/// Runs a command, and looks for secrets in what it says.
-#[track_caller]
-fn end(mut command: Command) -> Ended {
-    let began = Instant::now();
-    let output = command.output().unwrap();
-    assert!(began.elapsed() < Duration::from_secs(200), "{command:?} took {:?}", began.elapsed());
-    let ended =
-        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() };
-    for secret in [SECRET, "Signature=", "AWS4-HMAC"] {
-        assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
-    }
-    ended
-}
+use crate::program::{collection_jsonl, copy_folder, times};
+use crate::s3_server::{KEY, SECRET, Server, end, read_of};
 
 #[test]
 fn from_takes_objects_prefixes_globs_and_partitions() {
@@ -294,7 +145,7 @@ fn inputs_are_read_as_files_are() {
     server.place.write("in/.hidden/d.txt", "It is hidden.");
     let made = ["sql", "SELECT 'e1' AS id, 'A few words.' AS text", "-o", "in/e.parquet"];
     assert_eq!(server.place.run_with(made, "").code, Some(0));
-    copy(&server.place.path("in"), &server.object("in"));
+    copy_folder(&server.place.path("in"), &server.object("in"));
     for (local, remote) in
         [("in", "s3://box/in/"), ("in", "s3://box/in"), ("in/**/*.jsonl*", "s3://box/in/**/*.jsonl*")]
     {
@@ -329,18 +180,6 @@ fn gzip(data: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(data).unwrap();
     encoder.finish().unwrap()
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 #[test]
@@ -402,7 +241,7 @@ fn results_are_those_of_files() {
     assert_eq!(ended.text(), server.place.ok("pairs made --format csv"));
 
     // A corpus that was copied there.
-    copy(&server.place.path("made"), &server.object("copied"));
+    copy_folder(&server.place.path("made"), &server.object("copied"));
     server.ok("pairs s3://box/copied -o s3://box/again.parquet");
     // Another corpus takes its place; what is of somebody else stays.
     server.ok("ingest s3://box/quotes.jsonl -o s3://box/made");
@@ -477,7 +316,7 @@ fn one_of_two_that_write_one_folder_is_told() {
     server.place.write("a.jsonl", collection_jsonl(40, 1));
     server.place.write("b.jsonl", collection_jsonl(40, 2));
     let mut told = 0;
-    for round in 0..5 {
+    for round in 0..times("IBID_RACES", 5) {
         let ended = std::thread::scope(|scope| {
             let run = |name: &str| {
                 end(server.with_key(["ingest", &format!("{name}.jsonl"), "-o", &format!("s3://box/{round}/")]))
@@ -591,4 +430,47 @@ fn an_object_that_changes_while_it_is_read_is_an_error() {
     server.put("changing.jsonl", "{\"text\": \"a\"}\n");
     let said = server.fails("pairs s3://box/changing.jsonl");
     assert!(said.contains("s3://box/changing.jsonl: it was changed while it was read"), "{said}");
+}
+
+#[test]
+fn gc_gives_up_uploads_that_were_not_ended() {
+    let server = Server::start();
+    let rows =
+        "SELECT value, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 300000)";
+    let begun = || {
+        let names = std::fs::read_dir(server.place.path("buckets")).unwrap().map(|entry| entry.unwrap().file_name());
+        names
+            .filter(|name| name.to_str().unwrap().contains(".upload-") && name.to_str().unwrap().contains(".object-"))
+            .count()
+    };
+    for (uploads, key) in ["a.parquet", "b & c.parquet", "d.parquet", "deeper/e.parquet"].into_iter().enumerate() {
+        let output = format!("s3://box/dir/{key}");
+        let mut child = server.with_key(["sql", rows, "-o", &output]).spawn().unwrap();
+        while begun() == uploads {
+            assert!(child.try_wait().unwrap().is_none(), "it has ended");
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert_eq!(begun(), 4);
+    let said = server.ok("gc s3://box/dir/");
+    assert!(said.text().contains("younger than --grace is left for a later call: 3 "), "{}", said.text());
+    let said = server.ok("gc s3://box/dir/ --grace 0s --dry-run");
+    assert!(
+        said.text().contains("s3://box/dir/a.parquet: an upload that was not ended, would be given up"),
+        "{}",
+        said.text()
+    );
+    assert_eq!(begun(), 4);
+    let said = server.ok("gc s3://box/dir/ --grace 0s");
+    assert!(
+        said.text().contains("s3://box/dir/b & c.parquet: an upload that was not ended, given up"),
+        "{}",
+        said.text()
+    );
+    // What is deeper belongs to another folder.
+    assert_eq!(begun(), 1);
+    server.ok("gc s3://box/dir/deeper/ --grace 0s");
+    assert_eq!(begun(), 0);
 }

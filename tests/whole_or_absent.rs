@@ -5,17 +5,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Dice, Place, collection_jsonl, run_command, times};
+use serde_json::Value;
 
-/// How often each command is killed.
-const KILLS: usize = 40;
+use crate::program::{Dice, Place, collection_jsonl, copy_folder, run_command, times};
+use crate::s3_server::Server;
+
+/// How often each command is killed: a hundred times in all, with those of `tests/index.rs`.
+const KILLS: usize = 17;
 
 #[test]
 fn a_killed_run_leaves_the_old_file_or_the_new_one() {
     let place = Place::new();
     place.write("old.jsonl", collection_jsonl(60, 1));
     place.write("new.jsonl", collection_jsonl(300, 2));
-    kill_often(&place, "passages old.jsonl -o out.parquet", "passages new.jsonl -o out.parquet", &["out.parquet"]);
+    let state = || vec![place.read("out.parquet")];
+    let start = |line: &str| place.command(line.split(' '));
+    kill_often(&start, &state, "passages old.jsonl -o out.parquet", "passages new.jsonl -o out.parquet");
+    only_staging_is_left(&place);
 }
 
 #[test]
@@ -23,41 +29,154 @@ fn a_killed_ingest_leaves_the_old_corpus_or_the_new_one() {
     let place = Place::new();
     place.write("old.jsonl", collection_jsonl(60, 1));
     place.write("new.jsonl", collection_jsonl(3000, 2));
-    let files = ["corpus/documents.parquet", "corpus/sentences.parquet"];
-    kill_often(&place, "ingest old.jsonl -o corpus", "ingest new.jsonl -o corpus", &files);
+    let state = || ["documents", "sentences"].map(|table| place.read(format!("corpus/{table}.parquet"))).to_vec();
+    let start = |line: &str| place.command(line.split(' '));
+    kill_often(&start, &state, "ingest old.jsonl -o corpus", "ingest new.jsonl -o corpus");
+    only_staging_is_left(&place);
+}
+
+#[test]
+fn a_killed_run_leaves_the_old_object_or_the_new_one() {
+    let server = Server::start();
+    server.put("old.jsonl", collection_jsonl(60, 1));
+    server.put("new.jsonl", collection_jsonl(300, 2));
+    let state = || vec![server.get("out.parquet")];
+    let line = |name: &str| format!("passages s3://box/{name}.jsonl -o s3://box/out.parquet");
+    kill_often(&|line| server.with_key(line.split(' ')), &state, &line("old"), &line("new"));
+}
+
+#[test]
+fn a_killed_ingest_leaves_the_old_objects_or_the_new_ones() {
+    let server = Server::start();
+    server.put("old.jsonl", collection_jsonl(60, 1));
+    server.put("new.jsonl", collection_jsonl(1500, 2));
+    let state = || {
+        let manifest = server.get("corpus/manifest.json");
+        let names: Value = serde_json::from_slice(&manifest).unwrap();
+        let files = names["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
+        std::iter::once(manifest.clone()).chain(files.map(|name| server.get(&format!("corpus/{name}")))).collect()
+    };
+    let line = |name: &str| format!("ingest s3://box/{name}.jsonl -o s3://box/corpus/");
+    kill_often(&|line| server.with_key(line.split(' ')), &state, &line("old"), &line("new"));
+    server.ok("gc s3://box/corpus/ --grace 0s");
+    assert_eq!(std::fs::read_dir(server.object("corpus")).unwrap().count(), 3);
+}
+
+#[test]
+fn a_killed_addition_to_objects_adds_all_or_nothing() {
+    let server = Server::start();
+    let made = collection_jsonl(200, 2);
+    let (first, second) = made.split_at(made.match_indices('\n').nth(99).unwrap().0 + 1);
+    server.put("first.jsonl", first);
+    server.put("second.jsonl", second);
+    server.ok("containment s3://box/index/ --add s3://box/first.jsonl -o s3://box/out.csv");
+    let buckets = server.place.path("buckets");
+    let before = server.place.path("before");
+    copy_folder(&buckets, &before);
+    let line = "containment s3://box/index/ --add s3://box/second.jsonl -o s3://box/out.csv";
+    let began = Instant::now();
+    server.ok(line);
+    let whole_run = began.elapsed();
+    let rows = server.get("out.csv");
+    let added =
+        || server.sql("SELECT count(*) AS n, count(DISTINCT doc_id) AS ids FROM 's3://box/index/documents.parquet'");
+    let [none, all] = [100, 200].map(all_of);
+    assert_eq!(added(), all);
+    let (mut dice, mut kept) = (Dice(5), 0);
+    for _ in 0..times("IBID_KILLS", KILLS) {
+        copy_folder(&before, &buckets);
+        let share = u32::try_from(dice.below(1100)).unwrap();
+        kill_after(server.with_key(line.split(' ')), whole_run * share / 1000);
+        let now = added();
+        if now == none {
+            kept += 1;
+            server.ok(line);
+            assert_eq!(added(), all, "killed at {share} ‰ of {whole_run:?}");
+        }
+        // The rows come first.
+        assert!(added() == all && server.get("out.csv") == rows, "killed at {share} ‰ of {whole_run:?}: {now}");
+        server.ok("gc s3://box/index/ --grace 0s");
+        assert_eq!(added(), all);
+    }
+    assert!(kept > 0, "no kill came in time");
+}
+
+#[test]
+fn of_two_that_write_one_place_one_wins() {
+    let place = Place::new();
+    for (name, seed) in [("a", 1), ("b", 2)] {
+        place.write(&format!("{name}.jsonl"), collection_jsonl(40, seed));
+    }
+    let state = || ["corpus/documents.parquet", "corpus/sentences.parquet", "out.csv"].map(|file| place.read(file));
+    let lines = |name: &str| {
+        [format!("ingest {name}.jsonl -o corpus"), format!("pairs {name}.jsonl --threshold 0.1 -o out.csv")]
+    };
+    let results = ["a", "b"].map(|name| {
+        lines(name).iter().for_each(|line| drop(place.ok(line)));
+        state()
+    });
+    let mut won = [0, 0];
+    for _ in 0..times("IBID_RACES", 10) {
+        let runs: Vec<_> = ["a", "b"].iter().flat_map(|name| lines(name)).map(|line| place.start(&line)).collect();
+        for mut run in runs {
+            assert_eq!(run.wait().unwrap().code(), Some(0));
+        }
+        let now = state();
+        // Which of the two corpora, and which of the two files.
+        let corpus = results.iter().position(|result| result[..2] == now[..2]).expect("a mixture of two corpora");
+        assert!(results.iter().any(|result| result[2] == now[2]), "a mixture of two files");
+        won[corpus] += 1;
+        assert_eq!(place.names(), ["a.jsonl", "b.jsonl", "corpus", "out.csv"]);
+    }
+    eprintln!("of two at once {won:?} came last");
+}
+
+/// What a count of so many documents gives, none of them twice.
+fn all_of(documents: usize) -> String {
+    format!("n,ids\n{documents},{documents}\n")
+}
+
+/// Starts a command, and kills it after a while.
+fn kill_after(mut command: Command, time: Duration) {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(time);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// Kills `new` at many moments, over what `old` wrote.
-fn kill_often(place: &Place, old: &str, new: &str, files: &[&str]) {
-    let bytes = || files.iter().map(|file| place.read(file)).collect::<Vec<_>>();
-    place.ok(old);
-    let before = bytes();
-    place.ok(new);
+fn kill_often(command: &dyn Fn(&str) -> Command, state: &dyn Fn() -> Vec<Vec<u8>>, old: &str, new: &str) {
+    let run = |line: &str| {
+        let ended = run_command(command(line), "");
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+        state()
+    };
+    let before = run(old);
+    run(new);
     let began = Instant::now();
-    place.ok(new);
+    let after = run(new);
     let whole_run = began.elapsed();
-    let after = bytes();
     assert!(before != after);
-    place.ok(old);
+    assert!(run(old) == before);
 
     let (mut dice, mut kept) = (Dice(3), 0);
     for _ in 0..times("IBID_KILLS", KILLS) {
-        let mut child = place.start(new);
         let share = u32::try_from(dice.below(1100)).unwrap();
-        std::thread::sleep(whole_run * share / 1000);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let now = bytes();
+        kill_after(command(new), whole_run * share / 1000);
+        let now = state();
         assert!(now == before || now == after, "neither the old nor the new, killed at {share} ‰ of {whole_run:?}");
         if now == before {
             kept += 1;
         } else {
-            place.ok(old);
-            assert!(bytes() == before);
+            assert!(run(old) == before);
         }
     }
     assert!(kept > 0, "no kill came in time");
-    // All that stays behind is staging, which is hidden and named as such.
+    assert!(run(new) == after);
+}
+
+/// Fails where anything stays behind but what is hidden, and named as staging.
+fn only_staging_is_left(place: &Place) {
     for name in place.names().iter().filter(|name| name.starts_with('.')) {
         assert!(name.ends_with(".ibid-staging"), "{name}");
     }

@@ -1,20 +1,28 @@
-//! An S3 server on loopback, for the tests of ibid: `ibid-s3-server FOLDER KEY SECRET LOG` serves the folders of FOLDER as
-//! buckets to whoever signs with KEY and SECRET, says its address on standard output, and ends with its standard input.
+//! An S3 server on loopback, for the tests of ibid: `ibid-s3-server FOLDER KEY SECRET LOG [SEED]` serves the folders of FOLDER
+//! as buckets to whoever signs with KEY and SECRET, says its address on standard output, and ends with its standard input. With
+//! SEED requests fail by the [`Schedule`] of this number.
 //!
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
-//! separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
+//! what went wrong by the schedule, separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, and one with `changing` in its key
 //! becomes longer whenever it was read. Writes come one after the other, so that conditional ones are atomic.
+
+mod faults;
+mod uploads;
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use hyper::body::Incoming;
-use hyper::header::{CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, RANGE};
+use faults::{Fault, Schedule};
+use futures::StreamExt as _;
+use http_body_util::StreamBody;
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::header::{CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -33,7 +41,10 @@ const ELSEWHERE: &str = "eu-central-1";
 #[tokio::main]
 async fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [folder, key, secret, log] = arguments.as_slice() else { bail!("call it with FOLDER KEY SECRET LOG") };
+    let [folder, key, secret, log, seed @ ..] = arguments.as_slice() else {
+        bail!("call it with FOLDER KEY SECRET LOG [SEED]")
+    };
+    let schedule = seed.first().map(|seed| seed.parse().map(Schedule::new)).transpose().context("SEED is a number")?;
     let files = FileSystem::new(folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let mut service = S3ServiceBuilder::new(files);
     service.set_auth(OneKey { key: key.clone(), secret: secret.clone() });
@@ -45,6 +56,7 @@ async fn main() -> Result<()> {
         log: Mutex::new(log),
         writing: tokio::sync::Mutex::new(()),
         lost: Mutex::default(),
+        schedule,
     });
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     writeln!(std::io::stdout(), "http://{}", listener.local_addr()?)?;
@@ -74,7 +86,11 @@ struct Server {
     writing: tokio::sync::Mutex<()>,
     /// The objects of which an answer got lost.
     lost: Mutex<HashSet<String>>,
+    schedule: Option<Schedule>,
 }
+
+/// How long a request is left without an answer.
+const FOREVER: Duration = Duration::from_secs(600);
 
 impl Server {
     async fn answer(&self, request: Request<Body>) -> Result<Response<Body>> {
@@ -83,42 +99,95 @@ impl Server {
         let header = |name: HeaderName| {
             request.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned).unwrap_or_default()
         };
-        let (range, if_match) = (header(RANGE), header(IF_MATCH));
-        let bucket = request.uri().path().trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
-        let response = match refusal(&bucket) {
-            Some(refused) => refused,
-            None if !bucket.is_empty() && !self.folder.join(&bucket).is_dir() => error(404, "NoSuchBucket", ""),
-            None => {
-                let reads = [Method::GET, Method::HEAD].contains(&method);
-                let _writing = if reads { None } else { Some(self.writing.lock().await) };
-                let response = self.service.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))?;
-                let e_tag = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
-                let is_other = reads && !if_match.is_empty() && e_tag.is_some_and(|e_tag| e_tag != if_match);
-                if is_other { error(412, "PreconditionFailed", "") } else { response }
-            }
+        let (range, is_conditional) =
+            (header(RANGE), [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name)));
+        let if_match = header(IF_MATCH);
+        let scheduled = self.schedule.as_ref().and_then(|faults| faults.of(&method, &target, &range, is_conditional));
+        let key = request.uri().path().to_owned();
+        let is_lost = method == Method::PUT && key.contains("lost") && lock(&self.lost).insert(key);
+        let fault = if is_lost { Some(Fault::Lost) } else { scheduled };
+        let answer = match fault {
+            Some(Fault::InternalError) => Ok(error(500, "InternalError", "")),
+            Some(Fault::SlowDown) => Ok(error(503, "SlowDown", "")),
+            Some(Fault::Conflict) => Ok(error(409, "ConditionalRequestConflict", "")),
+            Some(Fault::ErrorWithin) => Ok(error(200, "InternalError", "")),
+            Some(Fault::Reset) => Err(broken("the connection breaks")),
+            Some(Fault::Stall) => Err(broken("no answer comes")),
+            _ => self.answer_well(request, &if_match).await,
         };
-        let response = if method == Method::HEAD && !response.status().is_success() {
-            // It has no body, whatever there is to say.
-            response.map(|_| Body::empty())
-        } else {
-            response
-        };
-        let bytes = response.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()).unwrap_or("-");
-        let line = format!("{method}\t{target}\t{range}\t{}\t{bytes}\n", response.status().as_u16());
+        let status = answer.as_ref().map_or(0, |response| response.status().as_u16());
+        let length =
+            |response: &Response<Body>| response.headers().get(CONTENT_LENGTH)?.to_str().ok().map(str::to_owned);
+        let bytes = answer.as_ref().ok().and_then(length).unwrap_or_else(|| "-".to_owned());
+        let fault_name = fault.map(|fault| format!("{fault:?}")).unwrap_or_default();
+        let line = format!("{method}\t{target}\t{range}\t{status}\t{bytes}\t{fault_name}\n");
         let _ = lock(&self.log).write_all(line.as_bytes());
-        let key = target.split('?').next().unwrap_or_default().to_owned();
-        if method == Method::GET && key.contains("changing") {
-            let _ = File::options()
-                .append(true)
-                .open(self.folder.join(&key[1..]))
-                .and_then(|mut file| file.write_all(b"\n"));
+        match fault {
+            Some(Fault::Lost) => Err(broken("the answer is lost")),
+            Some(Fault::Stall | Fault::StallAfter) => {
+                tokio::time::sleep(FOREVER).await;
+                answer
+            }
+            Some(Fault::Late) => {
+                tokio::time::sleep(Duration::from_millis(700)).await;
+                answer
+            }
+            Some(Fault::CutShort) => Ok(cut_short(answer?).await),
+            _ => answer.map(|response| if method == Method::HEAD { without_body(response) } else { response }),
         }
-        if method == Method::PUT && key.contains("lost") && lock(&self.lost).insert(key) {
-            // Of which no connection comes out whole.
-            return Err(std::io::Error::other("the answer is lost").into());
+    }
+
+    /// As S3 would.
+    async fn answer_well(&self, request: Request<Body>, if_match: &str) -> Result<Response<Body>> {
+        let method = request.method().clone();
+        let uri = request.uri().clone();
+        let key = uri.path().trim_start_matches('/').to_owned();
+        let bucket = key.split('/').next().unwrap_or_default();
+        if let Some(refused) = refusal(bucket) {
+            return Ok(refused);
+        }
+        if !bucket.is_empty() && !self.folder.join(bucket).is_dir() {
+            return Ok(error(404, "NoSuchBucket", ""));
+        }
+        let reads = [Method::GET, Method::HEAD].contains(&method);
+        let _writing = if reads { None } else { Some(self.writing.lock().await) };
+        let response = self.service.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        if response.status() == StatusCode::NOT_IMPLEMENTED && method == Method::GET {
+            // It was signed as it should be, else it would have been refused.
+            return uploads::list(&self.folder, bucket, uri.query().unwrap_or_default());
+        }
+        let e_tag = response.headers().get(ETAG).and_then(|value| value.to_str().ok());
+        let is_other = reads && !if_match.is_empty() && e_tag.is_some_and(|e_tag| e_tag != if_match);
+        let response = if is_other { error(412, "PreconditionFailed", "") } else { response };
+        if method == Method::GET && key.contains("changing") {
+            let file = File::options().append(true).open(self.folder.join(&key));
+            let _ = file.and_then(|mut file| file.write_all(b"\n"));
         }
         Ok(response)
     }
+}
+
+/// What breaks the connection.
+fn broken(why: &'static str) -> anyhow::Error {
+    std::io::Error::other(why).into()
+}
+
+/// An answer to HEAD has no body when something is wrong, whatever there is to say.
+fn without_body(response: Response<Body>) -> Response<Body> {
+    if response.status().is_success() { response } else { response.map(|_| Body::empty()) }
+}
+
+/// The first half of an answer, and then the connection breaks.
+async fn cut_short(response: Response<Body>) -> Response<Body> {
+    let (mut parts, mut body) = response.into_parts();
+    let mut whole = Vec::new();
+    while let Some(Ok(piece)) = body.next().await {
+        whole.extend_from_slice(&piece);
+    }
+    parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
+    whole.truncate(whole.len() / 2);
+    let pieces = [Ok(Frame::data(Bytes::from(whole))), Err(std::io::Error::other("the connection breaks"))];
+    Response::from_parts(parts, Body::http_body_unsync(StreamBody::new(futures::stream::iter(pieces))))
 }
 
 fn lock<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {

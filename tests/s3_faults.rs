@@ -1,0 +1,201 @@
+//! A store that fails. Whatever it does, a run gives the right rows, or a clear error and leaves what was there.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::program::{Place, collection_jsonl, copy_folder, times};
+use crate::s3_server::{Server, end};
+
+/// How many schedules of faults are tried, and how many at a time.
+const SCHEDULES: usize = 12;
+const AT_ONCE: usize = 6;
+
+/// What is run, what it writes, and of which schedules, one in so many.
+const COMMANDS: [(&str, Written, u64); 5] = [
+    ("ingest s3://box/in/new.jsonl -o s3://box/corpus/", Written::Folder("corpus"), 1),
+    ("passages s3://box/source/ -o s3://box/out.parquet", Written::Object("out.parquet"), 1),
+    ("containment s3://box/index/ --add s3://box/in/more.jsonl -o s3://box/added.csv", Written::Index, 1),
+    ("passages s3://box/in/new.jsonl --format csv", Written::Output, 1),
+    // In parts.
+    ("sql -f big.sql -o s3://box/big.parquet", Written::Object("big.parquet"), 4),
+];
+
+const BIG: &str = "SELECT value, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 250000) ORDER BY value";
+
+#[derive(Clone, Copy)]
+enum Written {
+    Object(&'static str),
+    Folder(&'static str),
+    Index,
+    Output,
+}
+
+/// The buckets before all commands, and after them.
+struct States {
+    old: Place,
+    new: Server,
+    output: String,
+}
+
+impl States {
+    fn make() -> Self {
+        let server = Server::start();
+        for (name, documents, seed) in [("old", 60, 1), ("new", 90, 2), ("more", 40, 3)] {
+            let made = collection_jsonl(documents, seed).replace("\"d", &format!("\"{name}"));
+            server.put(&format!("in/{name}.jsonl"), made);
+        }
+        server.place.write("big.sql", BIG);
+        server.ok("ingest s3://box/in/old.jsonl -o s3://box/corpus/");
+        server.ok("ingest s3://box/in/new.jsonl -o s3://box/source/");
+        server.ok("passages s3://box/in/old.jsonl -o s3://box/out.parquet");
+        server.ok("containment s3://box/index/ --add s3://box/in/old.jsonl -o s3://box/added.csv");
+        server.put("big.parquet", "the old result");
+        let old = Place::new();
+        copy_folder(&server.place.path("buckets"), &old.path("buckets"));
+        let mut output = String::new();
+        for (command, written, _) in COMMANDS {
+            let ended = server.ok(command);
+            if let Written::Output = written {
+                output = ended.text().to_owned();
+            }
+        }
+        assert!(output.lines().count() > 10, "hardly a result");
+        Self { old, new: server, output }
+    }
+
+    /// The old buckets once more, with a server of which requests fail by a schedule.
+    fn again(&self, schedule: Option<u64>) -> Server {
+        let place = Place::new();
+        copy_folder(&self.old.path("buckets"), &place.path("buckets"));
+        place.write("big.sql", BIG);
+        Server::start_with(place, schedule)
+    }
+
+    /// Whether what a command writes is there. What is neither there nor as it was before is an error.
+    #[track_caller]
+    fn is_written(&self, now: &Place, written: Written) -> bool {
+        let is_as_in = |place: &Place, key: &str| {
+            let path = Path::new("buckets/box").join(key);
+            now.path(&path).exists() == place.path(&path).exists()
+                && (!now.path(&path).exists() || now.read(&path) == place.read(&path))
+        };
+        let is_new = |key: &str| {
+            let is_new = is_as_in(&self.new.place, key);
+            assert!(is_new || is_as_in(&self.old, key), "{key} is neither the old nor the new one");
+            is_new
+        };
+        match written {
+            Written::Object(key) => is_new(key),
+            Written::Folder(folder) => {
+                let is_written = is_new(&format!("{folder}/manifest.json"));
+                let manifest = String::from_utf8(now.read(format!("buckets/box/{folder}/manifest.json"))).unwrap();
+                let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+                for file in manifest["files"].as_array().unwrap() {
+                    is_new(&format!("{folder}/{}", file["name"].as_str().unwrap()));
+                }
+                is_written
+            }
+            // The rows come before the documents are in the index.
+            Written::Index => {
+                is_new("added.csv") && now.path("buckets/box/index/manifests").read_dir().unwrap().count() == 2
+            }
+            Written::Output => true,
+        }
+    }
+}
+
+#[test]
+fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
+    let states = States::make();
+    let schedules = times("IBID_SCHEDULES", SCHEDULES) as u64;
+    let (next, failed, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let schedule = next.fetch_add(1, Ordering::Relaxed);
+                    if schedule >= schedules {
+                        return;
+                    }
+                    let [of_done, of_failed] = states.try_one(schedule);
+                    done.fetch_add(of_done, Ordering::Relaxed);
+                    failed.fetch_add(of_failed, Ordering::Relaxed);
+                }
+            });
+        }
+    });
+    let (done, failed) = (done.into_inner(), failed.into_inner());
+    eprintln!("{schedules} schedules: {done} runs gave the right rows, {failed} an error");
+    assert!(done > schedules && failed > schedules / 12, "{done} runs were done, {failed} failed");
+}
+
+impl States {
+    /// Runs all commands while requests fail by a schedule, and says how many were done, and how many failed.
+    fn try_one(&self, schedule: u64) -> [u64; 2] {
+        let began = Instant::now();
+        let server = self.again(Some(schedule));
+        let mut counts = [0, 0];
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = COMMANDS
+                .into_iter()
+                .filter(|(_, _, one_in)| schedule.is_multiple_of(*one_in))
+                .map(|(line, written, _)| {
+                    let mut command = server.with_key(line.split(' '));
+                    // Now and then as long as it is without the variable.
+                    if schedule % 25 != 7 {
+                        command.env("AWS_TIMEOUT", "2 seconds");
+                    }
+                    (line, written, scope.spawn(|| end(command)))
+                })
+                .collect();
+            for (line, written, run) in runs {
+                let ended = run.join().unwrap();
+                let said = format!("schedule {schedule}, {line}\n{}", ended.err);
+                let is_written = self.is_written(&server.place, written);
+                match ended.code {
+                    Some(0) => {
+                        assert!(is_written, "{said}");
+                        if let Written::Output = written {
+                            assert!(ended.text() == self.output, "{said}");
+                        }
+                        counts[0] += 1;
+                    }
+                    Some(1) => {
+                        assert!(ended.err.contains("s3://box") && !ended.err.contains("internal error"), "{said}");
+                        counts[1] += 1;
+                    }
+                    _ => panic!("{said}"),
+                }
+            }
+        });
+        // When all is well again, so is what comes next, whatever the runs before it did.
+        let Server { place, .. } = &server;
+        let healed = Place::new();
+        copy_folder(&place.path("buckets"), &healed.path("buckets"));
+        healed.write("big.sql", BIG);
+        let server = Server::start_with(healed, None);
+        for (line, written, one_in) in COMMANDS {
+            if schedule.is_multiple_of(one_in) {
+                // What is in the index already gives no rows again.
+                let line =
+                    if let Written::Index = written { line.replace("added.csv", "again.csv") } else { line.to_owned() };
+                server.ok(&line);
+                assert!(
+                    matches!(written, Written::Index) || self.is_written(&server.place, written),
+                    "schedule {schedule}, {line}"
+                );
+            }
+        }
+        let counts_of = |server: &Server| {
+            server.sql("SELECT count(*), count(DISTINCT doc_id) FROM 's3://box/index/documents.parquet'")
+        };
+        assert_eq!(counts_of(&server), counts_of(&self.new), "schedule {schedule}");
+        let [done, failed] = counts;
+        eprintln!(
+            "schedule {schedule}: {done} runs gave the right rows, {failed} an error, in {:.0?}",
+            began.elapsed()
+        );
+        counts
+    }
+}

@@ -1,0 +1,164 @@
+//! A server of S3 on this machine, and the program as it is run with it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::program::{Ended, Place};
+
+pub(crate) const KEY: &str = "AKIDEXAMPLE";
+pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
+
+/// A server with buckets, and a place that commands run in.
+pub(crate) struct Server {
+    pub(crate) place: Place,
+    process: Child,
+    pub(crate) address: String,
+}
+
+/// A request, as the server saw it.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) target: String,
+    pub(crate) range: String,
+    pub(crate) status: u16,
+    pub(crate) bytes: u64,
+    /// What went wrong by the schedule.
+    pub(crate) fault: String,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It ends with its standard input.
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+impl Server {
+    pub(crate) fn start() -> Self {
+        Self::start_with(Place::new(), None)
+    }
+
+    /// A server of what is in a place, of which requests fail by the schedule of this number.
+    pub(crate) fn start_with(place: Place, schedule: Option<u64>) -> Self {
+        for bucket in ["box", "public"] {
+            std::fs::create_dir_all(place.path("buckets").join(bucket)).unwrap();
+        }
+        let program = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("ibid-s3-server");
+        let mut process = Command::new(program)
+            .args([place.path("buckets").as_os_str(), KEY.as_ref(), SECRET.as_ref(), place.path("log").as_os_str()])
+            .args(schedule.map(|seed| seed.to_string()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        Self { place, process, address: address.trim().to_owned() }
+    }
+
+    /// Where the server has an object of the bucket `box`.
+    pub(crate) fn object(&self, key: &str) -> PathBuf {
+        self.place.path("buckets/box").join(key)
+    }
+
+    pub(crate) fn put(&self, key: &str, contents: impl AsRef<[u8]>) {
+        let path = self.object(key);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, contents).unwrap();
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Vec<u8> {
+        std::fs::read(self.object(key)).unwrap()
+    }
+
+    /// The program, with nothing of this machine's own settings.
+    pub(crate) fn command<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.place.command(arguments);
+        for (name, _) in std::env::vars_os() {
+            if name.to_str().is_some_and(|name| name.starts_with("AWS_")) {
+                command.env_remove(name);
+            }
+        }
+        let none = self.place.path("none");
+        command
+            .env("AWS_ENDPOINT_URL", &self.address)
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("AWS_CONFIG_FILE", &none)
+            .env("AWS_SHARED_CREDENTIALS_FILE", &none);
+        command
+    }
+
+    pub(crate) fn with_key<'a>(&self, arguments: impl IntoIterator<Item = &'a str>) -> Command {
+        let mut command = self.command(arguments);
+        command.args(["--allow-http"]).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
+        command
+    }
+
+    /// Runs the program with the arguments of a line.
+    #[track_caller]
+    pub(crate) fn ok(&self, line: &str) -> Ended {
+        let ended = end(self.with_key(line.split(' ')));
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+        ended
+    }
+
+    /// Runs what must fail, and gives what it said.
+    #[track_caller]
+    pub(crate) fn fails(&self, line: &str) -> String {
+        let ended = end(self.with_key(line.split(' ')));
+        assert_eq!(ended.code, Some(1), "{line}\n{}", ended.err);
+        ended.err
+    }
+
+    #[track_caller]
+    pub(crate) fn sql(&self, sql: &str) -> String {
+        let ended = end(self.with_key(["sql", sql, "--format", "csv"]));
+        assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
+        ended.text().to_owned()
+    }
+
+    /// What was asked since this was called last.
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        let path = self.place.path("log");
+        let log = std::fs::read_to_string(&path).unwrap_or_default();
+        // The server appends to it.
+        std::fs::write(&path, "").unwrap();
+        let of_line = |line: &str| {
+            let parts: Vec<&str> = line.split('\t').collect();
+            let [method, target, range, status, bytes, fault] = parts[..] else { panic!("{line}") };
+            Request {
+                method: method.to_owned(),
+                target: target.to_owned(),
+                range: range.to_owned(),
+                status: status.parse().unwrap(),
+                bytes: bytes.parse().unwrap_or(0),
+                fault: fault.to_owned(),
+            }
+        };
+        log.lines().map(of_line).collect()
+    }
+}
+
+/// How many bytes were read.
+pub(crate) fn read_of(requests: &[Request]) -> u64 {
+    let got = requests.iter().filter(|request| request.method == "GET" && request.status < 300);
+    got.map(|request| request.bytes).sum()
+}
+
+/// Runs a command, and looks for secrets in what it says.
+#[track_caller]
+pub(crate) fn end(mut command: Command) -> Ended {
+    let began = Instant::now();
+    let output = command.output().unwrap();
+    assert!(began.elapsed() < Duration::from_secs(200), "{command:?} took {:?}", began.elapsed());
+    let ended =
+        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() };
+    for secret in [SECRET, "Signature=", "AWS4-HMAC"] {
+        assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
+    }
+    ended
+}
