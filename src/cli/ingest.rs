@@ -67,6 +67,7 @@ impl Ingest {
                 "id_column": reading.id_column,
                 "format": reading.format.map(|format| format!("{format:?}").to_lowercase()),
                 "max_record_bytes": reading.max_record_bytes,
+                "max_ratio": reading.max_ratio,
                 "namespaces": reading.pages.namespaces,
                 "skip_redirects": reading.pages.skip_redirects,
                 "skip_disambiguation": reading.pages.skip_disambiguation,

@@ -33,6 +33,9 @@ pub(super) struct InputOptions {
     /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
     max_record_bytes: usize,
+    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    max_ratio: u64,
     /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     namespace: Vec<i64>,
@@ -62,6 +65,7 @@ impl InputOptions {
             id_column: self.id_column.clone(),
             format: self.input_format,
             max_record_bytes: self.max_record_bytes,
+            max_ratio: self.max_ratio,
             on_error: match (self.on_error, &self.quarantine) {
                 // What goes to an object is collected in a file first, and where it cannot be, [`Self::begin_quarantine`] has failed.
                 (OnError::Quarantine, Some(path)) => {

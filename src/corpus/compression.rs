@@ -1,4 +1,4 @@
-//! Opening a file: decompression, byte order marks, and where in it we are.
+//! Opening a file: decompression within bounds, byte order marks, and where in it we are.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::sync::Arc;
@@ -12,6 +12,9 @@ use super::paths::InputFile;
 use super::problem::Problem;
 
 const BUFFER: usize = 64 << 10;
+
+/// How much a compressed file may always hold: small files that repeat themselves are no bombs.
+pub(super) const FREE_GROWTH: u64 = 64 << 20;
 
 /// How a file is compressed. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +85,48 @@ impl<R: BufRead> BufRead for Counted<R> {
     }
 }
 
+/// What a decoder gives, as long as it is not too much for what it has taken.
+struct Bounded<R> {
+    inner: R,
+    given: u64,
+    taken: Arc<AtomicU64>,
+    max_ratio: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let n = self.inner.read(buf)?;
+        self.given += n as u64;
+        let grown = Grown { from: self.taken.load(Ordering::Relaxed), to: self.given, max_ratio: self.max_ratio };
+        if grown.is_too_much() {
+            return Err(io::Error::other(grown));
+        }
+        Ok(n)
+    }
+}
+
+/// How far something has grown by decoding.
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error(
+    "{to} bytes come of {from} compressed ones, more than {max_ratio} of one: a file that is made to exhaust whoever reads \
+     it, or one that repeats itself a great deal"
+)]
+pub(super) struct Grown {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) max_ratio: u64,
+}
+
+impl Grown {
+    pub(super) fn is_too_much(self) -> bool {
+        self.to > self.from.saturating_mul(self.max_ratio).saturating_add(FREE_GROWTH)
+    }
+
+    /// What to do about it.
+    pub(super) const REMEDY: &str =
+        "if it can be trusted, raise the limit with --max-ratio; what comes before can be read with --on-error skip";
+}
+
 /// What [`Stream::read_line`] found.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
@@ -93,9 +138,13 @@ pub(crate) enum Line {
     End,
 }
 
-/// Runs a decoder on a thread of its own.
-fn ahead(decoder: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    Ok(Box::new(Ahead::start(decoder)?))
+/// Runs a decoder on a thread of its own, within bounds.
+fn ahead(
+    decoder: impl Read + Send + 'static,
+    taken: &Arc<AtomicU64>,
+    max_ratio: u64,
+) -> io::Result<Box<dyn BufRead + Send>> {
+    Ok(Box::new(Ahead::start(Bounded { inner: decoder, given: 0, taken: Arc::clone(taken), max_ratio })?))
 }
 
 /// The decompressed bytes of a file, without a UTF-8 byte order mark.
@@ -118,11 +167,14 @@ impl Stream {
     pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
+        let max_ratio = file.max_ratio;
         let decoding = match file.compression {
             Compression::Plain => Ok(Box::new(counted) as Box<dyn BufRead + Send>),
-            Compression::Gzip => ahead(MultiGzDecoder::new(counted)),
-            Compression::Bzip2 => ahead(MultiBzDecoder::new(counted)),
-            Compression::Zstd => zstd::Decoder::with_buffer(counted).and_then(ahead),
+            Compression::Gzip => ahead(MultiGzDecoder::new(counted), &taken, max_ratio),
+            Compression::Bzip2 => ahead(MultiBzDecoder::new(counted), &taken, max_ratio),
+            Compression::Zstd => {
+                zstd::Decoder::with_buffer(counted).and_then(|decoder| ahead(decoder, &taken, max_ratio))
+            }
         };
         let mut decoded = decoding.map_err(|e| {
             let name = file.compression.name();
@@ -230,6 +282,10 @@ impl Stream {
     fn failure(&self, error: &io::Error) -> Box<Problem> {
         let taken = self.taken.load(Ordering::Relaxed);
         let name = self.compression.name();
+        if let Some(grown) = error.get_ref().and_then(|cause| cause.downcast_ref::<Grown>()) {
+            let problem = Problem::new(&self.file, format!("the {name} data grow too much: {grown}"));
+            return problem.remedy(Grown::REMEDY).at_byte(self.offset);
+        }
         let problem = match (self.compression, error.kind()) {
             (Compression::Plain, _) => Problem::new(&self.file, format!("cannot read it: {error}")),
             (_, io::ErrorKind::UnexpectedEof) => Problem::new(
@@ -278,6 +334,10 @@ mod tests {
     const CASES: [Case; 3] = [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd)];
 
     fn read(data: &[u8], compression: Compression) -> Result<Vec<u8>, Box<Problem>> {
+        read_within(data, compression, 200)
+    }
+
+    fn read_within(data: &[u8], compression: Compression, max_ratio: u64) -> Result<Vec<u8>, Box<Problem>> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(data).unwrap();
         let input = InputFile {
@@ -286,6 +346,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression,
+            max_ratio,
             object: None,
         };
         Stream::open(&input)?.read_all(1 << 30)
@@ -335,6 +396,19 @@ mod tests {
     }
 
     #[test]
+    fn what_grows_too_much_is_an_error_that_says_how_far() {
+        let most = usize::try_from(FREE_GROWTH).unwrap();
+        for (compression, compress) in CASES {
+            assert_eq!(read(&compress(&vec![0; most]), compression).unwrap().len(), most, "{compression:?}");
+            let bomb = compress(&vec![0; most + (32 << 20)]);
+            let error = read(&bomb, compression).unwrap_err().to_string();
+            assert!(error.contains("data grow too much: ") && error.contains("--max-ratio"), "{error}");
+            assert!(error.contains("compressed ones, more than 200 of one"), "{error}");
+            assert_eq!(read_within(&bomb, compression, 1 << 20).unwrap().len(), most + (32 << 20), "{compression:?}");
+        }
+    }
+
+    #[test]
     fn byte_order_marks() {
         assert_eq!(read(b"\xEF\xBB\xBFabc", Compression::Plain).unwrap(), b"abc");
         let error = read(b"\xFF\xFEa\0b\0", Compression::Plain).unwrap_err().to_string();
@@ -353,6 +427,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression: Compression::Plain,
+            max_ratio: 200,
             object: None,
         };
         let mut stream = Stream::open(&input).unwrap();

@@ -10,7 +10,7 @@
 //!   dumps for their header, footer or head. What can be read only once, such as standard input, is copied to a temporary
 //!   file.
 //! * Memory is bounded by the batch and by the longest record, never by a file: no record is longer than
-//!   `max_record_bytes`, and compressed files are read as streams. Only the check of ids grows, by some bytes an id.
+//!   `max_record_bytes`, and compressed files are read as streams, as long as they do not grow beyond `max_ratio`. Only the check of ids grows, by some bytes an id.
 //! * Text is kept as given, except that HTML and the pages of wikis lose their markup and a UTF-8 byte order mark is
 //!   dropped. Markdown is taken as it is. All offsets of later tables refer to this `text`.
 //!
@@ -29,6 +29,7 @@ mod html;
 mod ids;
 mod jsonl;
 mod mediawiki;
+mod pages;
 mod parquet;
 mod paths;
 mod problem;
@@ -76,6 +77,8 @@ pub(crate) struct Options {
     pub(crate) format: Option<Format>,
     /// The longest line, CSV record or document, in bytes after decompression, up to 256 MiB.
     pub(crate) max_record_bytes: usize,
+    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
+    pub(crate) max_ratio: u64,
     /// What to do with bad records. A repeated id is never tolerated.
     pub(crate) on_error: OnError,
     /// Which pages of wikis to read.
@@ -90,6 +93,7 @@ impl Default for Options {
             id_column: None,
             format: None,
             max_record_bytes: 16 << 20,
+            max_ratio: 200,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
         }
@@ -191,7 +195,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
         let given = options.max_record_bytes;
         return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
     }
-    let selection = paths::expand(inputs, options.format, stdin)?;
+    let selection = paths::expand(inputs, options, stdin)?;
     if let OnError::Quarantine(path) = &options.on_error {
         let same =
             |file: &InputFile| matches!((file.path.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);

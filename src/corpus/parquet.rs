@@ -1,13 +1,16 @@
 //! Parquet, row group by row group, all columns. User columns keep their Arrow types.
 //!
 //! The text column is text, or bytes that are UTF-8; the id column is text or whole numbers. Records have no lines:
-//! errors name them by number.
+//! errors name them by number. [`super::pages`] bounds what is decoded, and here what comes of it.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, StringViewArray, UInt64Array, new_null_array};
+use arrow::array::{
+    Array, ArrayRef, AsArray, BinaryViewArray, RecordBatch, StringArray, StringViewArray, UInt64Array, new_null_array,
+};
+use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
@@ -15,13 +18,22 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
+use parquet::file::reader::Length;
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind};
+use super::compression::Grown;
+use super::pages::{Checks, Pages, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
 use crate::store;
+
+/// How many rows to read at once where values are made of one another.
+const PREFIXED_ROWS: usize = 64;
+
+/// What a row takes beside its text and bytes, about.
+const ROW_BYTES: usize = 16;
 
 /// Runs a call into the Parquet reader. A damaged file can make the reader panic, on sums that overflow and indices out
 /// of range: such a file is bad input like any other. What panicked is dropped, never used again.
@@ -78,8 +90,9 @@ pub(crate) fn batches(
     let options = ArrowReaderOptions::new().with_schema(as_views(metadata.schema()));
     let metadata =
         guarded(&context.file.label, || ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options))?;
-    let groups = metadata.metadata().num_row_groups();
-    Ok(Batches { context, file, metadata, groups: 0..groups, reader: None, record: 0, ready: Vec::new(), ended: false })
+    let groups = 0..metadata.metadata().num_row_groups();
+    let grown = Grown { from: file.len(), to: 0, max_ratio: context.file.max_ratio };
+    Ok(Batches { context, file, metadata, groups, reader: None, record: 0, source: None, grown, ended: false })
 }
 
 struct Batches {
@@ -88,11 +101,13 @@ struct Batches {
     metadata: ArrowReaderMetadata,
     /// The row groups that have not been begun.
     groups: std::ops::Range<usize>,
-    reader: Option<ParquetRecordBatchReader>,
+    reader: Option<(ParquetRecordBatchReader, Arc<Checks>)>,
     /// How many records have been read.
     record: u64,
-    /// What has been read and not been given, last first.
-    ready: Vec<Result<Item, Box<Problem>>>,
+    /// What has been read and is being given.
+    source: Option<Source>,
+    /// How much has been given of how many bytes.
+    grown: Grown,
     ended: bool,
 }
 
@@ -100,64 +115,72 @@ impl Iterator for Batches {
     type Item = Result<Item, Box<Problem>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(item) = self.ready.pop() {
-                return Some(item);
-            }
-            if self.ended {
-                return None;
-            }
-            match self.read() {
-                Ok(Some(batch)) => self.split(&batch),
-                Ok(None) => self.ended = true,
+        while !self.ended {
+            let Some(source) = &mut self.source else {
+                if let Err(problem) = self.begin_batch() {
+                    self.ended = true;
+                    return Some(Err(problem));
+                }
+                continue;
+            };
+            match source.next(&self.context, &mut self.grown) {
+                Ok(Some(item)) => return Some(item),
+                Ok(None) => self.source = None,
                 Err(problem) => {
                     self.ended = true;
-                    return Some(Err(problem.in_record(self.record + 1)));
+                    return Some(Err(problem));
                 }
             }
         }
+        None
     }
 }
 
 impl Batches {
+    fn begin_batch(&mut self) -> Result<(), Box<Problem>> {
+        match self.read() {
+            Ok(Some(batch)) => {
+                let first = self.record + 1;
+                self.record += batch.num_rows() as u64;
+                self.source = Some(Source::try_new(&self.context, batch, first)?);
+            }
+            Ok(None) => self.ended = true,
+            Err(problem) => return Err(problem.in_record(self.record + 1)),
+        }
+        Ok(())
+    }
+
     /// The next batch as the file has it.
     fn read(&mut self) -> Result<Option<RecordBatch>, Box<Problem>> {
         let label = &self.context.file.label;
         loop {
-            if let Some(reader) = &mut self.reader {
-                match guarded(label, || reader.next().transpose().map_err(ParquetError::from))? {
+            if let Some((reader, checks)) = &mut self.reader {
+                let read = guarded(label, || reader.next().transpose().map_err(ParquetError::from));
+                match read.map_err(|problem| checks.refused().map_or(problem, |grown| too_much(label, grown)))? {
                     Some(batch) => return Ok(Some(batch)),
                     None => self.reader = None,
                 }
             }
             let Some(group) = self.groups.next() else { return Ok(None) };
             let rows = rows_at_once(&self.metadata, group);
-            let (file, metadata) = (&self.file, self.metadata.clone());
+            let (file, metadata, max_ratio) = (&self.file, self.metadata.clone(), self.context.file.max_ratio);
             self.reader = Some(guarded(label, || {
                 let columns = metadata.metadata().file_metadata().schema_descr().num_columns();
-                ParquetRecordBatchReaderBuilder::new_with_metadata(file.for_readers(columns)?, metadata)
+                let pages = Pages::new(file.for_readers(columns)?, metadata.metadata().row_group(group), max_ratio);
+                let checks = pages.checks();
+                let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata)
                     .with_row_groups(vec![group])
                     .with_batch_size(rows)
-                    .build()
+                    .build()?;
+                Ok((reader, checks))
             })?);
         }
     }
+}
 
-    /// Makes `ready` of a batch: batches of bounded size of its good rows, and the problems of the others.
-    fn split(&mut self, batch: &RecordBatch) {
-        let first = self.record + 1;
-        self.record += batch.num_rows() as u64;
-        // Guarded too, since what a damaged file decodes to is not checked by the reader in all its parts.
-        let source = || Ok(Source::try_new(&self.context, batch, first).and_then(|source| source.split()));
-        match guarded(&self.context.file.label, source).flatten() {
-            Ok(items) => self.ready = items,
-            Err(problem) => {
-                self.ended = true;
-                self.ready = vec![Err(problem)];
-            }
-        }
-        self.ready.reverse();
-    }
+/// The problem of a file that grows too much.
+fn too_much(file: &str, grown: Grown) -> Box<Problem> {
+    Problem::new(file, format!("its values grow too much: {grown}")).remedy(Grown::REMEDY)
 }
 
 /// How many rows to read at once, so that a batch holds about 16 MiB when the rows are alike.
@@ -165,21 +188,30 @@ fn rows_at_once(metadata: &ArrowReaderMetadata, group: usize) -> usize {
     let group = metadata.metadata().row_group(group);
     let rows = usize::try_from(group.num_rows()).unwrap_or(0).max(1);
     let bytes = usize::try_from(group.total_byte_size()).unwrap_or(0);
-    (BATCH_BYTES / (bytes / rows).max(1)).clamp(1, BATCH_ROWS)
+    // Values that are made of one another can be much longer than what stands for them.
+    let is_prefixed = group.columns().iter().any(|column| is_prefixed(column.encodings()));
+    let most = if is_prefixed { PREFIXED_ROWS } else { BATCH_ROWS };
+    (BATCH_BYTES / (bytes / rows).max(1)).clamp(1, most)
 }
 
 /// A batch as read, with its text and ids, from which batches of documents are made.
-struct Source<'a> {
-    context: &'a Context,
-    batch: &'a RecordBatch,
+///
+/// One at a time: a batch of views may stand for more text than fits into memory.
+struct Source {
+    batch: RecordBatch,
     /// The number of the first record.
     first: u64,
-    texts: StringViewArray,
-    ids: Option<StringViewArray>,
+    texts: Texts,
+    ids: Option<Texts>,
+    /// The row that is looked at next.
+    row: usize,
+    /// The good rows that have not been given yet, and their size.
+    good: Vec<u64>,
+    bytes: usize,
 }
 
-impl<'a> Source<'a> {
-    fn try_new(context: &'a Context, batch: &'a RecordBatch, first: u64) -> Result<Self, Box<Problem>> {
+impl Source {
+    fn try_new(context: &Context, batch: RecordBatch, first: u64) -> Result<Self, Box<Problem>> {
         let label = &context.file.label;
         let column = |name: &str| {
             batch.column_by_name(name).ok_or_else(|| {
@@ -188,80 +220,90 @@ impl<'a> Source<'a> {
         };
         let roles = &context.roles;
         let texts = match &roles.text {
-            None => std::iter::repeat_n(Some(""), batch.num_rows()).collect(),
-            Some(name) => {
+            None => Texts::Empty,
+            Some(name) if roles.text_is_optional => {
                 let given = column(name)?;
-                let wanted = if roles.text_is_optional { Wanted::Plain } else { Wanted::Text };
-                let texts = as_text(label, name, given, wanted)?;
-                let is_missing = |row: usize| roles.text_is_optional && given.is_null(row);
-                let filled =
-                    || texts.iter().enumerate().map(|(row, text)| if is_missing(row) { Some("") } else { text });
-                if given.null_count() > 0 { filled().collect() } else { texts }
+                as_text(label, name, given, Wanted::Plain)?.or_empty(given.logical_nulls())
             }
+            Some(name) => as_text(label, name, column(name)?, Wanted::Text)?,
         };
         let ids = match &roles.id {
             Some(name) => Some(as_text(label, name, column(name)?, Wanted::Id)?),
             None => None,
         };
-        Ok(Self { context, batch, first, texts, ids })
+        Ok(Self { batch, first, texts, ids, row: 0, good: Vec::new(), bytes: 0 })
     }
 
-    /// Batches of at most about 16 MiB, and the problems of the rows that are left out.
-    fn split(&self) -> Result<Vec<Result<Item, Box<Problem>>>, Box<Problem>> {
-        let mut items = Vec::new();
-        let mut rows = Vec::new();
-        let mut bytes = 0;
-        for row in 0..self.batch.num_rows() {
-            if let Some(problem) = self.problem(row) {
-                items.push(Err(problem.in_record(self.first + row as u64)));
-                continue;
+    /// The next documents, at most about 16 MiB, or the problem of the next bad row. What is wrong with all of the file is an
+    /// error.
+    fn next(
+        &mut self,
+        context: &Context,
+        grown: &mut Grown,
+    ) -> Result<Option<Result<Item, Box<Problem>>>, Box<Problem>> {
+        let label = &context.file.label;
+        while self.row < self.batch.num_rows() && self.bytes < BATCH_BYTES {
+            let row = self.row;
+            self.row += 1;
+            let record = self.first + row as u64;
+            if let Some(problem) = self.problem(context, row) {
+                return Ok(Some(Err(problem.in_record(record))));
             }
-            rows.push(row as u64);
-            bytes += self.batch.columns().iter().map(|column| bytes_at(column, row)).sum::<usize>();
-            if bytes >= BATCH_BYTES {
-                items.push(Ok(self.documents(std::mem::take(&mut rows))?));
-                bytes = 0;
+            let size = ROW_BYTES + self.batch.columns().iter().map(|column| bytes_at(column, row)).sum::<usize>();
+            grown.to += size as u64;
+            if grown.is_too_much() {
+                return Err(too_much(label, *grown).in_record(record));
             }
+            self.good.push(row as u64);
+            self.bytes += size;
         }
-        if !rows.is_empty() {
-            items.push(Ok(self.documents(rows)?));
+        self.bytes = 0;
+        let rows = std::mem::take(&mut self.good);
+        if rows.is_empty() {
+            return Ok(None);
         }
-        Ok(items)
+        // Guarded, since what a damaged file decodes to is not checked by the reader in all its parts.
+        guarded(label, || Ok(self.documents(context, rows))).flatten().map(|item| Some(Ok(item)))
     }
 
     /// What is wrong with a row, if anything is.
-    fn problem(&self, row: usize) -> Option<Box<Problem>> {
-        let Context { file, roles, limit, .. } = self.context;
-        if self.texts.is_null(row) {
+    fn problem(&self, context: &Context, row: usize) -> Option<Box<Problem>> {
+        let Context { file, roles, limit, .. } = context;
+        let length = self.texts.length(row);
+        if length > *limit {
+            return Some(Problem::too_long(&file.label, "the text", *limit));
+        }
+        if self.texts.get(row).is_none() {
             let name = roles.text.as_deref().unwrap_or_default();
             return Some(Problem::new(&file.label, format!("the text, {name:?}, is NULL or not UTF-8")));
         }
-        if self.texts.value(row).len() > *limit {
-            return Some(Problem::too_long(&file.label, "the text", *limit));
-        }
         let ids = self.ids.as_ref()?;
-        (ids.is_null(row) || ids.value(row).is_empty()).then(|| {
+        ids.get(row).is_none_or(str::is_empty).then(|| {
             let name = roles.id.as_deref().unwrap_or_default();
             Problem::new(&file.label, format!("the id, {name:?}, is NULL, empty or not UTF-8"))
         })
     }
 
     /// The documents of these rows.
-    fn documents(&self, rows: Vec<u64>) -> Result<Item, Box<Problem>> {
-        let Context { file, schema, columns, roles, .. } = self.context;
+    fn documents(&self, context: &Context, rows: Vec<u64>) -> Result<Item, Box<Problem>> {
+        let Context { file, schema, columns, roles, .. } = context;
         let failed = |error: ArrowError| Problem::new(&file.label, format!("its values do not fit together ({error})"));
         let records: Vec<u64> = rows.iter().map(|row| self.first + row).collect();
         let rows = UInt64Array::from(rows);
-        // Only these rows become text with offsets: a batch of views may stand for more text than fits into memory.
+        // Only these rows become text with offsets.
         let pick = |column: &dyn Array, to: &DataType| {
             take(column, &rows, None).and_then(|picked| cast_with_options(&picked, to, &STRICT)).map_err(failed)
         };
+        let texts = |texts: &Texts| {
+            let row = |record: &u64| usize::try_from(record - self.first).unwrap_or(usize::MAX);
+            StringArray::from_iter_values(records.iter().map(|record| texts.get(row(record)).unwrap_or_default()))
+        };
         let mut arrays = vec![None; schema.fields().len()];
-        arrays[0] = Some(match &self.ids {
-            Some(ids) => pick(ids, &DataType::Utf8)?,
-            None => Arc::new(StringArray::from_iter_values(records.iter().map(|n| self.context.record_id(*n)))),
-        });
-        arrays[1] = Some(pick(&self.texts, &DataType::Utf8)?);
+        arrays[0] = Some(Arc::new(match &self.ids {
+            Some(ids) => texts(ids),
+            None => StringArray::from_iter_values(records.iter().map(|n| context.record_id(*n))),
+        }) as ArrayRef);
+        arrays[1] = Some(Arc::new(texts(&self.texts)));
         for (field, column) in self.batch.schema_ref().fields().iter().zip(self.batch.columns()) {
             if roles.takes(field.name()) {
                 continue;
@@ -274,6 +316,43 @@ impl<'a> Source<'a> {
         let arrays = filled.map(|(array, f)| array.unwrap_or_else(|| new_null_array(f.data_type(), rows.len())));
         let batch = RecordBatch::try_new(Arc::clone(schema), arrays.collect()).map_err(failed)?;
         Ok(Item::Batch { batch, records })
+    }
+}
+
+/// The text or the ids of a batch. Bytes are looked at as text row by row, as many rows may stand for the same ones.
+enum Texts {
+    /// '' in every row.
+    Empty,
+    Strings(StringViewArray),
+    Bytes(BinaryViewArray),
+    /// As the others, and '' in the rows that have NULL.
+    OrEmpty(Box<Texts>, Option<NullBuffer>),
+}
+
+impl Texts {
+    fn or_empty(self, nulls: Option<NullBuffer>) -> Self {
+        Self::OrEmpty(Box::new(self), nulls)
+    }
+
+    /// The text of a row; `None` if it is NULL or not UTF-8.
+    fn get(&self, row: usize) -> Option<&str> {
+        match self {
+            Self::Empty => Some(""),
+            Self::Strings(texts) => texts.is_valid(row).then(|| texts.value(row)),
+            Self::Bytes(bytes) => bytes.is_valid(row).then(|| std::str::from_utf8(bytes.value(row)).ok()).flatten(),
+            Self::OrEmpty(_, Some(nulls)) if nulls.is_null(row) => Some(""),
+            Self::OrEmpty(texts, _) => texts.get(row),
+        }
+    }
+
+    /// How many bytes a row has, whatever they are.
+    fn length(&self, row: usize) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::Strings(texts) => texts.value(row).len(),
+            Self::Bytes(bytes) => bytes.value(row).len(),
+            Self::OrEmpty(texts, _) => texts.length(row),
+        }
     }
 }
 
@@ -300,14 +379,11 @@ impl Wanted {
     }
 }
 
-/// The text or id column as text. Bytes that are not UTF-8 become NULL.
-fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<StringViewArray, Box<Problem>> {
+/// The text or id column as text.
+fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<Texts, Box<Problem>> {
     let readable = match column.data_type() {
         DataType::Utf8View => true,
-        DataType::BinaryView => {
-            let bytes = column.as_binary_view();
-            return Ok(bytes.iter().map(|value| value.and_then(|v| std::str::from_utf8(v).ok())).collect());
-        }
+        DataType::BinaryView => return Ok(Texts::Bytes(column.as_binary_view().clone())),
         DataType::Dictionary(_, values) => {
             matches!(**values, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
         }
@@ -326,7 +402,7 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<
         return Err(wrong(column.data_type()));
     }
     let text = cast_with_options(column, &DataType::Utf8View, &STRICT).map_err(|e| wrong(&e))?;
-    text.as_string_view_opt().cloned().ok_or_else(|| wrong(text.data_type()))
+    text.as_string_view_opt().cloned().map(Texts::Strings).ok_or_else(|| wrong(text.data_type()))
 }
 
 /// How much text or bytes a column has in a row.
@@ -436,6 +512,79 @@ mod tests {
                 folder.open(&["a.parquet"], &Options::default()).unwrap().map(|b| b.unwrap().num_rows()).collect();
             assert_eq!(rows.iter().sum::<usize>(), 100);
         }
+    }
+
+    /// A file of these rows with a value that they share, written as `properties` say.
+    fn bomb(length: usize, rows: usize, properties: parquet::file::properties::WriterPropertiesBuilder) -> Folder {
+        let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Utf8, false)]));
+        let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), Some(properties.build())).unwrap();
+        let text = "x".repeat(length);
+        let mut left = rows;
+        while left > 0 {
+            let some = left.min(1 + (16 << 20) / length);
+            let texts: ArrayRef = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(&text, some)));
+            writer.write(&RecordBatch::try_new(Arc::clone(&schema), vec![texts]).unwrap()).unwrap();
+            left -= some;
+        }
+        Folder::of(&[("a.parquet", &writer.into_inner().unwrap())])
+    }
+
+    fn properties() -> parquet::file::properties::WriterPropertiesBuilder {
+        WriterProperties::builder()
+    }
+
+    #[test]
+    fn what_grows_too_much_is_an_error_that_says_how_far() {
+        let zstd = parquet::basic::Compression::ZSTD(parquet::basic::ZstdLevel::default());
+        let gzip = parquet::basic::Compression::GZIP(parquet::basic::GzipLevel::default());
+        let plain = || properties().set_dictionary_enabled(false).set_write_batch_size(1 << 20);
+        for (name, folder) in [
+            ("a value that many rows share", bomb(500_000, 600, properties())),
+            ("many rows", bomb(1, 5_000_000, properties())),
+            ("pages in zstd", bomb(8 << 20, 12, plain().set_compression(zstd))),
+            ("a page in gzip", bomb(96 << 20, 1, plain().set_compression(gzip))),
+            (
+                "values made of one another",
+                bomb(1 << 20, 100, plain().set_encoding(parquet::basic::Encoding::DELTA_BYTE_ARRAY)),
+            ),
+        ] {
+            let trusted = Options { max_ratio: 1 << 30, max_record_bytes: 128 << 20, ..Options::default() };
+            let rows = folder.open(&["a.parquet"], &trusted).unwrap().map(|batch| batch.unwrap().num_rows());
+            let rows: usize = rows.sum();
+            let given = Options { max_ratio: 10, ..trusted };
+            let error = folder.error(&["a.parquet"], &given);
+            assert!(error.contains("values grow too much: ") && error.contains("--max-ratio"), "{name}: {error}");
+            let read =
+                folder.open(&["a.parquet"], &Options { on_error: super::super::OnError::Skip, ..given }).unwrap();
+            let some: usize = read.map(|batch| batch.unwrap().num_rows()).sum();
+            assert!(some < rows, "{name}: {some} of {rows}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_billions_is_an_error() {
+        let values = arrow::array::Int32Array::from(vec![0; 20_000_000]);
+        let field = Arc::new(Field::new_list_field(DataType::Int32, false));
+        let list =
+            ListArray::new(field, arrow::buffer::OffsetBuffer::from_lengths([20_000_000]), Arc::new(values), None);
+        let folder = of(vec![("text", strings(&[Some("a")])), ("list", Arc::new(list))]);
+        let error = folder.error(&["a.parquet"], &Options::default());
+        assert!(error.starts_with("a.parquet, record 1: its values grow too much: "), "{error}");
+    }
+
+    #[test]
+    fn bytes_that_many_rows_share_are_not_copied_for_all_at_once() {
+        let value = "x".repeat(500_000);
+        let schema = Arc::new(Schema::new(vec![Field::new("text", DataType::Binary, false)]));
+        let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&schema), None).unwrap();
+        let bytes: ArrayRef = Arc::new(BinaryArray::from_iter_values(std::iter::repeat_n(value.as_bytes(), 64)));
+        for _ in 0..2 {
+            writer.write(&RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(&bytes)]).unwrap()).unwrap();
+        }
+        let folder = Folder::of(&[("a.parquet", &writer.into_inner().unwrap())]);
+        let given = Options { max_ratio: 1000, ..Options::default() };
+        let rows: Vec<_> = folder.open(&["a.parquet"], &given).unwrap().map(|b| b.unwrap().num_rows()).collect();
+        assert_eq!(rows, [34, 34, 34, 26]);
     }
 
     #[test]

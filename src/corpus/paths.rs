@@ -9,6 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use tempfile::TempPath;
 use walkdir::WalkDir;
 
+use super::Options;
 use super::compression::{Compression, Stream};
 use super::problem::Error;
 use crate::store::{Location, Object, Source};
@@ -64,6 +65,8 @@ pub(crate) struct InputFile {
     pub(crate) name: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
+    /// How many bytes may come of one compressed byte.
+    pub(crate) max_ratio: u64,
     /// The object that it is, where it is no file of this machine.
     pub(crate) object: Option<Object>,
 }
@@ -88,7 +91,16 @@ impl InputFile {
     /// Standard input, which has no path.
     pub(crate) fn stdin(format: Format) -> Self {
         let (path, name) = (PathBuf::new(), "stdin".to_owned());
-        Self { path, label: STDIN.to_owned(), name, format, compression: Compression::Plain, object: None }
+        // Nothing is compressed, so that no ratio matters.
+        Self {
+            path,
+            label: STDIN.to_owned(),
+            name,
+            format,
+            compression: Compression::Plain,
+            max_ratio: 1,
+            object: None,
+        }
     }
 }
 
@@ -115,11 +127,12 @@ struct Found {
     object: Option<Object>,
 }
 
-/// Finds the files of all `inputs`. `format` overrules the extensions. `stdin` is what `-` reads.
+/// Finds the files of all `inputs`. The format of the options overrules the extensions. `stdin` is what `-` reads.
 ///
 /// Folders are walked to their depths, following links but no loops, and without hidden files. A path that exists is
 /// never taken for a glob.
-pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn Read) -> Result<Selection, Error> {
+pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Selection, Error> {
+    let &Options { format, max_ratio, .. } = options;
     if inputs.is_empty() {
         return Err(Error::Input("no input; name files, folders, quoted globs, or - for standard input".to_owned()));
     }
@@ -131,7 +144,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             if std::mem::replace(&mut stdin_named, true) {
                 return Err(Error::Input("- (standard input) can be read only once; name it once".to_owned()));
             }
-            selection.files.push(spool(STDIN, stdin, format, &mut selection.spooled)?);
+            selection.files.push(spool(STDIN, stdin, options, &mut selection.spooled)?);
             continue;
         }
         if let Some(location) = Location::of(input).map_err(|error| Error::Input(format!("{error:#}")))? {
@@ -148,7 +161,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
             // A pipe, such as the shell makes for <(command).
             Ok(_) => {
                 let mut pipe = File::open(&path).map_err(|e| cannot_read(input, &e))?;
-                selection.files.push(spool(input, &mut pipe, format, &mut selection.spooled)?);
+                selection.files.push(spool(input, &mut pipe, options, &mut selection.spooled)?);
             }
             Err(_) if input.contains(['*', '?', '[', '{']) => glob(input, &mut found)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
@@ -170,7 +183,7 @@ pub(crate) fn expand(inputs: &[String], format: Option<Format>, stdin: &mut dyn 
                 let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
                 // Its path has lost a separator where nothing is common.
                 let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
-                files.insert(name.clone(), InputFile { path, label, name, format, compression, object });
+                files.insert(name.clone(), InputFile { path, label, name, format, compression, max_ratio, object });
             }
             None if named => {
                 return Err(Error::Input(format!(
@@ -342,18 +355,13 @@ fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
 
 /// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
 /// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, else one text.
-fn spool(
-    label: &str,
-    from: &mut dyn Read,
-    format: Option<Format>,
-    spooled: &mut Vec<TempPath>,
-) -> Result<InputFile, Error> {
+fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<TempPath>) -> Result<InputFile, Error> {
     let mut copy =
         tempfile::NamedTempFile::new().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
     let write = |source| Error::Write { path: std::env::temp_dir(), source };
     let mut head = Vec::new();
     from.take(8).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;
-    if head.is_empty() && format.is_none() {
+    if head.is_empty() && options.format.is_none() {
         return Err(Error::Input(format!("{label} is empty")));
     }
     // One call reads and writes, so a full disk and a broken pipe look alike: the message names both ends.
@@ -369,9 +377,10 @@ fn spool(
         name,
         format: Format::Text,
         compression,
+        max_ratio: options.max_ratio,
         object: None,
     };
-    file.format = match format {
+    file.format = match options.format {
         Some(format) => format,
         None if head.starts_with(b"PAR1") => Format::Parquet,
         None => sniff(&file),
@@ -407,7 +416,7 @@ mod tests {
 
     fn names(folder: &Folder, inputs: &[&str]) -> Result<Vec<String>, String> {
         let inputs: Vec<_> = inputs.iter().map(|input| folder.path(input).to_str().unwrap().to_owned()).collect();
-        match expand(&inputs, None, &mut io::empty()) {
+        match expand(&inputs, &Options::default(), &mut io::empty()) {
             Ok(selection) => Ok(selection.files.into_iter().map(|file| file.name).collect()),
             Err(error) => Err(error.to_string().replace(folder.path("").to_str().unwrap(), "")),
         }
@@ -479,13 +488,14 @@ mod tests {
             names(&folder, &["a/b/c/*.dat"]).unwrap_err().contains("1 files, such as a/b/c/w.dat, none of a format")
         );
         assert!(names(&folder, &["a/b/c/w.dat"]).unwrap_err().contains("its extension says no format"));
-        assert!(expand(&[], None, &mut io::empty()).is_err());
+        assert!(expand(&[], &Options::default(), &mut io::empty()).is_err());
     }
 
     #[test]
     fn other_files_are_listed_as_ignored() {
         let folder = folder();
-        let selection = expand(&[folder.path("a").to_str().unwrap().to_owned()], None, &mut io::empty()).unwrap();
+        let selection =
+            expand(&[folder.path("a").to_str().unwrap().to_owned()], &Options::default(), &mut io::empty()).unwrap();
         assert_eq!(selection.ignored, [folder.path("a/b/c/w.dat")]);
     }
 
@@ -518,6 +528,7 @@ mod tests {
 
     #[test]
     fn standard_input_is_sniffed_unless_its_format_is_given() {
+        let csv = Options { format: Some(Format::Csv), ..Options::default() };
         for (data, format) in [
             (&b" \n{\"text\": 1}"[..], Format::Jsonl),
             (b"PAR1....", Format::Parquet),
@@ -526,15 +537,20 @@ mod tests {
             (b"<media", Format::Text),
             (b"\n\n", Format::Text),
         ] {
-            let selection = expand(&["-".to_owned()], None, &mut &data[..]).unwrap();
+            let selection = expand(&["-".to_owned()], &Options::default(), &mut &data[..]).unwrap();
             assert_eq!(selection.files[0].format, format);
             assert_eq!(std::fs::read(&selection.files[0].path).unwrap(), data);
-            let given = expand(&["-".to_owned()], Some(Format::Csv), &mut &data[..]).unwrap();
+            let given = expand(&["-".to_owned()], &csv, &mut &data[..]).unwrap();
             assert_eq!(given.files[0].format, Format::Csv);
         }
-        assert!(expand(&["-".to_owned()], None, &mut io::empty()).unwrap_err().to_string().contains("is empty"));
+        assert!(
+            expand(&["-".to_owned()], &Options::default(), &mut io::empty())
+                .unwrap_err()
+                .to_string()
+                .contains("is empty")
+        );
         #[cfg(unix)]
         assert_eq!(names(&folder(), &["/dev/null"]).unwrap_err(), "/dev/null is empty");
-        assert!(expand(&["-".to_owned(), "-".to_owned()], None, &mut &b"a"[..]).is_err());
+        assert!(expand(&["-".to_owned(), "-".to_owned()], &Options::default(), &mut &b"a"[..]).is_err());
     }
 }

@@ -1,0 +1,378 @@
+//! The pages of Parquet, checked before they are decoded.
+//!
+//! The reader of Parquet makes room for what the header of a page says that the page holds, up to 2 GiB, in each column; of
+//! gzip, for whatever comes out of it; and for all values of a list at once, of which a few bytes can stand for billions. So
+//! [`Pages`] stands between the reader and the file, and refuses what grows too much, or is larger than any writer makes it.
+
+use std::collections::HashMap;
+use std::io::{self, Cursor, Read};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
+use parquet::basic::{Compression, Encoding};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::{ChunkReader, Length};
+
+use super::compression::Grown;
+use crate::store;
+
+/// The largest page that is read. Writers make pages of 1 MiB, some of 100 MiB.
+const PAGE_BYTES: u64 = 512 << 20;
+
+/// The largest page of values that are each made of the one before: all of them can be as long as the page.
+const PREFIXED_PAGE_BYTES: u64 = 16 << 20;
+
+/// The longest header of a page; it can hold the least and the greatest value.
+const HEADER_BYTES: u64 = 16 << 20;
+
+/// What gzip makes of a byte at most.
+const GZIP_RATIO: u64 = 1032;
+
+/// What a value of a list takes in memory, about, with the levels that say which list it is of.
+const LISTED_BYTES: u64 = 8;
+
+/// Whether the values of a column are made of one another.
+pub(super) fn is_prefixed(encodings: impl IntoIterator<Item = Encoding>) -> bool {
+    encodings.into_iter().any(|encoding| encoding == Encoding::DELTA_BYTE_ARRAY)
+}
+
+/// A row group whose pages are checked.
+pub(super) struct Pages {
+    source: store::Source,
+    checks: Arc<Checks>,
+}
+
+/// What is known of the pages of a row group.
+pub(super) struct Checks {
+    chunks: Vec<Chunk>,
+    max_ratio: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// How far each column has grown.
+    grown: Vec<(u64, u64)>,
+    /// Of the pages in gzip whose headers were read last: where their data begin, how many bytes of them are not compressed,
+    /// and how many come of the others.
+    gzip: HashMap<u64, (u64, u64)>,
+    refused: Option<Grown>,
+}
+
+/// A column of the row group.
+struct Chunk {
+    bytes: Range<u64>,
+    is_gzip: bool,
+    is_listed: bool,
+    is_prefixed: bool,
+}
+
+impl Pages {
+    pub(super) fn new(source: store::Source, group: &RowGroupMetaData, max_ratio: u64) -> Self {
+        let chunks: Vec<_> = group
+            .columns()
+            .iter()
+            .map(|column| {
+                let (start, length) = column.byte_range();
+                Chunk {
+                    bytes: start..start.saturating_add(length),
+                    is_gzip: matches!(column.compression(), Compression::GZIP(_)),
+                    is_listed: column.column_descr().max_rep_level() > 0,
+                    is_prefixed: is_prefixed(column.encodings()),
+                }
+            })
+            .collect();
+        let state = State { grown: vec![(0, 0); chunks.len()], ..State::default() };
+        Self { source, checks: Arc::new(Checks { chunks, max_ratio, state: Mutex::new(state) }) }
+    }
+
+    pub(super) fn checks(&self) -> Arc<Checks> {
+        Arc::clone(&self.checks)
+    }
+}
+
+impl Checks {
+    /// What was refused because it grows too much.
+    pub(super) fn refused(&self) -> Option<Grown> {
+        self.state().refused
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks a page of a column, of which the data begin at `data`.
+    fn check(&self, column: usize, header: &Header, data: u64) -> io::Result<()> {
+        let chunk = &self.chunks[column];
+        let &Header { uncompressed, compressed, values, uncompressed_levels, encoding } = header;
+        let is_prefixed = encoding == Some(Encoding::DELTA_BYTE_ARRAY as u64);
+        if is_prefixed && !chunk.is_prefixed {
+            return Err(invalid("a page has an encoding that its column does not name".to_owned()));
+        }
+        let most = if is_prefixed { PREFIXED_PAGE_BYTES } else { PAGE_BYTES };
+        if uncompressed > most {
+            return Err(invalid(format!("a page of {uncompressed} bytes, and no more than {most} are read")));
+        }
+        let mut state = self.state();
+        if chunk.is_gzip {
+            state.gzip.insert(data, (uncompressed_levels, uncompressed.saturating_sub(uncompressed_levels)));
+        }
+        let (from, to) = &mut state.grown[column];
+        *from += compressed;
+        *to += uncompressed + if chunk.is_listed { values * LISTED_BYTES } else { 0 };
+        let grown = Grown { from: *from, to: *to, max_ratio: self.max_ratio };
+        if grown.is_too_much() {
+            state.refused = Some(grown);
+            return Err(io::Error::other(grown));
+        }
+        Ok(())
+    }
+
+    /// Checks the data of a page in gzip, which the reader would decode to their end. Where they are few, so is what comes.
+    fn check_gzip(&self, start: u64, bytes: &[u8]) -> io::Result<()> {
+        let Some((levels, most)) = self.state().gzip.remove(&start) else { return Ok(()) };
+        let compressed = usize::try_from(levels).ok().and_then(|levels| bytes.get(levels..)).unwrap_or_default();
+        if compressed.len() as u64 <= PAGE_BYTES / GZIP_RATIO {
+            return Ok(());
+        }
+        let decoded = io::copy(&mut MultiGzDecoder::new(compressed).take(most + 1), &mut io::sink())?;
+        if decoded > most {
+            return Err(invalid(format!("a page holds more than the {most} bytes that it says")));
+        }
+        Ok(())
+    }
+
+    fn column_at(&self, byte: u64) -> Option<usize> {
+        self.chunks.iter().position(|chunk| chunk.bytes.contains(&byte))
+    }
+}
+
+fn invalid(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+impl Length for Pages {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+}
+
+impl ChunkReader for Pages {
+    type T = Box<dyn Read + Send>;
+
+    fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
+        let inner = self.source.get_read(start)?;
+        Ok(match self.checks.column_at(start) {
+            Some(column) => {
+                Box::new(PageReader { inner, head: Cursor::default(), unchecked: Some((self.checks(), column, start)) })
+            }
+            None => inner,
+        })
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let bytes = self.source.get_bytes(start, length)?;
+        self.checks.check_gzip(start, &bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// Reads from the header of a page on, once it is checked. What is never read is no header.
+struct PageReader<R> {
+    inner: R,
+    /// The header.
+    head: Cursor<Vec<u8>>,
+    unchecked: Option<(Arc<Checks>, usize, u64)>,
+}
+
+impl<R: Read> Read for PageReader<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Some((checks, column, start)) = self.unchecked.take() {
+            let mut compact = Compact { inner: &mut self.inner, read: Vec::new() };
+            let header = compact.header()?;
+            checks.check(column, &header, start + compact.read.len() as u64)?;
+            self.head = Cursor::new(compact.read);
+        }
+        match self.head.read(buf)? {
+            0 => self.inner.read(buf),
+            n => Ok(n),
+        }
+    }
+}
+
+/// What the header of a page says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Header {
+    uncompressed: u64,
+    compressed: u64,
+    values: u64,
+    /// How many bytes come before those that are compressed.
+    uncompressed_levels: u64,
+    encoding: Option<u64>,
+}
+
+/// Reads Thrift's compact protocol, and keeps what it has read.
+struct Compact<R> {
+    inner: R,
+    read: Vec<u8>,
+}
+
+/// How deep what is passed over may be nested.
+const DEPTH: usize = 16;
+
+impl<R: Read> Compact<R> {
+    fn header(&mut self) -> io::Result<Header> {
+        let mut header = Header::default();
+        self.fields(|compact, field, kind| {
+            match (field, kind) {
+                (2, 5) => header.uncompressed = compact.size()?,
+                (3, 5) => header.compressed = compact.size()?,
+                // The header of a data page, of a dictionary, and of a data page of the second version.
+                (5 | 7, 12) => compact.fields(|compact, field, kind| {
+                    match (field, kind) {
+                        (1, 5) => header.values = compact.size()?,
+                        (2, 5) => header.encoding = Some(compact.size()?),
+                        _ => compact.skip(kind, DEPTH)?,
+                    }
+                    Ok(())
+                })?,
+                (8, 12) => compact.fields(|compact, field, kind| {
+                    match (field, kind) {
+                        (1, 5) => header.values = compact.size()?,
+                        (4, 5) => header.encoding = Some(compact.size()?),
+                        (5 | 6, 5) => header.uncompressed_levels += compact.size()?,
+                        _ => compact.skip(kind, DEPTH)?,
+                    }
+                    Ok(())
+                })?,
+                _ => compact.skip(kind, DEPTH)?,
+            }
+            Ok(())
+        })?;
+        Ok(header)
+    }
+
+    /// Calls `field` with the number and the type of each field of a struct, of which it reads the value.
+    fn fields(&mut self, mut field: impl FnMut(&mut Self, u64, u8) -> io::Result<()>) -> io::Result<()> {
+        let mut number = 0;
+        loop {
+            let byte = self.byte()?;
+            if byte & 15 == 0 {
+                return Ok(());
+            }
+            number = match byte >> 4 {
+                0 => self.size()?,
+                more => number + u64::from(more),
+            };
+            field(self, number, byte & 15)?;
+        }
+    }
+
+    fn skip(&mut self, kind: u8, depth: usize) -> io::Result<()> {
+        let Some(depth) = depth.checked_sub(1) else { return Err(damaged()) };
+        match kind {
+            1 | 2 => {}
+            3 => drop(self.byte()?),
+            4..=6 => drop(self.number()?),
+            7 => self.pass(8)?,
+            8 => {
+                let length = self.number()?;
+                self.pass(length)?;
+            }
+            9 | 10 => {
+                let byte = self.byte()?;
+                let length = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
+                for _ in 0..length {
+                    match byte & 15 {
+                        // Truth takes a byte here, and none as a field.
+                        1 | 2 => drop(self.byte()?),
+                        kind => self.skip(kind, depth)?,
+                    }
+                }
+            }
+            12 => self.fields(|compact, _, kind| compact.skip(kind, depth))?,
+            _ => return Err(damaged()),
+        }
+        Ok(())
+    }
+
+    /// A whole number that is not negative.
+    fn size(&mut self) -> io::Result<u64> {
+        let number = self.number()?;
+        // Zigzag: the lowest bit is the sign.
+        if number & 1 == 0 { Ok(number >> 1) } else { Err(damaged()) }
+    }
+
+    fn number(&mut self) -> io::Result<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Ok(number);
+            }
+        }
+        Err(damaged())
+    }
+
+    fn byte(&mut self) -> io::Result<u8> {
+        self.pass(1)?;
+        self.read.last().copied().ok_or_else(damaged)
+    }
+
+    fn pass(&mut self, count: u64) -> io::Result<()> {
+        if count > HEADER_BYTES - (self.read.len() as u64).min(HEADER_BYTES) {
+            return Err(damaged());
+        }
+        let read = self.inner.by_ref().take(count).read_to_end(&mut self.read)?;
+        if read as u64 == count { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}
+
+fn damaged() -> io::Error {
+    invalid("the header of a page is damaged".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(bytes: &[u8]) -> io::Result<Header> {
+        let mut compact = Compact { inner: bytes, read: Vec::new() };
+        let header = compact.header()?;
+        assert_eq!(compact.read, bytes);
+        Ok(header)
+    }
+
+    #[test]
+    fn headers_are_read_and_what_does_not_matter_is_passed_over() {
+        // A data page of 300 bytes in 20: type 0, sizes, checksum, 7 values, and statistics with the greatest value "abc".
+        let page = [
+            0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x28, 0x15, 0x11, 0x1C, 0x15, 0x0E, 0x15, 0x0E, 0x15, 0x06, 0x15, 0x06,
+            0x1C, 0x18, 0x03, b'a', b'b', b'c', 0x00, 0x00, 0x00,
+        ];
+        let expected =
+            Header { uncompressed: 300, compressed: 20, values: 7, encoding: Some(7), uncompressed_levels: 0 };
+        assert_eq!(header(&page).unwrap(), expected);
+        // One of the second version, with 5 and 2 bytes of levels; the second field has its number written out.
+        let page = [
+            0x15, 0x06, 0x05, 0x04, 0x14, 0x15, 0x14, 0x5C, 0x15, 0x02, 0x15, 0x00, 0x15, 0x02, 0x15, 0x10, 0x15, 0x0A,
+            0x15, 0x04, 0x11, 0x00, 0x00,
+        ];
+        let expected =
+            Header { uncompressed: 10, compressed: 10, values: 1, encoding: Some(8), uncompressed_levels: 7 };
+        assert_eq!(header(&page).unwrap(), expected);
+    }
+
+    #[test]
+    fn damaged_headers_are_errors() {
+        let lists = [&[0x19][..], &[0x19; 100]].concat();
+        let long = [0x18, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
+        for bytes in [&b""[..], &[0x15], &[0x25, 0x01, 0x00], &[0xFF; 20], &[0x1D], &lists, &long] {
+            assert!(header(bytes).is_err(), "{bytes:?}");
+        }
+    }
+}
