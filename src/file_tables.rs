@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
-use datafusion::common::{GetExt, Result, plan_datafusion_err, plan_err};
+use datafusion::common::{DataFusionError, GetExt, Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
@@ -66,7 +66,8 @@ impl UrlTableFactory for FileTables {
                 FILES[0]
             );
         }
-        if let Some(table) = self.listing.try_new(name).await? {
+        let failed = |error: DataFusionError| plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace());
+        if let Some(table) = self.listing.try_new(name).await.map_err(failed)? {
             return Ok(Some(table));
         }
         // Every name that is no table comes by here, also that of a table that is to be made.

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+#[cfg(target_os = "linux")]
+mod bad_input;
 mod cli;
 mod clusters;
 mod codes;

@@ -64,6 +64,9 @@ enum Command {
     },
 }
 
+/// The stack of each thread, in bytes.
+const STACK: usize = 64 << 20;
+
 /// How a command ended.
 enum Ending {
     Done,
@@ -79,9 +82,10 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     warnings::listen();
     store::configure(cli.stores.settings());
-    let outcome = std::panic::catch_unwind(|| {
+    // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
+    let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
         end_on_signal()?;
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
         let outcome = runtime.block_on(dispatch(cli.command));
         // Also what a command that failed has found.
         let outcome = match outbox::send() {
@@ -92,6 +96,10 @@ pub fn main() -> ExitCode {
         runtime.shutdown_background();
         outcome
     });
+    let outcome = match run {
+        Ok(run) => run.join(),
+        Err(error) => Ok(Err(error.into())),
+    };
     // Once a signal ends the program, what fails for want of its temporary files is not worth a word.
     let _last_word = cleanup::hold();
     match outcome {

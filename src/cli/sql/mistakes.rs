@@ -136,6 +136,10 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
     if let Some(key) = between(said, "onfig value \"", "\"").or(between(said, "onfig namespace \"", "\"")) {
         return hint(key, meant_setting(key, &names.settings));
     }
+    if ["Json error: ", "Csv error: ", "Parquet error: ", "Io error: "].iter().any(|of_file| said.contains(of_file)) {
+        let text = "ibid ingest names the file and the place, and can leave bad records out (--on-error skip)";
+        return hint("", text.to_owned());
+    }
     // A function that cannot take what it was given.
     if said.contains("rgument") || said.contains("coerc") {
         let is_in = |name: &str| said.contains(&format!("'{name}'")) || said.contains(&format!("'{name}("));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Location, Token, Tokenizer};
 
 /// A statement or a command of a script.
@@ -206,6 +207,44 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The longest run of words and signs that neither a comma nor a parenthesis parts. What stands in such a run can be nested as
+/// deep as it is long, as sums and unions are, and is planned by functions that call themselves as deep.
+const LONGEST_RUN: usize = 16_000;
+
+/// Where a statement is nested too deep to be planned, if it is.
+pub(super) fn too_deep(sql: &str) -> Option<Place> {
+    // Each of them takes a byte.
+    if sql.len() < LONGEST_RUN {
+        return None;
+    }
+    let mut tokens = Vec::new();
+    // What cannot be read is left to the parser.
+    Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize_with_location_into_buf(&mut tokens).ok()?;
+    // How long the runs are, each within the one before, and all together.
+    let (mut runs, mut all) = (vec![0_usize], 0);
+    for token in &tokens {
+        match &token.token {
+            Token::Whitespace(_) => {}
+            Token::LParen => runs.push(0),
+            Token::RParen if runs.len() > 1 => all -= runs.pop().unwrap_or_default(),
+            Token::Comma | Token::SemiColon => all -= runs.last_mut().map(std::mem::take).unwrap_or_default(),
+            Token::Word(word) if matches!(word.keyword, Keyword::WHEN | Keyword::THEN | Keyword::ELSE) => {
+                all -= runs.last_mut().map(std::mem::take).unwrap_or_default();
+            }
+            _ => {
+                all += 1;
+                if let Some(run) = runs.last_mut() {
+                    *run += 1;
+                }
+            }
+        }
+        if all > LONGEST_RUN {
+            return Some(Place::from(token.span.start));
+        }
+    }
+    None
+}
+
 /// Whether what was typed can run: commands, and statements with their semicolons.
 pub(super) fn is_whole(text: &str) -> bool {
     Pieces::of(text).all(|piece| piece.is_ok_and(|piece| piece.has_ended))
@@ -253,6 +292,20 @@ mod tests {
         }
         let error = Pieces::of("SELECT 1;\nSELECT 'abc").find_map(Result::err).unwrap();
         assert_eq!((error.message.as_str(), error.at.line, error.at.column), ("Unterminated string literal", 2, 8));
+    }
+
+    #[test]
+    fn what_is_too_deep_is_told_from_what_is_long() {
+        let of = |unit: &str, n: usize| format!("SELECT 1 {}", unit.repeat(n));
+        for deep in [of("+ 1 ", 9000), of("UNION SELECT 1 ", 6000), of("+ (1 + 1 ", 6000), of("::int", 9000)] {
+            assert!(too_deep(&deep).is_some(), "{}", &deep[..20]);
+        }
+        let cases = format!("SELECT CASE {} END", "WHEN 1 THEN 2 ".repeat(9000));
+        for long in [of(", 1 + 1", 9000), of(", (-1)", 9000), of("--\n", 9000), cases, of("+ 1 ", 7000)] {
+            assert_eq!(too_deep(&long), None, "{}", &long[..20]);
+        }
+        let found = too_deep(&of("\n+ 1", 9000)).unwrap();
+        assert_eq!((found.line, found.column), (8001, 1));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::commands::{self, Command, Described};
 use super::methods;
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
-use super::script::{Piece, Pieces, Place};
+use super::script::{Piece, Pieces, Place, too_deep};
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, say};
@@ -152,6 +152,14 @@ impl Shell {
     async fn run_statement(&self, sql: &str) -> Result<()> {
         let began = Instant::now();
         let workspace = &self.run.workspace;
+        if let Some(at) = too_deep(sql) {
+            bail!(
+                "from line {} on, column {}, it is nested too deep to be planned: put many conditions or values into a list (IN) or \
+                 a table, and many tables into one by a glob or in several statements",
+                at.line,
+                at.column
+            );
+        }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = makes_view(&statement);

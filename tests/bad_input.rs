@@ -1,0 +1,583 @@
+//! Input that is broken, hostile or huge: what the program says of it, how it ends, and how much memory that takes.
+
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::program::{Ended, Place, json_lines};
+
+/// No run of the program takes longer, whatever it is given.
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 300 });
+
+/// Whether to try what is huge in its full size.
+fn is_huge() -> bool {
+    std::env::var_os("IBID_HUGE").is_some()
+}
+
+/// A size: the second one where huge things are tried.
+fn size(usual: usize, huge: usize) -> usize {
+    if is_huge() { huge } else { usual }
+}
+
+/// Runs a command to its end, or fails where it hangs. With the most memory that it took, in MiB.
+fn watch(mut command: Command) -> (Ended, u64) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let out = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        out.read_to_end(&mut bytes).map(|_| bytes).unwrap()
+    });
+    let err = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        err.read_to_end(&mut bytes).map(|_| bytes).unwrap()
+    });
+    let (began, status_file) = (Instant::now(), format!("/proc/{}/status", child.id()));
+    let mut peak = 0;
+    let status = loop {
+        // A process that has ended has a status still, and no memory.
+        let status = std::fs::read_to_string(&status_file).unwrap_or_default();
+        if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+            peak = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10;
+        }
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > LONGEST {
+            child.kill().unwrap();
+            panic!("it hangs: {command:?}");
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    };
+    let err = String::from_utf8(err.join().unwrap()).unwrap();
+    (Ended { code: status.code(), out: out.join().unwrap(), err }, peak)
+}
+
+/// Runs the program with the arguments of a line. It must end by itself and say nothing of a fault of its own.
+#[track_caller]
+fn run(place: &Place, line: &str) -> (Ended, u64) {
+    let began = Instant::now();
+    let (ended, peak) = watch(place.command(line.split(' ')));
+    if is_huge() {
+        eprintln!("{line}: exit code {:?}, {peak} MiB, {:.1} s", ended.code, began.elapsed().as_secs_f64());
+    }
+    assert!(matches!(ended.code, Some(0 | 1)), "{line}: {:?}\n{}", ended.code, ended.err);
+    assert!(!ended.err.contains("panicked") && !ended.err.contains("internal error"), "{line}\n{}", ended.err);
+    (ended, peak)
+}
+
+fn gzip(data: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn bzip2(data: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(data: &[u8]) -> Vec<u8> {
+    zstd::encode_all(data, 3).unwrap()
+}
+
+/// What a reader makes of a bad file.
+enum Outcome {
+    /// An error with this place and reason; without the bad record so many documents are left.
+    Left(&'static str, usize),
+    /// An error as above, after which nothing is left.
+    Nothing(&'static str),
+    /// So many documents, since it is not bad.
+    Fine(usize),
+}
+
+use Outcome::{Fine, Left, Nothing};
+
+/// A document in each line but the second, which is this one.
+fn jsonl(line: impl AsRef<[u8]>) -> Vec<u8> {
+    [b"{\"id\": \"a\", \"text\": \"First.\"}\n", line.as_ref(), b"\n{\"id\": \"c\", \"text\": \"Last.\"}\n"].concat()
+}
+
+fn csv(line: impl AsRef<[u8]>) -> Vec<u8> {
+    [b"id,text\na,First.\n", line.as_ref(), b"\nc,Last.\n"].concat()
+}
+
+/// A dump of three pages, of which the second has this text.
+fn dump(text: impl AsRef<[u8]>) -> Vec<u8> {
+    let page = |n: u8, text: &[u8]| {
+        let head = format!("<page><title>P{n}</title><ns>0</ns><id>{n}</id><revision><id>{n}</id><text>");
+        [head.as_bytes(), text, b"</text></revision></page>\n"].concat()
+    };
+    let pages = [page(1, b"First."), page(2, text.as_ref()), page(3, b"Last.")].concat();
+    [b"<mediawiki xml:lang=\"en\">\n".as_slice(), &pages, b"</mediawiki>\n"].concat()
+}
+
+/// Texts that do not compress, a JSON object a line.
+fn many() -> Vec<u8> {
+    let number = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let lines = (1..4000).map(|n| format!("{{\"text\": \"{:x}{:x}\"}}\n", number(n), number(n * n)));
+    lines.collect::<String>().into_bytes()
+}
+
+fn cut(mut data: Vec<u8>) -> Vec<u8> {
+    data.truncate(data.len() / 2);
+    data
+}
+
+fn utf16(text: &str) -> Vec<u8> {
+    std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+}
+
+/// A Parquet file of a few documents.
+fn parquet() -> Vec<u8> {
+    let place = Place::with([("in.csv", "id,text\na,One.\nb,Two.\n")]);
+    let ended = place.run_with(["sql", "SELECT id, text FROM 'in.csv'", "-o", "out.parquet"], "");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    place.read("out.parquet")
+}
+
+/// Every kind of broken file: its name, what it holds, what becomes of it.
+fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
+    let deep = |n: usize, open: &str, close: &str| open.repeat(n) + &close.repeat(n);
+    let sound = parquet();
+    let flipped = |at: usize| {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0x40;
+        bytes
+    };
+    let long = "long ".repeat(20_000);
+    vec![
+        // JSON lines.
+        ("text.jsonl", jsonl("nonsense"), Left("line 2, byte 31: not one JSON object (expected ident)", 2)),
+        ("cut.jsonl", jsonl("{\"id\": \"b\", \"text\": \"Cu"), Left("line 2, byte 52: not one JSON object (EOF", 2)),
+        ("list.jsonl", jsonl("[{\"id\": \"b\", \"text\": \"\"}]"), Left("line 2, byte 30: not one JSON object", 2)),
+        ("two.jsonl", jsonl("{\"id\": \"b\", \"text\": \"\"} {}"), Left("(trailing characters)", 2)),
+        (
+            "nul.jsonl",
+            jsonl("{\"id\": \"b\", \"text\": \"\0\"}"),
+            Left("line 2, byte 51: not one JSON object (control", 2),
+        ),
+        ("nuls.jsonl", jsonl("\0\0\0\0"), Left("line 2, byte 30: not one JSON object", 2)),
+        ("escaped-nul.jsonl", jsonl("{\"id\": \"b\", \"text\": \"\\u0000\"}"), Fine(3)),
+        (
+            "latin.jsonl",
+            jsonl(b"{\"id\": \"b\", \"text\": \"caf\xE9\"}"),
+            Left("line 2, byte 54: the byte 0xE9 is not", 2),
+        ),
+        ("surrogate.jsonl", jsonl("{\"id\": \"b\", \"text\": \"\\ud83d\"}"), Left("line 2, byte ", 2)),
+        (
+            "cesu.jsonl",
+            jsonl(b"{\"id\": \"b\", \"text\": \"\xED\xA0\xBD\"}"),
+            Left("line 2, byte 51: the byte 0xED", 2),
+        ),
+        ("number.jsonl", jsonl("{\"id\": \"b\", \"text\": \"\", \"n\": 1e999}"), Left("(number out of range)", 2)),
+        ("deep.jsonl", jsonl(format!("{{\"x\": {}}}", deep(25_000, "[", "]"))), Left("(recursion limit exceeded)", 2)),
+        (
+            "long.jsonl",
+            jsonl(format!("{{\"id\": \"b\", \"text\": \"{long}\"}}")),
+            Left("line 2, byte 30: the line is longer", 2),
+        ),
+        ("mark.jsonl", [b"\xEF\xBB\xBF".as_slice(), &jsonl("")].concat(), Fine(2)),
+        ("wide.jsonl", utf16("{\"text\": \"\"}\n"), Nothing("byte 0: it begins with the byte order mark of UTF-16")),
+        ("empty.jsonl", vec![], Nothing("there are no documents")),
+        // CSV.
+        ("fields.csv", csv("b,Two,three"), Left("line 3, byte 17: the record has 3 fields, the header 2", 2)),
+        ("quote.csv", csv("b,\"never closed"), Left("line 3, byte 17: a quote is opened", 1)),
+        ("latin.csv", csv(b"b,caf\xE9"), Left("line 3, byte 22: the byte 0xE9 is not valid UTF-8", 2)),
+        ("nul.csv", csv("b,\0"), Fine(3)),
+        ("long.csv", csv(format!("b,{long}")), Left("line 3, byte 17: the record is longer than", 2)),
+        ("wide.csv", csv("b,".repeat(9000)), Left("line 3, byte 17: more than 4096 fields", 2)),
+        ("mark.csv", [b"\xEF\xBB\xBF".as_slice(), &csv("b,Two.")].concat(), Fine(3)),
+        ("utf16.tsv", utf16("text\n"), Nothing("byte 0: it begins with the byte order mark of UTF-16")),
+        // Whole documents.
+        ("latin.txt", b"caf\xE9".to_vec(), Nothing("line 1, byte 3: the byte 0xE9 is not valid UTF-8")),
+        ("nul.txt", b"a\0b".to_vec(), Fine(1)),
+        ("long.txt", long.clone().into_bytes(), Nothing("the document is longer than 65536 bytes")),
+        ("utf32.md", vec![0xFF, 0xFE, 0, 0], Nothing("byte 0: it begins with the byte order mark of UTF-32")),
+        ("gb.html", b"<meta charset=gb2312>\xD6\xD0".to_vec(), Nothing("line 1, byte 21: the byte 0xD6 is not")),
+        ("deep.html", deep(5_000, "<div>", "</div>").into_bytes(), Fine(1)),
+        ("open.html", b"<a <b <!-- <![CDATA[ <script> &#xFFFFFFFF; &#0;".to_vec(), Fine(1)),
+        // Dumps of wikis.
+        ("page.xml", b"<html><p>x</p></html>".to_vec(), Nothing("line 1, byte 0: it is no MediaWiki dump")),
+        ("cut.xml", dump("x")[..200].to_vec(), Left("not well-formed XML (syntax error: tag not closed", 1)),
+        ("entity.xml", dump("&nbsp;"), Left("&nbsp; is no character of XML", 2)),
+        ("tag.xml", dump("<<"), Left("not well-formed XML", 2)),
+        ("latin.xml", dump(b"caf\xE9"), Left("the byte 0xE9 is not valid UTF-8", 2)),
+        ("deep.xml", dump(deep(2_000, "<b>", "</b>")), Left("elements are nested more than 32 deep", 2)),
+        ("long.xml", dump(&long), Left("the text of the page \"P2\" is longer than 65536 bytes", 2)),
+        ("open.xml", dump("{{ [[ {| &lt;ref> ".repeat(2_000)), Fine(3)),
+        // Compressed.
+        ("cut.jsonl.gz", cut(gzip(&many())), Left("the gzip data end in the middle, after byte ", 1)),
+        ("cut.jsonl.zst", cut(zstd(&many())), Nothing("the zstd data end in the middle, after byte ")),
+        ("cut.jsonl.bz2", cut(bzip2(&many())), Nothing("the bzip2 data end in the middle, after byte ")),
+        ("plain.jsonl.gz", jsonl(""), Nothing("the gzip data are damaged near byte ")),
+        ("plain.csv.zst", csv("b,x"), Nothing("the zstd data are damaged near byte ")),
+        ("plain.txt.bz2", b"text".to_vec(), Nothing("the bzip2 data are damaged near byte ")),
+        (
+            "tail.jsonl.gz",
+            [gzip(&jsonl("")), b"rubbish after the end".to_vec()].concat(),
+            Left("the gzip data are damaged near byte", 2),
+        ),
+        ("empty.txt.gz", vec![], Nothing("the gzip data end in the middle")),
+        ("bomb.jsonl.gz", gzip(&vec![b'\n'; 80 << 20]), Nothing("the gzip data grow too much: ")),
+        ("bomb.csv.zst", zstd(&vec![b'\n'; 80 << 20]), Nothing("the zstd data grow too much: ")),
+        ("bomb.xml.bz2", bzip2(&dump(" ".repeat(80 << 20))), Left("the bzip2 data grow too much: ", 1)),
+        // Parquet.
+        ("text.parquet", b"no Parquet".to_vec(), Nothing("not a sound Parquet file")),
+        ("empty.parquet", vec![], Nothing("not a sound Parquet file")),
+        ("cut.parquet", cut(sound.clone()), Nothing("not a sound Parquet file")),
+        ("footer.parquet", flipped(sound.len() - 7), Nothing("not a sound Parquet file")),
+        ("page.parquet", flipped(8), Nothing("not a sound Parquet file")),
+    ]
+}
+
+/// The files that FROM reads, too.
+fn is_table(name: &str) -> bool {
+    ["jsonl", "csv", "parquet"].iter().any(|kind| name.contains(&format!(".{kind}")))
+}
+
+/// What is not as it should be with a broken file.
+fn faults(place: &Place, name: &str, outcome: &Outcome) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut expect = |holds: bool, what: &str, said: &str| {
+        if !holds {
+            faults.push(format!("{name}: {what}: {said}"));
+        }
+    };
+    let has_records = name != "empty.jsonl";
+    let (ended, _) = run(place, &format!("ingest {name} -o corpus --max-record-bytes 64KiB"));
+    let said = &ended.err;
+    match outcome {
+        Fine(_) => expect(ended.code == Some(0), "it fails", said),
+        Left(reason, _) | Nothing(reason) => {
+            expect(ended.code == Some(1), "it does not fail", said);
+            expect(said.contains(reason), reason, said);
+            expect(!has_records || said.contains(name) && said.contains("; "), "no file, or nothing to do", said);
+            expect(!place.path("corpus").exists(), "there is a result", said);
+        }
+    }
+    let quarantine = "--on-error quarantine --quarantine bad.jsonl";
+    let (ended, _) = run(place, &format!("ingest {name} -o corpus --max-record-bytes 64KiB {quarantine}"));
+    let said = &ended.err;
+    let bad = json_lines(&String::from_utf8(place.read("bad.jsonl")).unwrap());
+    let told = bad
+        .iter()
+        .map(|bad| format!("line {}, byte {}: {}", bad["line"], bad["byte"], bad["reason"].as_str().unwrap()))
+        .collect::<String>();
+    match outcome {
+        Fine(documents) => {
+            expect(said.contains(&format!("documents {documents}, ")) && bad.is_empty(), "not all documents", said);
+        }
+        Left(reason, documents) => {
+            expect(ended.code == Some(0) && said.contains("skipped 1"), "not one is skipped", said);
+            expect(bad.len() == 1 && told.contains(reason), "another one is in the quarantine", &told);
+            let of_corpus = "SELECT count(*) AS n FROM 'corpus/documents.parquet'";
+            let found = if ended.code == Some(0) { place.sql(of_corpus)[0]["n"].as_u64().unwrap() } else { 0 };
+            // Of a file that is cut somewhere in the middle some documents are left.
+            let is_expected = found == *documents as u64 || name.starts_with("cut.jsonl.") && found > 1;
+            expect(is_expected, "other documents are left", &found.to_string());
+        }
+        Nothing(_) => {
+            expect(ended.code == Some(1) && said.contains("there are no documents"), "it does not fail", said);
+            expect(bad.len() == usize::from(has_records), "the quarantine is another", &told);
+        }
+    }
+    if place.path("corpus").exists() {
+        std::fs::remove_dir_all(place.path("corpus")).unwrap();
+    }
+    faults
+}
+
+#[test]
+fn every_broken_file_is_an_error_that_says_where_and_what_to_do() {
+    let place = Place::new();
+    let mut all = Vec::new();
+    for (name, data, outcome) in broken() {
+        place.write(name, data);
+        all.extend(faults(&place, name, &outcome));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn from_reads_broken_files_or_says_which_one_it_cannot() {
+    let place = Place::new();
+    for (name, data, _) in broken().into_iter().filter(|(name, ..)| is_table(name)) {
+        place.write(name, data);
+        let sql = format!("SELECT count(*) AS n, max(length(text)) FROM '{name}'");
+        let (ended, _) = watch(place.command(["sql", &sql]));
+        assert!(matches!(ended.code, Some(0 | 1)), "{name}: {:?}\n{}", ended.code, ended.err);
+        assert!(!ended.err.contains("panicked") && !ended.err.contains("internal error"), "{name}\n{}", ended.err);
+        assert_eq!(ended.code == Some(0), ended.err.is_empty(), "{name}: {}", ended.err);
+        let is_said = ended.err.contains(name) || ended.err.contains("ibid ingest names the file");
+        assert!(ended.code == Some(0) || is_said, "{name}: {}", ended.err);
+    }
+}
+
+/// The least and the most memory that a run may take, in MiB: what it takes in any case, and so many times what it reads at
+/// once.
+fn bound(times: usize, bytes: usize) -> u64 {
+    400 + (times * bytes >> 20) as u64
+}
+
+#[test]
+fn a_line_that_is_too_long_takes_no_memory_and_one_that_may_be_long_a_few_times_its_length() {
+    let place = Place::new();
+    let length = size(20 << 20, 300 << 20);
+    for (name, head, filler, tail) in [
+        ("line.jsonl", "{\"id\": \"b\", \"text\": \"", "word ", "\"}\n"),
+        ("open.jsonl", "{\"id\": \"b\", \"text\": \"", "x", ""),
+        ("line.csv", "id,text\nb,", "word ", "\n"),
+        ("open.csv", "id,text\nb,\"", "x\n", ""),
+        ("line.txt", "", "word ", ""),
+    ] {
+        place.write(name, [head, &filler.repeat(length / filler.len()), tail].concat());
+        let (ended, peak) = run(&place, &format!("ingest {name} -o corpus"));
+        assert_eq!(ended.code, Some(1));
+        let said = "is longer than 16777216 bytes";
+        assert!(ended.err.contains(name) && ended.err.contains(said), "{}", ended.err);
+        assert!(ended.err.contains("--max-record-bytes"), "{}", ended.err);
+        assert!(peak < bound(0, 0), "{name}: {peak} MiB");
+        let most = size(32 << 20, 256 << 20);
+        let (ended, peak) = run(&place, &format!("ingest {name} -o corpus --max-record-bytes {most}"));
+        let is_whole = length <= most && !name.starts_with("open");
+        assert_eq!(ended.code == Some(0), is_whole, "{name}: {}", ended.err);
+        assert!(peak < bound(16, length), "{name}: {peak} MiB");
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+}
+
+/// Writes a file that decompresses to `head`, and `filler` until there are `length` bytes.
+fn write_bomb(path: &Path, head: &[u8], filler: &[u8], length: usize) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut encoder: Box<dyn std::io::Write> = match path.extension().unwrap().to_str().unwrap() {
+        "gz" => Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::best())),
+        "bz2" => Box::new(bzip2::write::BzEncoder::new(file, bzip2::Compression::best())),
+        _ => Box::new(zstd::Encoder::new(file, 1).unwrap().auto_finish()),
+    };
+    encoder.write_all(head).unwrap();
+    let piece = filler.repeat((1 << 20) / filler.len());
+    for _ in 0..length / piece.len() {
+        encoder.write_all(&piece).unwrap();
+    }
+}
+
+#[test]
+fn decompression_bombs_end_with_an_error_in_bounded_memory() {
+    let place = Place::new();
+    let length = size(96 << 20, 10 << 30);
+    let row = "x".repeat(1000) + ",1\n";
+    for (name, head, filler) in [
+        ("lines.jsonl.gz", "{\"text\": \"x\"}\n", "\n"),
+        ("line.jsonl.zst", "{\"text\": \"", "x"),
+        ("rows.csv.bz2", "text,n\n", &*row),
+        ("open.csv.gz", "text,n\nx,\"", "\n"),
+        ("text.txt.zst", "", "x"),
+        ("page.html.bz2", "", "<div>"),
+        ("dump.xml.zst", "<mediawiki><page><title>x</title>", " "),
+        ("comment.xml.gz", "<mediawiki><!--", "x"),
+    ] {
+        write_bomb(&place.path(name), head.as_bytes(), filler.as_bytes(), length);
+        let options = ["", " --on-error skip", " --max-record-bytes 256MiB"];
+        for options in &options[..size(2, 3)] {
+            let (ended, peak) = run(&place, &format!("ingest {name} -o corpus{options}"));
+            let is_said = [
+                "data grow too much: ",
+                "is longer than 16777216 bytes",
+                "skipped 1",
+                "there are no documents in the input",
+            ];
+            assert!(is_said.iter().any(|said| ended.err.contains(said)), "{name}{options}: {}", ended.err);
+            assert_eq!(ended.code == Some(0), ended.err.contains("skipped 1"), "{name}{options}: {}", ended.err);
+            let most = if options.contains("256") { bound(8, 96 << 20) } else { bound(0, 0) };
+            assert!(peak < most, "{name}{options}: {peak} MiB");
+            if place.path("corpus").exists() {
+                std::fs::remove_dir_all(place.path("corpus")).unwrap();
+            }
+        }
+        std::fs::remove_file(place.path(name)).unwrap();
+    }
+}
+
+#[test]
+fn markup_a_million_deep_is_read_or_refused_and_never_followed() {
+    let place = Place::new();
+    let deep = size(100_000, 1_000_000);
+    let nested = |open: &str, close: &str| open.repeat(deep) + "x" + &close.repeat(deep);
+    let in_dump = |open: &str, close: &str| dump(nested(open, close));
+    let lists = format!("{{\"text\": \"\", \"x\": {}}}\n", nested("[", "]").replace('x', "1"));
+    let objects = format!("{{\"text\": \"\", \"x\": {}}}\n", nested("{\"x\":", "}").replacen(":x", ":1", 1));
+    for (name, data, said) in [
+        ("lists.jsonl", lists.clone().into_bytes(), "recursion limit exceeded"),
+        ("objects.jsonl", objects.into_bytes(), "recursion limit exceeded"),
+        ("div.html", nested("<div>", "</div>").into_bytes(), ""),
+        ("svg.html", nested("<svg>", "</svg>").into_bytes(), ""),
+        ("template.html", nested("<template>", "</template>").into_bytes(), ""),
+        ("b.xml", in_dump("<b>", "</b>"), "elements are nested more than 32 deep"),
+        ("templates.xml", in_dump("{{a|", "}}"), ""),
+        ("parameters.xml", in_dump("{{{a|", "}}}"), ""),
+        ("links.xml", in_dump("[[a|", "]]"), ""),
+        ("tables.xml", in_dump("\n{|\n|", "\n|}"), ""),
+        ("references.xml", in_dump("&lt;ref&gt;", "&lt;/ref&gt;"), ""),
+        ("lists.xml", in_dump("*", ""), ""),
+        ("quotes.xml", in_dump("''", "''"), ""),
+        ("headings.xml", in_dump("=", "="), ""),
+        ("brackets.txt", nested("(", ")").into_bytes(), ""),
+        ("quotes.txt", nested("\u{201c}", "\u{201d}").into_bytes(), ""),
+    ] {
+        place.write(name, data);
+        let (ended, peak) = run(&place, &format!("ingest {name} -o {name}.corpus --max-record-bytes 64MiB"));
+        assert_eq!(ended.code == Some(0), said.is_empty(), "{name}: {}", ended.err);
+        assert!(ended.err.contains(said), "{name}: {}", ended.err);
+        assert!(peak < bound(0, 0) + size(0, 1200) as u64, "{name}: {peak} MiB");
+    }
+    for sql in [
+        "SELECT count(x) FROM 'lists.jsonl'".to_owned(),
+        format!("SELECT {}", nested("(", ")").replace('x', "1")),
+        format!("SELECT 1 {}", "+ 1 ".repeat(deep)),
+        format!("SELECT {}", nested("abs(", ")").replace('x', "1")),
+        format!("SELECT count(*) FROM {}", nested("(SELECT * FROM ", ")").replace('x', "range(3)")),
+        format!("SELECT {}1", "NOT ".repeat(deep)),
+        format!("SELECT 1 {}", "UNION SELECT 1 ".repeat(deep)),
+    ] {
+        place.write("in.sql", sql.as_str());
+        let (ended, _) = run(&place, "sql -f in.sql");
+        assert!(ended.code == Some(1) && !ended.err.is_empty(), "{}", &sql[..40]);
+    }
+    // What is just not too deep runs on the stacks that there are.
+    place.write("in.sql", format!("SELECT count(*) FROM range(9) WHERE value > 1 {}", "AND value <> 7 ".repeat(3990)));
+    place.ok("sql -f in.sql");
+}
+
+#[test]
+fn a_document_of_millions_of_sentences_is_read_in_bounded_memory() {
+    let place = Place::new();
+    let sentences = size(300_000, 10_000_000);
+    let text = "A b. ".repeat(sentences);
+    let text = text.trim_end();
+    place.write("in.jsonl", format!("{}\n", json!({"id": "a", "text": text})));
+    place.write("in.txt", text);
+    for name in ["in.jsonl", "in.txt"] {
+        let (ended, peak) = run(&place, &format!("ingest {name} -o {name}.corpus --max-record-bytes 128MiB"));
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let counted = place.sql(&format!("SELECT count(*) AS n FROM '{name}.corpus/sentences.parquet'"));
+        assert_eq!(counted, [json!({"n": sentences})]);
+        assert!(peak < bound(size(40, 80), text.len()), "{name}: {peak} MiB");
+    }
+    let lines = "SELECT count(*) AS n FROM (SELECT unnest(lines(replace(text, ' b', chr(10)))) FROM 'in.jsonl')";
+    let (ended, peak) = watch(place.command(["sql", lines, "--format", "ndjson"]));
+    assert_eq!(json_lines(ended.text()), [json!({"n": sentences + 1})], "{}", ended.err);
+    assert!(peak < bound(size(40, 80), text.len()), "{peak} MiB");
+}
+
+/// All files and folders below a folder.
+fn tree(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path.clone());
+            }
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn ids_and_columns_never_become_paths() {
+    let outside = Place::new();
+    let long = "very ".repeat(20_000);
+    let ids = [
+        "../../../../../../../../../../tmp/ibid-escaped",
+        "/tmp/ibid-escaped",
+        "../escaped",
+        "..",
+        ".",
+        "\0",
+        "a\nb",
+        "a\\..\\b",
+        "C:\\escaped",
+        "~/escaped",
+        "$(touch escaped)",
+        "'; DROP TABLE documents; --",
+        "file:///tmp/ibid-escaped",
+        "s3://bucket/escaped",
+        "\u{202e}gnp.exe",
+        "\u{1b}]0;escaped\u{7}",
+        "caf\u{e9}",
+        "%2e%2e%2fescaped",
+        "=1+1",
+        &long,
+    ];
+    let text = "The board met on a long Monday evening. It approved the new ferry terminal by nine votes to two. \
+                Work will begin in March and last for two years. Nobody objected to the price of the terminal.";
+    let mut lines = String::new();
+    for (n, id) in ids.iter().enumerate() {
+        let other = format!("{text} This is copy number {n} of them all.");
+        writeln!(lines, "{}", json!({"id": id, "text": other, "../escaped": id, "published_at": "2026-01-02"}))
+            .unwrap();
+    }
+    outside.write("inside/in.jsonl", &lines);
+    outside.write("inside/bad.jsonl", format!("{lines}{}\n", json!({"id": "../escaped", "text": 1})));
+    let inside = |line: &str| {
+        let mut command = outside.command(line.split(' '));
+        command.current_dir(outside.path("inside"));
+        let (ended, _) = watch(command);
+        assert_eq!(ended.code, Some(0), "{line}: {}", ended.err);
+        assert!(!ended.err.contains('\u{1b}'), "{line}: {}", ended.err);
+        ended
+    };
+    let before = tree(outside.path("").as_path());
+    inside("ingest in.jsonl -o corpus");
+    inside("ingest bad.jsonl -o other --on-error quarantine --quarantine quarantine.jsonl");
+    inside("passages corpus -o passages.parquet --capped capped.csv");
+    inside("pairs in.jsonl -o pairs.csv");
+    inside("clusters corpus -o clusters");
+    inside("containment in.jsonl --time-column published_at -o containment.ndjson");
+    inside("passages index --add in.jsonl -o added.parquet");
+    inside("search corpus --queries in.jsonl -o hits.parquet");
+    inside("verify corpus clusters passages.parquet index");
+    let new: Vec<_> = tree(outside.path("").as_path()).into_iter().filter(|path| !before.contains(path)).collect();
+    for path in &new {
+        assert!(path.starts_with(outside.path("inside")), "{}", path.display());
+        let name = path.file_name().unwrap().to_str().unwrap();
+        assert!(!name.contains("escaped") && name.len() < 100, "{name}");
+        assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c)), "{name}");
+    }
+    assert!(!Path::new("/tmp/ibid-escaped").exists());
+    // The ids are there as they were given.
+    let counted = outside
+        .sql("SELECT count(DISTINCT doc_id) AS n, max(length(doc_id)) AS m FROM 'inside/corpus/documents.parquet'");
+    assert_eq!(counted, [json!({"n": ids.len(), "m": long.len()})]);
+    let clustered = outside.sql("SELECT count(*) > 0 AS some FROM 'inside/clusters/clusters.parquet'");
+    assert_eq!(clustered, [json!({"some": true})]);
+}
+
+#[test]
+fn names_of_files_are_ids_as_they_are() {
+    let place = Place::new();
+    let names = ["a\nb.txt", "\u{1b}[31m.txt", "'; --.txt", "..txt.txt", "*.txt", " .txt", "=1.txt"];
+    for name in names {
+        place.write(&format!("docs/{name}"), "Nothing wrong here.");
+    }
+    place.ok("ingest docs -o corpus");
+    let mut ids: Vec<_> = place
+        .sql("SELECT doc_id FROM 'corpus/documents.parquet'")
+        .iter()
+        .map(|row: &Value| row["doc_id"].as_str().unwrap().to_owned())
+        .collect();
+    ids.sort();
+    // Names that begin with a dot are hidden.
+    let mut expected: Vec<_> =
+        names.iter().filter(|name| !name.starts_with('.')).map(|name| (*name).to_owned()).collect();
+    expected.sort();
+    assert_eq!(ids, expected);
+}
