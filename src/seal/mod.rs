@@ -120,7 +120,8 @@ impl Seal {
         let covered: u64 = covered.parse().ok().filter(|covered| *covered <= size).with_context(damaged)?;
         let rest = size - covered;
         let Some(rest) = last(end, rest) else { return Ok(End::Needs(rest)) };
-        let root: Root = seal.parse().ok().with_context(damaged)?;
+        // As it is written: capitals would be read, too.
+        let root: Root = seal.parse().ok().filter(|root: &Root| root.to_string() == seal).with_context(damaged)?;
         let found = root_of(&mut rest.to_vec(), seal).with_context(damaged)?;
         if found != root {
             bail!("its footer is damaged: it has the hash {found}, and {root} was written");

@@ -48,6 +48,10 @@ impl Location {
 
     fn parse(scheme: &str, rest: &str) -> Result<Self> {
         let authority = &rest[..rest.find(['/', '?', '#']).unwrap_or(rest.len())];
+        // It would end the name of the host, in web addresses alone.
+        if authority.contains('\\') {
+            bail!("it has a backslash in the name of its host; write / before the path");
+        }
         let mut store = Url::parse(&format!("{scheme}://{authority}/")).context("it is no URL")?;
         if store.host_str().is_none_or(str::is_empty) {
             bail!("it names no bucket; write {scheme}://bucket/key");
@@ -198,6 +202,15 @@ mod tests {
 
     fn of(text: &str) -> Location {
         Location::of(text).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_backslash_in_the_name_of_a_host_is_an_error() {
+        for text in ["https://a\\b/c", "s3://a\\b/c"] {
+            let error = format!("{:#}", Location::of(text).unwrap_err());
+            assert!(error.contains("it has a backslash"), "{error}");
+        }
+        assert_eq!(of("s3://a/b\\c").key().as_ref(), "b\\c");
     }
 
     #[test]
