@@ -1,5 +1,6 @@
 # make demo   copied passages among real licence texts, as tables
-# make test   all tests
+# make test   all tests, and some seconds of fuzzing
+# make fuzz   each parser and the functions on inputs without end, SECONDS=60 each (needs a C++ compiler)
 # make check  formatting, lints, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
@@ -13,7 +14,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test check docs bench bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test fuzz check docs bench bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -35,6 +36,11 @@ demo: build
 
 test: build
 	cargo test --workspace
+	fuzz/run 4
+
+fuzz: SECONDS = 60
+fuzz:
+	fuzz/run $(SECONDS)
 
 check:
 	cargo fmt --all --check

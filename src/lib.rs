@@ -63,6 +63,9 @@ mod config;
 mod corpus;
 mod export;
 mod file_tables;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzz;
 mod gpu;
 mod hamming_within;
 mod index;

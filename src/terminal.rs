@@ -67,6 +67,20 @@ fn written_out(bytes: &[u8]) -> String {
     })
 }
 
+/// What a terminal gets does not depend on how it is written, and commands nothing.
+#[cfg(any(test, fuzzing))]
+#[expect(clippy::unwrap_used, reason = "as in a test")]
+pub(crate) fn fuzz(data: &[u8]) {
+    let ([piece], data) = crate::fuzz::choices(data);
+    let (mut whole, mut pieces) = (Vec::new(), Vec::new());
+    Screen::default().write_to(data, &mut whole).unwrap();
+    let mut screen = Screen::default();
+    data.chunks(1 + piece).for_each(|piece| screen.write_to(piece, &mut pieces).unwrap());
+    assert_eq!(whole, pieces);
+    let shown = String::from_utf8(whole).unwrap();
+    assert!(!shown.contains(commands), "{shown:?}");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

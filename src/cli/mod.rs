@@ -28,6 +28,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use self::options::StoreOptions;
+#[cfg(any(test, fuzzing))]
+pub(crate) use self::sql::fuzz;
 use crate::export::outbox;
 use crate::{cleanup, store};
 

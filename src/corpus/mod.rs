@@ -25,6 +25,8 @@ mod batch;
 mod columns;
 mod compression;
 mod csv;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod html;
 mod ids;
 mod jsonl;

@@ -347,7 +347,7 @@ fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
     walk(input, &folder, Some(&matcher), found)
 }
 
-fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
+pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
     let glob = GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.map_err(|e| Error::Input(format!("{input} is not a pattern: {}; correct it", e.kind())))?;
     Ok(glob.compile_matcher())

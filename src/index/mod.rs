@@ -11,6 +11,8 @@
 //! A store of objects that can make one only where there is none keeps the same promises. What no manifest names goes with
 //! [`gc`].
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 pub(crate) mod gc;
 mod manifest;
 mod tables;

@@ -12,6 +12,8 @@
 //! other. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
 //! [`verify`] checks all of it.
 
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod store;
 mod verify;
 mod writer;

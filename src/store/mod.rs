@@ -12,6 +12,8 @@
 mod aws;
 mod blocking;
 mod explain;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod http;
 mod location;
 mod object;

@@ -1,6 +1,8 @@
 //! `ibid sql`: a shell, and scripts.
 
 mod commands;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod helper;
 mod history;
 mod methods;

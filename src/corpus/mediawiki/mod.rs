@@ -5,6 +5,8 @@
 //! that mean something. None of it recurses, and all of it takes linear time. What becomes of each kind of markup is in
 //! `docs/wikipedia.md`.
 
+#[cfg(any(test, fuzzing))]
+pub(super) mod fuzz;
 mod layout;
 mod names;
 mod pages;
@@ -215,16 +217,16 @@ fn without_redirect(source: &str) -> &str {
     }
 }
 
-/// Counts what the conversion of a page does, so that tests can see that it is linear.
+/// Counts what the conversion of a page does, so that tests and fuzzers can see that it is linear.
 #[derive(Debug, Default)]
 struct Work {
-    #[cfg(test)]
+    #[cfg(any(test, fuzzing))]
     done: usize,
 }
 
 impl Work {
     fn add(&mut self, _steps: usize) {
-        #[cfg(test)]
+        #[cfg(any(test, fuzzing))]
         {
             self.done += _steps;
         }

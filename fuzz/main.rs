@@ -1,0 +1,25 @@
+//! Runs the fuzz target that `IBID_FUZZ` names, by libFuzzer.
+
+#![no_main]
+
+use std::sync::OnceLock;
+
+use libfuzzer_sys::fuzz_target;
+
+static TARGET: OnceLock<fn(&[u8])> = OnceLock::new();
+
+fuzz_target!(
+    init: {
+        // What the library catches is no crash; libFuzzer's hook would make one of it.
+        drop(std::panic::take_hook());
+        let name = std::env::var("IBID_FUZZ").unwrap_or_default();
+        let found = ibid::fuzz::TARGETS.into_iter().find(|(target, _)| *target == name);
+        let Some((_, run)) = found else { panic!("there is no target {name:?}; fuzz/corpus has a folder for each") };
+        TARGET.get_or_init(|| run);
+    },
+    |data: &[u8]| {
+        if let Some(run) = TARGET.get() {
+            run(data);
+        }
+    }
+);

@@ -1,0 +1,179 @@
+//! What fuzzers run of the readers.
+
+#![allow(clippy::unwrap_used, reason = "as in a test")]
+
+use std::io::{Cursor, Read, Write};
+
+use arrow::array::AsArray;
+
+use super::compression::{Compression, Stream};
+use super::paths::{Format, InputFile, matcher};
+use super::problem::Problem;
+use super::{Documents, OnError, Options, html as pages, open_with_stdin};
+use crate::fuzz::choices;
+
+pub(crate) use super::mediawiki::fuzz::wikitext;
+
+/// The most that a record may have, so that long ones come up.
+const LIMIT: usize = 16 << 10;
+
+/// The ids and texts of a file, and how many records were left out; with the first error, if there is one.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    documents: Vec<(String, String)>,
+    skipped: u64,
+    error: Option<String>,
+}
+
+fn read(data: &[u8], format: Format, on_error: OnError) -> Outcome {
+    read_within(data, format, on_error, LIMIT)
+}
+
+fn read_within(data: &[u8], format: Format, on_error: OnError, max_record_bytes: usize) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a");
+    std::fs::write(&file, data).unwrap();
+    let options = Options { format: Some(format), max_record_bytes, on_error, ..Options::default() };
+    let inputs = [file.to_str().unwrap().to_owned()];
+    let mut opened: Documents = match open_with_stdin(&inputs, &options, &mut std::io::empty()) {
+        Ok(opened) => opened,
+        Err(error) => return Outcome { documents: Vec::new(), skipped: 0, error: Some(error.to_string()) },
+    };
+    let mut documents = Vec::new();
+    let mut error = None;
+    for batch in opened.by_ref() {
+        match batch {
+            Ok(batch) => {
+                let column =
+                    |i: usize| batch.column(i).as_string::<i32>().iter().map(|value| value.unwrap().to_owned());
+                documents.extend(column(0).zip(column(1)));
+            }
+            Err(failed) => error = Some(failed.to_string()),
+        }
+    }
+    Outcome { documents, skipped: opened.summary().skipped_count, error }
+}
+
+/// Reads a file with bad records and without. What is read without an error is read all the same.
+fn check(data: &[u8], format: Format) -> Outcome {
+    let strict = read(data, format, OnError::Fail);
+    let lenient = read(data, format, OnError::Skip);
+    assert_eq!(strict.skipped, 0);
+    assert!(lenient.documents.iter().all(|(id, text)| !id.is_empty() && text.len() <= LIMIT));
+    if lenient.error.is_none() {
+        assert!(lenient.documents.starts_with(&strict.documents), "{strict:?} {lenient:?}");
+        assert_eq!(strict.error.is_some(), lenient.skipped > 0, "{strict:?} {lenient:?}");
+        assert!(strict.error.is_some() || strict.documents == lenient.documents, "{strict:?} {lenient:?}");
+    }
+    lenient
+}
+
+/// Reads lines that begin elsewhere in what is read from the file at once, which must make no difference.
+fn check_lines(data: &[u8], format: Format) {
+    let ([shift], data) = choices(data);
+    let read = check(data, format);
+    let has_mark =
+        data.starts_with(&[0xEF, 0xBB, 0xBF]) || data.starts_with(&[0xFE, 0xFF]) || data.starts_with(&[0xFF, 0xFE]);
+    // Now and then, as it takes long.
+    if shift % 8 > 0 {
+        return;
+    }
+    // Four bytes are read at first, of which marks of the byte order have up to four.
+    if has_mark || data.starts_with(&[0, 0, 0xFE, 0xFF]) || read.error.is_some() {
+        return;
+    }
+    let blank = vec![b'\n'; (64 << 10) - shift];
+    assert_eq!(check(&[&blank, data].concat(), format), read);
+}
+
+pub(crate) fn jsonl(data: &[u8]) {
+    check_lines(data, Format::Jsonl);
+}
+
+pub(crate) fn csv(data: &[u8]) {
+    check_lines(data, Format::Csv);
+}
+
+pub(crate) fn parquet(data: &[u8]) {
+    check(data, Format::Parquet);
+}
+
+pub(crate) fn mediawiki(data: &[u8]) {
+    check(data, Format::MediaWiki);
+}
+
+/// Gives at most so many bytes at once.
+struct Pieces<R>(R, usize);
+
+impl<R: Read> Read for Pieces<R> {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let most = buf.len().min(self.1);
+        self.0.read(&mut buf[..most])
+    }
+}
+
+fn decode(data: &[u8], compression: Compression, piece: usize) -> Result<Vec<u8>, Box<Problem>> {
+    let file = InputFile { compression, max_ratio: 200, ..InputFile::stdin(Format::Text) };
+    Stream::of(&file, Pieces(Cursor::new(data.to_vec()), piece))?.read_all(1 << 20)
+}
+
+/// Decodes anything, in pieces of any size, and what was made of anything.
+fn decompress(data: &[u8], compression: Compression, compress: impl Fn(&[u8]) -> Vec<u8>) {
+    let ([piece, cut], data) = choices(data);
+    let whole = decode(data, compression, usize::MAX).map_err(drop);
+    assert_eq!(decode(data, compression, 1 + piece).map_err(drop), whole);
+    let compressed = compress(data);
+    let plain = decode(data, Compression::Plain, usize::MAX).map_err(drop);
+    assert_eq!(decode(&compressed, compression, 1 + piece).map_err(drop), plain);
+    let cut = compressed.len() * cut / 256;
+    assert!(decode(&compressed[..cut], compression, usize::MAX).is_err(), "{cut} of {}", compressed.len());
+}
+
+pub(crate) fn gzip(data: &[u8]) {
+    decompress(data, Compression::Gzip, |data| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    });
+}
+
+pub(crate) fn bzip2(data: &[u8]) {
+    decompress(data, Compression::Bzip2, |data| {
+        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    });
+}
+
+pub(crate) fn zstd(data: &[u8]) {
+    decompress(data, Compression::Zstd, |data| zstd::encode_all(data, 1).unwrap());
+}
+
+/// What the measurements of time run.
+#[cfg(test)]
+pub(crate) mod timed {
+    use super::*;
+
+    pub(crate) fn html(page: &str) {
+        pages::to_text(page);
+    }
+
+    pub(crate) use super::super::mediawiki::fuzz::convert as wikitext;
+
+    /// Reads a file of one record.
+    pub(crate) fn record(file: &str, format: Format) {
+        read_within(file.as_bytes(), format, OnError::Skip, 64 << 20);
+    }
+}
+
+/// Pages, and what they say of themselves; with patterns, as both are short texts.
+pub(crate) fn html(data: &[u8]) {
+    let page = String::from_utf8_lossy(data);
+    assert_eq!(pages::to_text(&page), pages::by_tokenizer_alone(&page));
+    pages::declared_charset(data);
+    assert_eq!(pages::from_windows_1252(data).chars().count(), data.len());
+    if let Ok(matcher) = matcher(&page, &page) {
+        matcher.is_match("a/b.txt");
+    }
+    check(data, Format::Html);
+}

@@ -1,0 +1,49 @@
+//! What fuzzers run of the markup of wikis.
+
+#![allow(clippy::unwrap_used, reason = "as in a test")]
+
+use super::names::Site;
+use super::sections::{Kind, Section};
+use super::{Converted, Converter};
+
+pub(crate) fn wikitext(data: &[u8]) {
+    let markup = String::from_utf8_lossy(data);
+    let mut chinese = Site::default();
+    chinese.set_language("zh");
+    for site in [Site::default(), chinese] {
+        let mut converter = Converter::default();
+        check(&markup, &converter.convert_markup(&markup, &site));
+        let done = converter.renderer.work.done;
+        assert!(done <= 400 * (markup.len() + 16), "{done} steps");
+    }
+}
+
+/// What the measurements of time run.
+#[cfg(test)]
+pub(crate) fn convert(markup: &str) {
+    Converter::default().convert_markup(markup, &Site::default());
+}
+
+/// What holds for the text and the sections of any page.
+pub(super) fn check(markup: &str, Converted { text, sections, .. }: &Converted) {
+    assert!(!text.contains(|c: char| c < ' ' && c != '\n'), "control characters: {text:?}");
+    assert!(!text.contains("  ") && !text.contains("\n\n\n"), "white space: {text:?}");
+    assert!(!text.contains(" \n") && !text.contains("\n "), "white space at a line end: {text:?}");
+    assert_eq!(text.trim_matches([' ', '\n']), text.as_str());
+    assert!(text.len() <= 2 * markup.len() + 64, "longer than its source");
+    let mut at = (0, 0);
+    for Section { title, level, kind, chars, bytes } in sections {
+        assert_eq!((chars[0], bytes[0]), at, "sections do not cover the text: {sections:?}");
+        assert!(bytes[0] < bytes[1], "an empty section: {sections:?}");
+        let [start, end] = bytes.map(|at| usize::try_from(at).unwrap());
+        let in_bytes = &text[start..end];
+        let characters = usize::try_from(chars[1] - chars[0]).unwrap();
+        let in_chars: String = text.chars().skip(usize::try_from(chars[0]).unwrap()).take(characters).collect();
+        assert_eq!(in_bytes, in_chars);
+        assert!(in_bytes.starts_with(title.as_str()));
+        assert_eq!(*level == 0, title.is_empty());
+        assert_eq!(*kind == Kind::Lead, *level == 0 && *kind != Kind::References);
+        at = (chars[1], bytes[1]);
+    }
+    assert_eq!(usize::try_from(at.1).unwrap(), text.len());
+}

@@ -1,0 +1,186 @@
+//! How long functions and parsers take on texts that are made to keep them busy: in proportion to the length.
+//!
+//! `IBID_DOUBLING=1 cargo test --release -- doubling --nocapture` measures up to a million characters, on a machine that does
+//! nothing else; without the variable, texts are shorter, and only what is quadratic takes too long.
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use serde_json::json;
+
+use super::functions::{call, number, of, text};
+use crate::cli;
+use crate::corpus::Format;
+use crate::corpus::fuzz::timed;
+
+/// What twice the text may take, at most.
+const MOST: f64 = 2.3;
+
+/// What is too short to be measured.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// Texts of about `n` characters, by name.
+fn shapes(n: usize) -> Vec<(&'static str, String)> {
+    let of = |unit: &str| unit.repeat(n / unit.chars().count());
+    let nested = |open: &str, close: &str| open.repeat(n / 2 / open.len()) + &close.repeat(n / 2 / close.len());
+    let mut state = 1_u64;
+    let mut random = |from: &[char]| -> String {
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            from[usize::try_from(state >> 33).unwrap() % from.len()]
+        };
+        (0..n).map(|_| next()).collect()
+    };
+    let marks: Vec<_> = " .,;:!?()[]{}<>\"'-/\\&#|=*_@\n\tabAB01é。“”中\u{301}\u{200d}".chars().collect();
+    let letters: Vec<_> = "etaoin shrdlu. ".chars().collect();
+    vec![
+        ("one letter", of("a")),
+        ("one capital", of("A")),
+        ("digits", of("1")),
+        ("spaces", of(" ")),
+        ("line ends", of("\n")),
+        ("full stops", of(".")),
+        ("a. a. a.", of("a. ")),
+        ("A. A. A.", of("A. ")),
+        ("a.a.a", of("a.")),
+        ("1. 1. 1.", of("1. ")),
+        ("lists", of("\n1) a")),
+        ("Dr. Dr. Dr.", of("Dr. ")),
+        ("question marks", of("?! ")),
+        ("nested brackets", nested("(", ")")),
+        ("open brackets", of("(")),
+        ("closed brackets", of(")")),
+        ("quotes", of("\"")),
+        ("quotes and stops", of(".\" ")),
+        ("apostrophes", of("'")),
+        ("nested quotes", nested("“", "”")),
+        ("hyphens", of("a-")),
+        ("combining marks", "a".to_owned() + &of("\u{301}")),
+        ("marks in two orders", "a".to_owned() + &of("\u{323}\u{307}")),
+        ("falling marks", "a".to_owned() + &"\u{307}".repeat(n / 2) + &"\u{323}".repeat(n / 2)),
+        ("Chinese", of("中")),
+        ("Chinese sentences", of("中。")),
+        ("Chinese text", of("我们在北京大学生前来应聘")),
+        ("Japanese", of("カタカナ")),
+        ("Thai", of("สวัสดีครับ")),
+        ("Korean", of("한")),
+        ("emoji", of("👩\u{200d}")),
+        ("flags", of("🇩")),
+        ("addresses", of("http://a.b/c.d?e=f ")),
+        ("one address", "http://".to_owned() + &of("a.")),
+        ("mail", of("a@b.c ")),
+        ("[[[[", of("[")),
+        ("[[a|", of("[[a|")),
+        ("[[a]]", of("[[a]] ")),
+        ("nested links", nested("[[", "]]")),
+        ("{{{{", of("{")),
+        ("{{a|", of("{{a|")),
+        ("nested templates", nested("{{", "}}")),
+        ("tables", of("{|\n|")),
+        ("bars", of("|")),
+        ("italics", of("''a'''b")),
+        ("headings", of("=a=\n")),
+        ("equals", of("=")),
+        ("stars", of("*")),
+        ("<<<<", of("<")),
+        ("<a <a", of("<a ")),
+        ("<a>", of("<a>")),
+        ("</a", of("</a")),
+        ("<!--", of("<!--")),
+        ("<ref>", of("<ref>")),
+        ("<ref>a</ref>", of("<ref>a</ref>")),
+        ("<nowiki>", of("<nowiki>")),
+        ("attributes", "<a ".to_owned() + &of("b=c ")),
+        ("&amp;", of("&amp;")),
+        ("&&&&", of("&")),
+        ("&#1", of("&#1")),
+        ("one token repeated", of("word ")),
+        ("semicolons", of(";")),
+        ("dollars", of("$")),
+        ("comments", of("/*")),
+        ("backslashes", of("\\")),
+        ("marks at random", random(&marks)),
+        ("letters at random", random(&letters)),
+    ]
+}
+
+/// What is measured, by name.
+fn measured() -> Vec<(&'static str, fn(&str))> {
+    fn words(given: &str) -> datafusion::logical_expr::ColumnarValue {
+        of(call("words", vec![text(given)]))
+    }
+    vec![
+        ("sentences", |given| drop(call("sentences", vec![text(given)]))),
+        ("words", |given| drop(words(given))),
+        ("characters", |given| drop(call("characters", vec![text(given)]))),
+        ("lines", |given| drop(call("lines", vec![text(given)]))),
+        ("normalize", |given| drop(call("normalize", vec![text(given)]))),
+        ("shingles", |given| drop(call("shingles", vec![words(given), number(3)]))),
+        ("winnow", |given| drop(call("winnow", vec![words(given), number(3), number(1000)]))),
+        ("skip_bigrams", |given| drop(call("skip_bigrams", vec![words(given), number(4)]))),
+        ("subwords", |given| drop(call("subwords", vec![words(given), number(1000)]))),
+        ("multiset", |given| drop(call("multiset", vec![words(given)]))),
+        ("html", timed::html),
+        ("wikitext", timed::wikitext),
+        ("script", cli::fuzz::pieces),
+        // As a text, and as it is.
+        ("text in JSON lines", |given| timed::record(&format!("{{\"text\": {}}}", json!(given)), Format::Jsonl)),
+        ("JSON lines", |given| timed::record(given, Format::Jsonl)),
+        ("text in CSV", |given| timed::record(&format!("text\n\"{}\"\n", given.replace('"', "\"\"")), Format::Csv)),
+        ("CSV", |given| timed::record(given, Format::Csv)),
+        ("dumps", |given| timed::record(&format!("<mediawiki><page><title>{given}"), Format::MediaWiki)),
+    ]
+}
+
+/// The time of the processor that a call takes.
+fn time(run: fn(&str), given: &str) -> Duration {
+    let began = ThreadTime::now();
+    run(given);
+    began.elapsed()
+}
+
+#[test]
+fn twice_the_text_takes_twice_the_time() {
+    let is_measured = std::env::var_os("IBID_DOUBLING").is_some();
+    let longest = if is_measured { 1_000_000 } else { 20_000 };
+    let mut slow = Vec::new();
+    let whole = shapes(longest);
+    let halves = shapes(longest / 2);
+    for (name, run) in measured() {
+        let (mut worst, mut longest_time) = ((0.0, ""), (Duration::ZERO, ""));
+        for ((shape, whole), (_, half)) in whole.iter().zip(&halves) {
+            if !is_measured {
+                // What is quadratic takes as long as this many steps a character: minutes.
+                let taken = time(run, whole);
+                if taken > Duration::from_secs(2) {
+                    slow.push(format!("{name}, {shape}: {taken:?}"));
+                }
+                continue;
+            }
+            let mut best = f64::MAX;
+            let mut taken = Duration::ZERO;
+            // Measured anew where it seems too slow, since other programs can slow it down.
+            for _ in 0..5 {
+                taken = time(run, whole);
+                if taken < SHORTEST {
+                    break;
+                }
+                best = f64::min(best, taken.as_secs_f64() / time(run, half).as_secs_f64());
+                if best <= MOST {
+                    break;
+                }
+            }
+            longest_time = longest_time.max((taken, shape));
+            if taken >= SHORTEST && best > worst.0 {
+                worst = (best, shape);
+            }
+            if taken >= SHORTEST && best > MOST {
+                slow.push(format!("{name}, {shape}: {best:.2} times, {taken:?}"));
+            }
+        }
+        if is_measured {
+            eprintln!("| {name} | {:.2} ({}) | {:?} ({}) |", worst.0, worst.1, longest_time.0, longest_time.1);
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join("\n"));
+}

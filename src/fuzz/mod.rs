@@ -1,0 +1,91 @@
+//! What fuzzers run: a function for each parser and for each family of functions, in the module that it tries.
+//!
+//! Each takes any bytes, and panics where something is not as it must be. `make fuzz` runs them on inputs without end, a test
+//! on those that are kept in `fuzz/corpus`.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a target that cannot go on has found something"
+)]
+
+#[cfg(test)]
+mod doubling;
+mod functions;
+
+use crate::{cli, corpus, index, seal, store, terminal};
+
+/// The targets, by the name of their folder in `fuzz/corpus`.
+pub const TARGETS: [(&str, fn(&[u8])); 23] = [
+    ("bzip2", corpus::fuzz::bzip2),
+    ("codes", functions::codes),
+    ("csv", corpus::fuzz::csv),
+    ("differences", functions::differences),
+    ("edit_similarity", functions::edit_similarity),
+    ("edited_passages", functions::edited_passages),
+    ("gzip", corpus::fuzz::gzip),
+    ("html", corpus::fuzz::html),
+    ("jsonl", corpus::fuzz::jsonl),
+    ("location", store::fuzz::location),
+    ("manifest", index::fuzz::manifest),
+    ("mediawiki", corpus::fuzz::mediawiki),
+    ("normalize", functions::normalize),
+    ("parquet", corpus::fuzz::parquet),
+    ("script", cli::fuzz::script),
+    ("seal", seal::fuzz::seal),
+    ("sentences", functions::sentences),
+    ("sets", functions::sets),
+    ("signatures", functions::signatures),
+    ("terminal", terminal::fuzz),
+    ("tokens", functions::tokens),
+    ("wikitext", corpus::fuzz::wikitext),
+    ("zstd", corpus::fuzz::zstd),
+];
+
+/// The first bytes of an input, as numbers that choose something, and the others.
+pub(crate) fn choices<const N: usize>(data: &[u8]) -> ([usize; N], &[u8]) {
+    let (first, rest) = data.split_at(N.min(data.len()));
+    let mut chosen = [0; N];
+    chosen.iter_mut().zip(first).for_each(|(choice, byte)| *choice = usize::from(*byte));
+    (chosen, rest)
+}
+
+/// Two texts, which a byte that is in no text parts.
+fn two_texts(data: &[u8]) -> (String, String) {
+    let at = data.iter().position(|byte| *byte == 0xFF).unwrap_or(data.len());
+    let (a, b) = (&data[..at], data.get(at + 1..).unwrap_or_default());
+    (String::from_utf8_lossy(a).into_owned(), String::from_utf8_lossy(b).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn the_inputs_that_are_kept_find_nothing() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+        let names = |folder: &Path| {
+            let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(names(&folder), TARGETS.map(|(name, _)| name), "folders without a target, or the other way round");
+        let mut found = Vec::new();
+        for (name, run) in TARGETS {
+            let inputs = names(&folder.join(name));
+            assert!(inputs.len() >= 3, "{name} has few inputs");
+            for input in inputs {
+                let path = folder.join(name).join(input);
+                let data = std::fs::read(&path).unwrap();
+                if std::panic::catch_unwind(|| run(&data)).is_err() {
+                    found.push(path);
+                }
+            }
+        }
+        assert!(found.is_empty(), "{found:?}");
+    }
+}

@@ -1,0 +1,22 @@
+//! What fuzzers run of manifests.
+
+#![allow(clippy::unwrap_used, reason = "as in a test")]
+
+use super::manifest::Manifest;
+
+/// What an index holds, and what a folder of results does: both are JSON.
+pub(crate) fn manifest(data: &[u8]) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(crate::export::MANIFEST), data).unwrap();
+    if let Ok(Some(manifest)) = crate::export::Manifest::of(folder.path()) {
+        assert!(manifest.files.iter().all(|file| leads_nowhere(&file.name)));
+    }
+    let Ok(json) = serde_json::from_slice(data) else { return };
+    let Ok(manifest) = Manifest::of_json(&json) else { return };
+    assert!(manifest.parts.iter().all(|part| leads_nowhere(&part.name)));
+    assert_eq!(Manifest::of_json(&manifest.to_json()).unwrap(), manifest);
+}
+
+fn leads_nowhere(name: &str) -> bool {
+    !name.is_empty() && !name.contains(['/', '\\']) && !matches!(name, "." | "..")
+}

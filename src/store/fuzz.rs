@@ -1,0 +1,22 @@
+//! What fuzzers run of the names of objects.
+
+#![allow(clippy::unwrap_used, reason = "as in a test")]
+
+use super::location::{Location, redacted};
+
+pub(crate) fn location(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    redacted(&text);
+    let Ok(Some(location)) = Location::of(&text) else { return };
+    let shown = location.to_string();
+    let again = Location::of(&shown).unwrap().unwrap();
+    assert_eq!(again.to_string(), shown, "{text}");
+    assert_eq!((again.root(), again.key(), again.is_prefix()), (location.root(), location.key(), location.is_prefix()));
+    // No key leads out of its bucket.
+    assert!(location.key().parts().all(|part| !matches!(part.as_ref(), "." | "..")), "{shown}");
+    location.url();
+    if let Some((folder, pattern)) = location.split_glob() {
+        assert!(folder.is_prefix() && !pattern.is_empty(), "{shown}");
+    }
+    assert_eq!(location.folder().root(), location.root());
+}
