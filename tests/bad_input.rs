@@ -321,7 +321,7 @@ fn from_reads_broken_files_or_says_which_one_it_cannot() {
 /// The least and the most memory that a run may take, in MiB: what it takes in any case, and so many times what it reads at
 /// once.
 fn bound(times: usize, bytes: usize) -> u64 {
-    400 + (times * bytes >> 20) as u64
+    400 + ((times * bytes) >> 20) as u64
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The one integration binary: SQL logic tests, the join against its oracle, documentation, and the program itself.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![allow(clippy::print_stderr, reason = "tests that try much say how it went, with --nocapture")]
 
 #[cfg(target_os = "linux")]
 mod bad_input;

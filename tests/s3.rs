@@ -1,7 +1,6 @@
 //! Object stores, by a server of S3 on this machine: what commands read there and write there, and what they say when something
 //! is wrong.
 
-use std::path::Path;
 use std::process::Command;
 
 use crate::program::{collection_jsonl, copy_folder, times};

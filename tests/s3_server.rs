@@ -25,8 +25,6 @@ pub(crate) struct Request {
     pub(crate) range: String,
     pub(crate) status: u16,
     pub(crate) bytes: u64,
-    /// What went wrong by the schedule.
-    pub(crate) fault: String,
 }
 
 impl Drop for Server {
@@ -129,14 +127,13 @@ impl Server {
         std::fs::write(&path, "").unwrap();
         let of_line = |line: &str| {
             let parts: Vec<&str> = line.split('\t').collect();
-            let [method, target, range, status, bytes, fault] = parts[..] else { panic!("{line}") };
+            let [method, target, range, status, bytes, _] = parts[..] else { panic!("{line}") };
             Request {
                 method: method.to_owned(),
                 target: target.to_owned(),
                 range: range.to_owned(),
                 status: status.parse().unwrap(),
                 bytes: bytes.parse().unwrap_or(0),
-                fault: fault.to_owned(),
             }
         };
         log.lines().map(of_line).collect()

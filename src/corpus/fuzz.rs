@@ -112,16 +112,22 @@ impl<R: Read> Read for Pieces<R> {
     }
 }
 
+/// What is read of a file that decompresses to more.
+const MOST_DECODED: usize = 1 << 20;
+
 fn decode(data: &[u8], compression: Compression, piece: usize) -> Result<Vec<u8>, Box<Problem>> {
     let file = InputFile { compression, max_ratio: 200, ..InputFile::stdin(Format::Text) };
-    Stream::of(&file, Pieces(Cursor::new(data.to_vec()), piece))?.read_all(1 << 20)
+    Stream::of(&file, Pieces(Cursor::new(data.to_vec()), piece))?.read_all(MOST_DECODED)
 }
 
 /// Decodes anything, in pieces of any size, and what was made of anything.
 fn decompress(data: &[u8], compression: Compression, compress: impl Fn(&[u8]) -> Vec<u8>) {
     let ([piece, cut], data) = choices(data);
     let whole = decode(data, compression, usize::MAX).map_err(drop);
-    assert_eq!(decode(data, compression, 1 + piece).map_err(drop), whole);
+    // How much comes before what is damaged depends on the pieces.
+    if whole.as_ref().map_or(true, |whole| whole.len() <= MOST_DECODED) {
+        assert_eq!(decode(data, compression, 1 + piece).map_err(drop), whole);
+    }
     let compressed = compress(data);
     let plain = decode(data, Compression::Plain, usize::MAX).map_err(drop);
     assert_eq!(decode(&compressed, compression, 1 + piece).map_err(drop), plain);
@@ -149,6 +155,18 @@ pub(crate) fn zstd(data: &[u8]) {
     decompress(data, Compression::Zstd, |data| zstd::encode_all(data, 1).unwrap());
 }
 
+/// Pages, and what they say of themselves; with patterns, as both are short texts.
+pub(crate) fn html(data: &[u8]) {
+    let page = String::from_utf8_lossy(data);
+    assert_eq!(pages::to_text(&page), pages::by_tokenizer_alone(&page));
+    pages::declared_charset(data);
+    assert_eq!(pages::from_windows_1252(data).chars().count(), data.len());
+    if let Ok(matcher) = matcher(&page, &page) {
+        matcher.is_match("a/b.txt");
+    }
+    check(data, Format::Html);
+}
+
 /// What the measurements of time run.
 #[cfg(test)]
 pub(crate) mod timed {
@@ -164,16 +182,4 @@ pub(crate) mod timed {
     pub(crate) fn record(file: &str, format: Format) {
         read_within(file.as_bytes(), format, OnError::Skip, 64 << 20);
     }
-}
-
-/// Pages, and what they say of themselves; with patterns, as both are short texts.
-pub(crate) fn html(data: &[u8]) {
-    let page = String::from_utf8_lossy(data);
-    assert_eq!(pages::to_text(&page), pages::by_tokenizer_alone(&page));
-    pages::declared_charset(data);
-    assert_eq!(pages::from_windows_1252(data).chars().count(), data.len());
-    if let Ok(matcher) = matcher(&page, &page) {
-        matcher.is_match("a/b.txt");
-    }
-    check(data, Format::Html);
 }

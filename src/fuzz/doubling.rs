@@ -104,8 +104,10 @@ fn shapes(n: usize) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What is measured, by name.
-fn measured() -> Vec<(&'static str, fn(&str))> {
+/// What is measured, and its name.
+type Measured = (&'static str, fn(&str));
+
+fn measured() -> Vec<Measured> {
     fn words(given: &str) -> datafusion::logical_expr::ColumnarValue {
         of(call("words", vec![text(given)]))
     }

@@ -16,8 +16,11 @@ mod functions;
 
 use crate::{cli, corpus, index, seal, store, terminal};
 
-/// The targets, by the name of their folder in `fuzz/corpus`.
-pub const TARGETS: [(&str, fn(&[u8])); 23] = [
+/// A target, and the name of its folder in `fuzz/corpus`.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 23] = [
     ("bzip2", corpus::fuzz::bzip2),
     ("codes", functions::codes),
     ("csv", corpus::fuzz::csv),
