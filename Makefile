@@ -1,5 +1,5 @@
 # make demo   copied passages among real licence texts, as tables
-# make test   all tests, and some seconds of fuzzing
+# make test   all tests
 # make fuzz   each parser and the functions on inputs without end, SECONDS=60 each (needs a C++ compiler)
 # make check  formatting, lints, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
@@ -36,7 +36,6 @@ demo: build
 
 test: build
 	cargo test --workspace
-	fuzz/run 4
 
 fuzz: SECONDS = 60
 fuzz:

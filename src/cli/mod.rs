@@ -94,8 +94,9 @@ pub fn main() -> ExitCode {
             Err(error) if outcome.is_ok() => Err(error),
             _ => outcome,
         };
-        // What still runs on other threads is of no use any more.
-        runtime.shutdown_background();
+        // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
+        // that are about to end, and glibc may then look for a large stack that is gone already.
+        std::mem::forget(runtime);
         outcome
     });
     let outcome = match run {

@@ -9,9 +9,13 @@ pub(crate) fn location(data: &[u8]) {
     redacted(&text);
     let Ok(Some(location)) = Location::of(&text) else { return };
     let shown = location.to_string();
-    let again = Location::of(&shown).unwrap().unwrap();
-    assert_eq!(again.to_string(), shown, "{text}");
-    assert_eq!((again.root(), again.key(), again.is_prefix()), (location.root(), location.key(), location.is_prefix()));
+    // Web addresses are shown as they are read, without the marks that a URL has for some characters.
+    if !location.is_web() {
+        let again = Location::of(&shown).unwrap().unwrap();
+        assert_eq!(again.to_string(), shown, "{text}");
+        let parts = |location: &Location| (location.root().to_owned(), location.key().clone(), location.is_prefix());
+        assert_eq!(parts(&again), parts(&location));
+    }
     // No key leads out of its bucket.
     assert!(location.key().parts().all(|part| !matches!(part.as_ref(), "." | "..")), "{shown}");
     location.url();
