@@ -51,7 +51,7 @@ impl Traffic {
 }
 
 /// Makes the client of a store.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Connector {
     traffic: Arc<Traffic>,
     /// What may sign the certificates of servers, beside what the system trusts.

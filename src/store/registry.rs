@@ -11,7 +11,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::{Certificate, HttpConnector};
+use object_store::client::Certificate;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
@@ -151,7 +151,7 @@ impl Stores {
                     .with_allow_http(allow_http)
                     .with_retry(TRIES)
                     .with_credentials(environment.keys)
-                    .with_http_connector(connector);
+                    .with_http_connector(connector.clone());
                 for (key, value) in TIMEOUTS {
                     let key = AmazonS3ConfigKey::Client(key);
                     if builder.get_config_value(&key).is_none_or(|value| is_default(&key, &value)) {
@@ -171,9 +171,8 @@ impl Stores {
                 let store = Arc::new(builder.build()?);
                 if !about.is_anonymous {
                     let options = ClientOptions::new().with_allow_http(allow_http);
-                    let client = Connector::new(Arc::clone(&traffic), certificates()?).connect(&options)?;
                     let (store, region) = (Arc::clone(&store), environment.region.clone());
-                    bucket = Some(Arc::new(Bucket { store, client, region }));
+                    bucket = Some(Arc::new(Bucket { store, connector, options, region }));
                 }
                 about.region = Some(environment.region);
                 store

@@ -7,8 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 use hyper::{Method, Request, StatusCode};
+use object_store::ClientOptions;
 use object_store::aws::{AmazonS3, AwsAuthorizer};
-use object_store::client::{HttpClient, HttpRequestBody};
+use object_store::client::{HttpClient, HttpConnector, HttpRequestBody};
 use object_store::multipart::MultipartStore;
 use object_store::path::Path as Key;
 use object_store::signer::Signer;
@@ -18,6 +19,7 @@ use quick_xml::events::Event;
 use url::form_urlencoded::Serializer;
 
 use super::blocking::wait;
+use super::http::Connector;
 use super::location::Location;
 use super::object::io_error;
 
@@ -27,7 +29,9 @@ const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::
 /// A bucket of S3 as this module needs it.
 pub(super) struct Bucket {
     pub(super) store: Arc<AmazonS3>,
-    pub(super) client: HttpClient,
+    /// What makes a client, which few need.
+    pub(super) connector: Connector,
+    pub(super) options: ClientOptions,
     pub(super) region: String,
 }
 
@@ -89,12 +93,13 @@ struct Page {
 
 impl Bucket {
     async fn uploads(&self, prefix: &str) -> Result<Vec<Listed>> {
+        let client = self.connector.connect(&self.options)?;
         let mut uploads = Vec::new();
         let mut after = (String::new(), String::new());
         loop {
             let (key, id) = (after.0.as_str(), after.1.as_str());
             let query = [("uploads", ""), ("prefix", prefix), ("key-marker", key), ("upload-id-marker", id)];
-            let Page { uploads: listed, next } = parse(&self.ask(&query).await?)?;
+            let Page { uploads: listed, next } = parse(&self.ask(&client, &query).await?)?;
             uploads.extend(listed);
             match next {
                 Some(next) if next != after => after = next,
@@ -104,7 +109,7 @@ impl Bucket {
     }
 
     /// What the server says of the bucket.
-    async fn ask(&self, query: &[(&str, &str)]) -> Result<String> {
+    async fn ask(&self, client: &HttpClient, query: &[(&str, &str)]) -> Result<String> {
         // The address of some object, without its name.
         let mut url = self.store.signed_url(Method::GET, &Key::from("x"), Duration::from_secs(1)).await?;
         let bucket = url.path().strip_suffix("/x").unwrap_or_default().to_owned();
@@ -117,7 +122,7 @@ impl Bucket {
             let mut request = Request::get(url.as_str()).body(HttpRequestBody::empty())?;
             let keys = self.store.credentials().get_credential().await?;
             AwsAuthorizer::new(&keys, "s3", &self.region).authorize(&mut request, None);
-            let response = match self.client.execute(request).await {
+            let response = match client.execute(request).await {
                 Ok(response) => response,
                 Err(error) => {
                     failed = error.to_string();
