@@ -66,4 +66,5 @@ bench-codes:
 bench-gpu:
 	cargo run --release -p ibid-gpu --bin ibid-gpu-bench
 
-ci: check demo test
+ci:
+	.ci/run

@@ -25,7 +25,7 @@ use crate::store::Location;
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
 
 /// When a row group of a corpus file is closed, by what it holds in memory.
-const ROW_GROUP_BYTES: usize = 64 << 20;
+const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// What an ingest did.
 #[derive(Debug)]

@@ -1,14 +1,13 @@
 //! Input that is broken, hostile or huge: what the program says of it, how it ends, and how much memory that takes.
 
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::program::{Ended, Place, json_lines};
+use crate::program::{Ended, Place, json_lines, watch};
 
 /// No run of the program takes longer, whatever it is given.
 const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 300 });
@@ -23,44 +22,11 @@ fn size(usual: usize, huge: usize) -> usize {
     if is_huge() { huge } else { usual }
 }
 
-/// Runs a command to its end, or fails where it hangs. With the most memory that it took, in MiB.
-fn watch(mut command: Command) -> (Ended, u64) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
-    let out = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        out.read_to_end(&mut bytes).map(|_| bytes).unwrap()
-    });
-    let err = std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        err.read_to_end(&mut bytes).map(|_| bytes).unwrap()
-    });
-    let (began, status_file) = (Instant::now(), format!("/proc/{}/status", child.id()));
-    let mut peak = 0;
-    let status = loop {
-        // A process that has ended has a status still, and no memory.
-        let status = std::fs::read_to_string(&status_file).unwrap_or_default();
-        if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
-            peak = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10;
-        }
-        if let Some(status) = child.try_wait().unwrap() {
-            break status;
-        }
-        if began.elapsed() > LONGEST {
-            child.kill().unwrap();
-            panic!("it hangs: {command:?}");
-        }
-        std::thread::sleep(Duration::from_millis(3));
-    };
-    let err = String::from_utf8(err.join().unwrap()).unwrap();
-    (Ended { code: status.code(), out: out.join().unwrap(), err }, peak)
-}
-
 /// Runs the program with the arguments of a line. It must end by itself and say nothing of a fault of its own.
 #[track_caller]
 fn run(place: &Place, line: &str) -> (Ended, u64) {
     let began = Instant::now();
-    let (ended, peak) = watch(place.command(line.split(' ')));
+    let (ended, peak) = watch(place.command(line.split(' ')), LONGEST);
     if is_huge() {
         eprintln!("{line}: exit code {:?}, {peak} MiB, {:.1} s", ended.code, began.elapsed().as_secs_f64());
     }
@@ -231,7 +197,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("empty.parquet", vec![], Nothing("not a sound Parquet file")),
         ("cut.parquet", cut(sound.clone()), Nothing("not a sound Parquet file")),
         ("footer.parquet", flipped(sound.len() - 7), Nothing("not a sound Parquet file")),
-        ("page.parquet", flipped(8), Nothing("not a sound Parquet file")),
+        ("page.parquet", flipped(8), Nothing("it is damaged from byte 0 to ")),
     ]
 }
 
@@ -309,7 +275,7 @@ fn from_reads_broken_files_or_says_which_one_it_cannot() {
     for (name, data, _) in broken().into_iter().filter(|(name, ..)| is_table(name)) {
         place.write(name, data);
         let sql = format!("SELECT count(*) AS n, max(length(text)) FROM '{name}'");
-        let (ended, _) = watch(place.command(["sql", &sql]));
+        let (ended, _) = watch(place.command(["sql", &sql]), LONGEST);
         assert!(matches!(ended.code, Some(0 | 1)), "{name}: {:?}\n{}", ended.code, ended.err);
         assert!(!ended.err.contains("panicked") && !ended.err.contains("internal error"), "{name}\n{}", ended.err);
         assert_eq!(ended.code == Some(0), ended.err.is_empty(), "{name}: {}", ended.err);
@@ -469,7 +435,7 @@ fn a_document_of_millions_of_sentences_is_read_in_bounded_memory() {
         assert!(peak < bound(size(40, 80), text.len()), "{name}: {peak} MiB");
     }
     let lines = "SELECT count(*) AS n FROM (SELECT unnest(lines(replace(text, ' b', chr(10)))) FROM 'in.jsonl')";
-    let (ended, peak) = watch(place.command(["sql", lines, "--format", "ndjson"]));
+    let (ended, peak) = watch(place.command(["sql", lines, "--format", "ndjson"]), LONGEST);
     assert_eq!(json_lines(ended.text()), [json!({"n": sentences + 1})], "{}", ended.err);
     assert!(peak < bound(size(40, 80), text.len()), "{peak} MiB");
 }
@@ -530,7 +496,7 @@ fn ids_and_columns_never_become_paths() {
     let inside = |line: &str| {
         let mut command = outside.command(line.split(' '));
         command.current_dir(outside.path("inside"));
-        let (ended, _) = watch(command);
+        let (ended, _) = watch(command, LONGEST);
         assert_eq!(ended.code, Some(0), "{line}: {}", ended.err);
         assert!(!ended.err.contains('\u{1b}'), "{line}: {}", ended.err);
         ended

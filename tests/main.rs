@@ -13,6 +13,8 @@ mod containment;
 mod determinism;
 mod documentation;
 mod index;
+#[cfg(target_os = "linux")]
+mod memory;
 mod passages;
 mod program;
 mod reference;

@@ -1,9 +1,10 @@
 //! Runs the program in a folder of its own. What the tests of the program share.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -126,6 +127,40 @@ pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
     Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() }
+}
+
+/// Runs a command to its end, or fails where it takes longer than `longest`. With the most memory that it took, in MiB.
+#[cfg(target_os = "linux")]
+pub(crate) fn watch(mut command: Command, longest: Duration) -> (Ended, u64) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let out = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        out.read_to_end(&mut bytes).map(|_| bytes).unwrap()
+    });
+    let err = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        err.read_to_end(&mut bytes).map(|_| bytes).unwrap()
+    });
+    let (began, status_file) = (Instant::now(), format!("/proc/{}/status", child.id()));
+    let mut peak = 0;
+    let status = loop {
+        // A process that has ended has a status still, and no memory.
+        let status = std::fs::read_to_string(&status_file).unwrap_or_default();
+        if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+            peak = line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() >> 10;
+        }
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        if began.elapsed() > longest {
+            child.kill().unwrap();
+            panic!("it hangs: {command:?}");
+        }
+        std::thread::sleep(Duration::from_millis(3));
+    };
+    let err = String::from_utf8(err.join().unwrap()).unwrap();
+    (Ended { code: status.code(), out: out.join().unwrap(), err }, peak)
 }
 
 /// Makes a folder what another one is, with the folders in it.

@@ -239,6 +239,14 @@ fn results_are_those_of_files() {
     let ended = end(server.with_key(["sql", "-c", &script, "--format", "csv"]));
     assert_eq!(ended.text(), server.place.ok("pairs made --format csv"));
 
+    // Scripts, and what they read, may lie there as well.
+    server.put("count.sql", format!("{count} 's3://box/made/documents.parquet'"));
+    let ended = server.ok("sql -f s3://box/count.sql --format csv");
+    assert_eq!(ended.text(), "n\n150\n");
+    assert!(ended.err.contains("s3://box: read ") && ended.err.contains(" requests"), "{}", ended.err);
+    let said = server.fails("sql -f s3://box/none.sql");
+    assert!(said.contains("cannot read s3://box/none.sql: there is no s3://box/none.sql"), "{said}");
+
     // A corpus that was copied there.
     copy_folder(&server.place.path("made"), &server.object("copied"));
     server.ok("pairs s3://box/copied -o s3://box/again.parquet");

@@ -452,6 +452,13 @@ fn verify_knows_results_that_are_not_what_was_written() {
     let said = place.fails(1, "passages corpus");
     assert!(said.contains("corpus/sentences.parquet is not what was written"), "{said}");
 
+    // A table of ours as documents of another corpus.
+    place.write("copy.parquet", place.read("other/documents.parquet"));
+    place.ok("ingest copy.parquet -o again");
+    flip(&place, "copy.parquet", 100);
+    let said = place.fails(1, "ingest copy.parquet -o again");
+    assert!(said.contains("copy.parquet: it is damaged from byte 0 to "), "{said}");
+
     place.ok("passages other -o reuse.csv");
     assert!(place.run("verify reuse.csv").text().contains("it has no seal"));
 }

@@ -16,7 +16,7 @@ use clap::Args;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
@@ -30,8 +30,9 @@ use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Needed};
+use crate::memory_pool::SharedPool;
 use crate::pipeline::query::{self, Parameters, Query};
-use crate::pipeline::{Finished, Workspace};
+use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
 use crate::store::{Explained, Location, Object, redacted, stores};
 use crate::stored::Stored;
@@ -115,14 +116,8 @@ pub(super) fn stdout_is_closed() -> bool {
 /// An error and what led to it, each said once.
 pub(super) fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
-    let mut hint = "";
     let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
     for cause in error.chain() {
-        if let Some(DataFusionError::ResourcesExhausted(_)) =
-            cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root)
-        {
-            hint = "; raise --memory";
-        }
         let text = match cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root) {
             // The next cause is the error within, which has words of its own.
             Some(DataFusionError::SQL(error, _)) => error.to_string(),
@@ -135,8 +130,8 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
             let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
         }
     }
-    if !said.contains("--memory") {
-        said.push_str(hint);
+    if is_out_of_memory(error) && !said.contains("--memory") {
+        said.push_str("; raise --memory");
     }
     redacted(&said)
 }
@@ -801,11 +796,10 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         let most = config.batch_size();
         config = config.with_batch_size(rows.clamp(128.min(most), most));
         // Of this much each sort is sure when it reads back what it put on disk.
-        let of_sort = pool / 32 / config.target_partitions();
+        let of_sort = pool / 128 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
         // An error names the operators that hold most.
-        runtime =
-            runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(FairSpillPool::new(pool), NAMED_OPERATORS)));
+        runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(SharedPool::new(pool), NAMED_OPERATORS)));
     }
     Ok(session(config, runtime.build_arc()?)?)
 }

@@ -14,7 +14,7 @@ use super::mediawiki::sections::{self, Section, SectionsBuilder};
 pub(crate) const BATCH_ROWS: usize = 8192;
 
 /// …or at this many bytes of text, whichever comes first.
-pub(crate) const BATCH_BYTES: usize = 16 << 20;
+pub(crate) const BATCH_BYTES: usize = 4 << 20;
 
 /// A value of a user column.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,7 +120,7 @@ impl Builder {
 
 /// Collects rows.
 ///
-/// Offsets of 32 bits suffice: a batch is closed at 16 MiB, and no record is longer than 256 MiB.
+/// Offsets of 32 bits suffice: a batch is closed at 4 MiB, and no record is longer than 256 MiB.
 pub(crate) struct BatchBuilder {
     schema: SchemaRef,
     ids: StringBuilder,

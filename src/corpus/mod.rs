@@ -334,7 +334,7 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
     columns.ok_or_else(|| too_many(&file.label))
 }
 
-/// The documents, in batches of at most 8,192 rows or about 16 MiB of text. Ends after the first error.
+/// The documents, in batches of at most 8,192 rows or about 4 MiB of text. Ends after the first error.
 pub(crate) struct Documents {
     plan: Plan,
     problems: Problems,

@@ -2,13 +2,16 @@
 //!
 //! `IBID_DOUBLING=1 cargo test --release -- doubling --nocapture` measures up to a million characters, on a machine that does
 //! nothing else; without the variable, texts are shorter, and only what is quadratic takes too long.
+//!
+//! Functions that align two texts are not among them: `differences` takes n·√n steps, and `edit_similarity` gives up after
+//! so many; their documentation says so, and tests beside them hold them to it.
 
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use serde_json::json;
 
-use super::functions::{call, number, of, text};
+use super::functions::{call, number, of, text, texts};
 use crate::cli;
 use crate::corpus::Format;
 use crate::corpus::fuzz::timed;
@@ -121,6 +124,12 @@ fn measured() -> Vec<Measured> {
         ("winnow", |given| drop(call("winnow", vec![words(given), number(3), number(1000)]))),
         ("skip_bigrams", |given| drop(call("skip_bigrams", vec![words(given), number(4)]))),
         ("subwords", |given| drop(call("subwords", vec![words(given), number(1000)]))),
+        ("spot_sigs", |given| {
+            drop(call("spot_sigs", vec![words(given), texts(["a", "word"]), number(2), number(3)]));
+        }),
+        ("minhash", |given| {
+            drop(call("minhash", vec![of(call("shingles", vec![words(given), number(3)])), number(16)]));
+        }),
         ("multiset", |given| drop(call("multiset", vec![words(given)]))),
         ("html", timed::html),
         ("wikitext", timed::wikitext),

@@ -59,6 +59,11 @@ fn fraction(n: usize) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Float64(Some(n as f64 / 255.0)))
 }
 
+/// A constant list of texts.
+pub(super) fn texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> ColumnarValue {
+    ColumnarValue::Scalar(ScalarValue::List(Arc::new(list(Arc::new(StringViewArray::from_iter_values(texts))))))
+}
+
 fn constant(value: &str) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Utf8(Some(value.to_owned())))
 }
@@ -142,8 +147,7 @@ pub(super) fn tokens(data: &[u8]) {
         let cut = strings(&call("truncate_tokens", vec![of(Arc::clone(&found)), number(1 + n)]));
         let expected: Vec<String> = tokens.iter().map(|token| token.chars().take(1 + n).collect()).collect();
         assert_eq!(cut, expected);
-        let stop = list(Arc::new(StringViewArray::from_iter_values(tokens.first())));
-        let stop = ColumnarValue::Scalar(ScalarValue::List(Arc::new(stop)));
+        let stop = texts(tokens.first().map(String::as_str));
         let left = strings(&call("without_tokens", vec![of(found), stop]));
         assert_eq!(left, tokens.iter().filter(|token| Some(*token) != tokens.first()).cloned().collect::<Vec<_>>());
     }
@@ -196,8 +200,7 @@ pub(super) fn signatures(data: &[u8]) {
     assert_eq!(set_of("multiset", vec![words()]).len(), tokens.len());
     set_of("skip_bigrams", vec![words(), number(m)]);
     set_of("subwords", vec![words(), number(n)]);
-    let antecedents = list(Arc::new(StringViewArray::from_iter_values(tokens.iter().take(frequent % 8))));
-    let antecedents = ColumnarValue::Scalar(ScalarValue::List(Arc::new(antecedents)));
+    let antecedents = texts(tokens.iter().take(frequent % 8).map(String::as_str));
     set_of("spot_sigs", vec![words(), antecedents, number(n), number(m)]);
 
     let shingles = || column(set(shingles.iter().copied()));

@@ -1,8 +1,9 @@
 //! Pipelines: the statements of `queries/`, in order, with their parameters bound.
 
+mod compact;
 mod finished;
 pub(crate) mod query;
 mod workspace;
 
 pub(crate) use finished::Finished;
-pub(crate) use workspace::{Outcome, Workspace};
+pub(crate) use workspace::{Outcome, Workspace, is_out_of_memory};

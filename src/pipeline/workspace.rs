@@ -7,9 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::DataType;
-use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::runtime::JoinSet;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -25,6 +28,7 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use super::compact::CompactViews;
 use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
@@ -154,16 +158,37 @@ impl Workspace {
                 if table.or_replace {
                     self.session.deregister_table(table.name.clone())?;
                 }
-                let frame = DataFrame::new(self.session.state(), Arc::unwrap_or_clone(table.input));
-                let (rows, counters) = self.materialise(table.name.table(), frame, made).await?;
+                let (rows, counters) = self.materialise(table.name.table(), &table.input, made).await?;
                 Ok(Outcome::Done { rows: Some(rows), counters })
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
-            plan => Ok(Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan)))),
+            plan => {
+                // Its rows may be on their way when memory ends, and then there is no second try.
+                if let MemoryLimit::Finite(_) = self.session.runtime_env().memory_pool.memory_limit() {
+                    self.join_by_sorting();
+                }
+                Ok(Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan))))
+            }
         }
+    }
+
+    /// Plans joins from now on that sort their inputs, which can go to disk, and not such that hash one of them, which cannot.
+    fn join_by_sorting(&self) {
+        if self.joins_by_sorting() {
+            return;
+        }
+        let state = self.session.state_ref();
+        let mut state = state.write();
+        let builder = SessionStateBuilder::new_from_existing(state.clone());
+        *state = builder.with_physical_optimizer_rule(Arc::new(CompactViews)).build();
+        state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+    }
+
+    fn joins_by_sorting(&self) -> bool {
+        !self.session.state_ref().read().config_options().optimizer.prefer_hash_join
     }
 
     /// What a statement makes.
@@ -180,19 +205,19 @@ impl Workspace {
     }
 
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
-    async fn materialise(&self, name: &str, frame: DataFrame, made: Option<Made>) -> Result<(u64, Counters)> {
+    async fn materialise(&self, name: &str, plan: &LogicalPlan, made: Option<Made>) -> Result<(u64, Counters)> {
         let (folder, table) = match (&self.finished, made) {
             (Some(finished), Some(made)) => match finished.take(made.key)? {
                 Some((folder, noted)) => (folder, Table::of_json(&noted["noted"])),
                 None => {
                     let staged = finished.begin(made.key)?;
-                    let table = self.write(frame, staged.path()).await?;
+                    let table = self.write(plan, staged.path()).await?;
                     (finished.keep(made.key, staged, &made.statement, &table.to_json())?, table)
                 }
             },
             _ => {
                 let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
-                let table = self.write(frame, &folder).await?;
+                let table = self.write(plan, &folder).await?;
                 (folder, table)
             }
         };
@@ -202,18 +227,46 @@ impl Workspace {
         Ok((table.rows, table.counters))
     }
 
+    /// Writes the rows of a table into a folder; if there is no memory for it, once more by way of joins that can do with less.
+    async fn write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
+        match self.try_write(plan, folder).await {
+            Err(error) if is_out_of_memory(&error) && !self.joins_by_sorting() => {
+                self.join_by_sorting();
+                for file in std::fs::read_dir(folder)? {
+                    std::fs::remove_file(file?.path())?;
+                }
+                self.try_write(plan, folder).await
+            }
+            outcome => outcome,
+        }
+    }
+
     /// Writes the rows of a table into a folder, partition by partition.
-    async fn write(&self, frame: DataFrame, folder: &Path) -> Result<Table> {
+    async fn try_write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
+        let frame = DataFrame::new(self.session.state(), plan.clone());
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
         let parts = execute_stream_partitioned(Arc::clone(&plan), context)?;
-        let group = (BYTES_OF_GROUPS / parts.len().max(1)).max(1 << 20);
-        let write = |(i, rows)| SpawnedTask::spawn(write_part(rows, folder.join(format!("{i}.parquet")), group));
-        let tasks: Vec<_> = parts.into_iter().enumerate().map(write).collect();
+        let groups = match self.session.runtime_env().memory_pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => BYTES_OF_GROUPS.min(bytes / 8),
+            _ => BYTES_OF_GROUPS,
+        };
+        let group = (groups / parts.len().max(1)).max(1 << 20);
+        let mut writers = JoinSet::new();
+        for (i, rows) in parts.into_iter().enumerate() {
+            writers.spawn(write_part(rows, folder.join(format!("{i}.parquet")), group));
+        }
         let mut table = Table::default();
-        for task in tasks {
-            let part = task.join().await.context("a writer stopped")??;
+        while let Some(part) = writers.join_next().await {
+            let part = match part.context("a writer stopped") {
+                Ok(Ok(part)) => part,
+                Ok(Err(error)) | Err(error) => {
+                    // The files are nobody's once this returns.
+                    writers.shutdown().await;
+                    return Err(error);
+                }
+            };
             table.rows += part.rows;
             table.longest_list = table.longest_list.max(part.longest_list);
         }
@@ -228,6 +281,12 @@ impl Workspace {
         let rows = config.batch_size().min(BYTES_OF_BATCH / longest).max(1);
         context.with_session_config(config.with_batch_size(rows))
     }
+}
+
+/// Whether an operator was refused memory.
+pub(crate) fn is_out_of_memory(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref()).map(DataFusionError::find_root);
+    causes.any(|cause| matches!(cause, DataFusionError::ResourcesExhausted(_)))
 }
 
 /// How much memory the row groups that are being written of a table may take, in bytes.
@@ -333,9 +392,13 @@ fn longest_list(batch: &RecordBatch) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use arrow::datatypes::Int64Type;
+    use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::SessionConfig;
 
     use super::*;
+    use crate::memory_pool::SharedPool;
     use crate::session::session;
 
     #[tokio::test]
@@ -356,5 +419,32 @@ mod tests {
             plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
         assert!(joins_lists(joined.as_ref()));
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
+    }
+
+    #[tokio::test]
+    async fn a_join_without_memory_for_its_hashes_sorts_instead() {
+        let open = |folder: &Path| {
+            let spills =
+                DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
+            let pool = Arc::new(SharedPool::new(16 << 20));
+            let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(spills);
+            let config = SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(64 << 10);
+            Ok(session(config, runtime.build_arc()?)?)
+        };
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let numbers = "SELECT value AS id, 'number ' || value AS name FROM range(500000)";
+        workspace.run(&format!("CREATE TABLE numbers AS {numbers}")).await.unwrap();
+        assert!(!workspace.joins_by_sorting());
+        let sql = "CREATE TABLE pairs AS SELECT a.id, b.name FROM numbers AS a JOIN numbers AS b ON a.name = b.name";
+        let Outcome::Done { rows, .. } = workspace.run(sql).await.unwrap() else { panic!("it makes no table") };
+        assert_eq!(rows, Some(500_000));
+        assert!(workspace.joins_by_sorting());
+        let Outcome::Rows(counted) = workspace.run("SELECT count(*), count(DISTINCT id) FROM pairs").await.unwrap()
+        else {
+            panic!("it gives no rows")
+        };
+        let counted = counted.collect().await.unwrap();
+        let of = |column: usize| counted[0].column(column).as_primitive::<Int64Type>().value(0);
+        assert_eq!((of(0), of(1)), (500_000, 500_000));
     }
 }

@@ -28,7 +28,7 @@ use parquet::file::metadata::ParquetMetaDataReader;
 use xxhash_rust::xxh3::xxh3_64;
 
 pub(crate) use self::store::SealedStore;
-pub(crate) use self::verify::{Verified, check_seal, seal_of, verify};
+pub(crate) use self::verify::{Verified, check_seal, seal_of, verify, verify_source};
 pub(crate) use self::writer::{SealedWriter, Written};
 
 const BLOCK: usize = 256 << 10;

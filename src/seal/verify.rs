@@ -1,4 +1,3 @@
-use std::io;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -21,9 +20,9 @@ pub(crate) enum Verified {
 
 /// The seal of a file, if it has one, of which the footer alone is read; an error if the footer is damaged.
 pub(crate) fn seal_of(path: &Path) -> Result<Option<Seal>> {
-    let failed = || format!("cannot read {}", path.display());
-    let (mut file, size) = open(path).with_context(failed)?;
-    read_seal(&mut file, size).with_context(|| path.display().to_string())
+    let mut file = Source::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let bytes = file.len();
+    read_seal(&mut file, bytes).with_context(|| path.display().to_string())
 }
 
 /// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
@@ -41,28 +40,25 @@ pub(crate) fn check_seal(path: &Path, written: Root) -> Result<()> {
 
 /// Checks all bytes of a file. What is damaged is an error.
 pub(crate) fn verify(path: &Path) -> Result<Verified> {
-    let failed = || format!("cannot read {}", path.display());
-    let (mut file, bytes) = open(path).with_context(failed)?;
-    let Some(seal) = read_seal(&mut file, bytes).with_context(|| path.display().to_string())? else {
-        return Ok(Verified::Unsealed);
-    };
+    let mut file = Source::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+    verify_source(&mut file).with_context(|| path.display().to_string())
+}
+
+/// Checks all bytes of what is open.
+pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
+    let bytes = file.len();
+    let Some(seal) = read_seal(file, bytes)? else { return Ok(Verified::Unsealed) };
     let mut from = 0;
     while from < seal.covered {
         let wanted = (seal.covered - from).min(16 * BLOCK as u64);
-        let blocks = file.read(from..from + wanted).with_context(failed)?;
+        let blocks = file.read(from..from + wanted).context("cannot read it")?;
         if blocks.len() as u64 != wanted {
-            bail!("{}: it changed while it was read", path.display());
+            bail!("it changed while it was read");
         }
-        seal.check(&blocks, from).with_context(|| path.display().to_string())?;
+        seal.check(&blocks, from)?;
         from += wanted;
     }
     Ok(Verified::Sealed { seal, bytes })
-}
-
-fn open(path: &Path) -> io::Result<(Source, u64)> {
-    let file = Source::open(path)?;
-    let size = file.len();
-    Ok((file, size))
 }
 
 fn read_seal(file: &mut Source, size: u64) -> Result<Option<Seal>> {

@@ -21,7 +21,7 @@ use clap::Args;
 use self::shell::Shell;
 use super::Ending;
 use super::options::{OutputOptions, RunOptions};
-use super::run::Run;
+use super::run::{Run, say_traffic};
 use crate::pipeline::query::{Literal, Parameters};
 
 /// Run SQL with all functions of ibid; files can be named in FROM, as in SELECT * FROM 'reuse.parquet'
@@ -37,7 +37,7 @@ pub(super) struct Sql {
     /// Statements to run; may be repeated
     #[arg(short, long, value_name = "SQL")]
     command: Vec<String>,
-    /// Files of statements to run, after those of --command, in the order given; - is standard input
+    /// Files or objects of statements to run, after those of --command, in the order given; - is standard input
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
     file: Vec<PathBuf>,
     /// The value of a $parameter in the statements; may be repeated
@@ -90,6 +90,9 @@ impl Sql {
                 bail!("there is nothing to run; write ibid sql \"SELECT …\", or -f FILE");
             }
             shell.run_script("standard input", &standard_input()?, 0).await?;
+        }
+        if !running.quiet {
+            say_traffic();
         }
         Ok(shell.ending())
     }

@@ -1,7 +1,7 @@
 //! What runs statements and commands, whoever gives them.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use parquet::file::reader::Length as _;
 
 use super::commands::{self, Command, Described};
 use super::methods;
@@ -28,6 +29,7 @@ use crate::cli::run::{Run, Stdout, describe, grouped, say};
 use crate::export::StagedFile;
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
+use crate::store::Source;
 
 /// How deep scripts may include scripts.
 const DEEPEST: usize = 16;
@@ -127,10 +129,19 @@ impl Shell {
         if depth > DEEPEST {
             bail!("{} is included too deep; does it include itself?", path.display());
         }
-        let script = std::fs::read_to_string(path).map_err(|error| {
+        let read = Source::open(path).and_then(|mut source| match source {
+            Source::File(file) => io::read_to_string(file),
+            Source::Object(_) => {
+                let size = source.len();
+                String::from_utf8(source.read(0..size)?.into()).map_err(io::Error::other)
+            }
+        });
+        let script = read.map_err(|error| {
             let near = if path.exists() { None } else { path.to_str().and_then(nearest_files) };
-            let near = near.map(|near| format!(". {near}")).unwrap_or_default();
-            anyhow!("cannot read {}: {error}{near}", path.display())
+            match near {
+                Some(near) => anyhow!("cannot read {}: {error}. {near}", path.display()),
+                None => anyhow::Error::new(error).context(format!("cannot read {}", path.display())),
+            }
         })?;
         self.run_script(&path.display().to_string(), &script, depth).await
     }

@@ -110,7 +110,8 @@ impl Run {
                 summary.bytes + to_join
             )
         } else {
-            self.join_from_disk(left, right, &summary, matched, reservation).await
+            drop(reservation);
+            self.join_from_disk(left, right, &summary, matched).await
         }
     }
 
@@ -154,11 +155,13 @@ impl Run {
         right: Collected,
         summary: &Summary,
         matched: Option<Arc<Matched>>,
-        reservation: Arc<MemoryReservation>,
     ) -> Result<()> {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
         let kept = Matched::bytes(matched.as_deref());
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
+        // What is taken from now on cannot be spilled any more.
+        let reserve = || MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool());
+        let reservation = reserve();
         reservation.try_resize(plan.counters + kept).map_err(|error| {
             let error = error.strip_backtrace();
             DataFusionError::ResourcesExhausted(format!(
@@ -176,8 +179,7 @@ impl Run {
         drop(spilled);
         for number in 0..plan.shares {
             let share = Share { number, of: plan.shares };
-            // What a share takes cannot be spilled any more.
-            let reservation = MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool());
+            let reservation = reserve();
             let batches = self.load(&shares, share, &reservation).await?;
             let joining = self.index(batches, Some(Arc::clone(&order)), share, &reservation).await?;
             self.search(joining, matched.as_ref()).await?;

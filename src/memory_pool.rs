@@ -1,0 +1,161 @@
+//! Who may reserve how much of the memory that a command may take.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+
+/// A pool in which those that can do with less share alike, and leave as much to those that cannot.
+///
+/// Operators that go to disk take what they are given, and so do the merges of what sorts put there. In a pool that gives it all
+/// to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have been
+/// served.
+#[derive(Debug)]
+pub(crate) struct SharedPool {
+    bytes: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// How many consumers there are that can do with less.
+    elastic_consumers: usize,
+    /// How much these have reserved, and the others.
+    elastic: usize,
+    firm: usize,
+    /// What passes rows on says that it holds, of which no other is given less: it counts buffers that batches share once for each.
+    passing: usize,
+}
+
+/// A merge of sorted files is not registered as one that can spill, but merges as few files at a time as it has memory for.
+fn is_elastic(consumer: &MemoryConsumer) -> bool {
+    (consumer.can_spill() && !is_passing(consumer)) || consumer.name().starts_with("ExternalSorterMerge")
+}
+
+/// What passes rows on is never refused memory, as it would go to disk then, and may wait for ever for what two of its inputs put
+/// there at once (<https://github.com/apache/datafusion/issues/24883>). What it holds is small where those it feeds take it in.
+fn is_passing(consumer: &MemoryConsumer) -> bool {
+    consumer.name().starts_with("RepartitionExec")
+}
+
+/// The least share, as a part of the pool.
+const LEAST: usize = 16;
+
+impl SharedPool {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Self { bytes, state: Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn of(&mut self, consumer: &MemoryConsumer) -> &mut usize {
+        match consumer {
+            consumer if is_passing(consumer) => &mut self.passing,
+            consumer if is_elastic(consumer) => &mut self.elastic,
+            _ => &mut self.firm,
+        }
+    }
+}
+
+impl MemoryPool for SharedPool {
+    fn name(&self) -> &'static str {
+        "shared"
+    }
+
+    fn register(&self, consumer: &MemoryConsumer) {
+        if is_elastic(consumer) {
+            self.state().elastic_consumers += 1;
+        }
+    }
+
+    fn unregister(&self, consumer: &MemoryConsumer) {
+        if is_elastic(consumer) {
+            self.state().elastic_consumers -= 1;
+        }
+    }
+
+    fn grow(&self, reservation: &MemoryReservation, additional: usize) {
+        *self.state().of(reservation.consumer()) += additional;
+    }
+
+    fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
+        *self.state().of(reservation.consumer()) -= shrink;
+    }
+
+    fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
+        if is_passing(reservation.consumer()) {
+            self.grow(reservation, additional);
+            return Ok(());
+        }
+        let mut state = self.state();
+        let mut left = self.bytes.saturating_sub(state.elastic + state.firm);
+        if is_elastic(reservation.consumer()) {
+            let share = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
+            left = left.min(share.max(self.bytes / LEAST).saturating_sub(reservation.size()));
+        }
+        if additional > left {
+            return Err(DataFusionError::ResourcesExhausted(format!(
+                "{} cannot have {additional} bytes more: it has {} bytes, and may have {left} more of the {} bytes that operators \
+                 may reserve",
+                reservation.consumer().name(),
+                reservation.size(),
+                self.bytes
+            )));
+        }
+        *state.of(reservation.consumer()) += additional;
+        Ok(())
+    }
+
+    fn reserved(&self) -> usize {
+        let state = self.state();
+        state.elastic + state.firm + state.passing
+    }
+
+    fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::Finite(self.bytes)
+    }
+}
+
+impl fmt::Display for SharedPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(bytes: {})", self.name(), self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn those_that_can_do_with_less_leave_half_to_the_others() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
+        let sorts = ["one", "two"].map(|name| MemoryConsumer::new(name).with_can_spill(true).register(&pool));
+        let merges = [0, 1].map(|i| MemoryConsumer::new(format!("ExternalSorterMerge[{i}]")).register(&pool));
+        for elastic in sorts.iter().chain(&merges) {
+            elastic.try_grow(800).unwrap();
+            assert!(elastic.try_grow(1).is_err());
+        }
+        let join = MemoryConsumer::new("join").register(&pool);
+        join.try_grow(3200).unwrap();
+        assert!(join.try_grow(1).is_err());
+        assert_eq!(pool.reserved(), 6400);
+        // A sixteenth is for each, if it is left.
+        sorts[0].free();
+        sorts[0].try_grow(400).unwrap();
+        assert!(sorts[0].try_grow(1).is_err());
+        drop(join);
+        drop(merges);
+        let passing = MemoryConsumer::new("RepartitionExec[0]").with_can_spill(true).register(&pool);
+        passing.try_grow(12_800).unwrap();
+        sorts[0].try_grow(1200).unwrap();
+        drop(passing);
+        assert_eq!(pool.reserved(), 2400);
+    }
+}

@@ -1,0 +1,149 @@
+//! Batches that hold no more memory than their rows need, for operators that keep them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, GenericByteViewArray, RecordBatch};
+use arrow::buffer::Buffer;
+use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use futures::TryStreamExt;
+
+/// Puts a [`CompactExec`] below each sort of texts.
+///
+/// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
+/// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take.
+#[derive(Debug)]
+pub(super) struct CompactViews;
+
+impl PhysicalOptimizerRule for CompactViews {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            if !plan.is::<SortExec>() || !has_views(&plan.children()[0].schema()) {
+                return Ok(Transformed::no(plan));
+            }
+            let compact = Arc::new(CompactExec { input: Arc::clone(plan.children()[0]) });
+            let as_before = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+            Ok(Transformed::yes(plan.replace_children(vec![compact], as_before)?))
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "compact_views"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn has_views(schema: &SchemaRef) -> bool {
+    schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
+}
+
+/// Gives the batches of its input, with views into buffers of their own.
+#[derive(Debug)]
+struct CompactExec {
+    input: Arc<dyn ExecutionPlan>,
+}
+
+impl CompactExec {
+    fn over(children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([input]) => Ok(Arc::new(Self { input })),
+            Err(children) => internal_err!("CompactExec has one input, not {}", children.len()),
+        }
+    }
+}
+
+impl DisplayAs for CompactExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ExecutionPlan for CompactExec {
+    fn name(&self) -> &'static str {
+        "CompactExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::over(children)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Self::over(children)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let batches = self.input.execute(partition, context)?;
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches.and_then(async |batch| Ok(compact(&batch)?)))))
+    }
+}
+
+fn compact(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let columns = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => compact_column(column, column.as_string_view()),
+        DataType::BinaryView => compact_column(column, column.as_binary_view()),
+        _ => Arc::clone(column),
+    });
+    RecordBatch::try_new(batch.schema(), columns.collect())
+}
+
+fn compact_column<T: ByteViewType>(column: &ArrayRef, views: &GenericByteViewArray<T>) -> ArrayRef {
+    let held: usize = views.data_buffers().iter().map(Buffer::capacity).sum();
+    if held <= 2 * views.total_buffer_bytes_used() { Arc::clone(column) } else { Arc::new(views.gc()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int64Array, StringViewArray};
+
+    use super::*;
+
+    #[test]
+    fn a_few_rows_of_many_keep_their_own_text_only() {
+        let texts = (0..10_000).map(|i| format!("a text that is too long for its view, number {i}"));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let numbers: ArrayRef = Arc::new((0..10_000).collect::<Int64Array>());
+        let all = RecordBatch::try_from_iter([("text", texts), ("number", numbers)]).unwrap();
+        let few = all.slice(5_000, 10);
+        let compacted = compact(&few).unwrap();
+        assert_eq!(compacted, few);
+        assert!(compacted.column(0).get_array_memory_size() < 5_000);
+        assert!(few.column(0).get_array_memory_size() > 400_000);
+    }
+}
