@@ -7,7 +7,7 @@
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
 # make bench-gpu  the search by Hamming distance on the processor and on the GPU, beside what these can do at most: docs/gpu.md
-# make ci     check, demo and test
+# make ci     check, demo, fuzz/run 1000x and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
 
