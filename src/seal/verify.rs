@@ -21,8 +21,7 @@ pub(crate) enum Verified {
 /// The seal of a file, if it has one, of which the footer alone is read; an error if the footer is damaged.
 pub(crate) fn seal_of(path: &Path) -> Result<Option<Seal>> {
     let mut file = Source::open(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let bytes = file.len();
-    read_seal(&mut file, bytes).with_context(|| path.display().to_string())
+    read_seal(&mut file).with_context(|| path.display().to_string())
 }
 
 /// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
@@ -46,8 +45,7 @@ pub(crate) fn verify(path: &Path) -> Result<Verified> {
 
 /// Checks all bytes of what is open.
 pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
-    let bytes = file.len();
-    let Some(seal) = read_seal(file, bytes)? else { return Ok(Verified::Unsealed) };
+    let Some(seal) = read_seal(file)? else { return Ok(Verified::Unsealed) };
     let mut from = 0;
     while from < seal.covered {
         let wanted = (seal.covered - from).min(16 * BLOCK as u64);
@@ -58,10 +56,11 @@ pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
         seal.check(&blocks, from)?;
         from += wanted;
     }
-    Ok(Verified::Sealed { seal, bytes })
+    Ok(Verified::Sealed { seal, bytes: file.len() })
 }
 
-fn read_seal(file: &mut Source, size: u64) -> Result<Option<Seal>> {
+fn read_seal(file: &mut Source) -> Result<Option<Seal>> {
+    let size = file.len();
     let mut wanted = FIRST_END.min(size);
     loop {
         let end = file.read(size - wanted..size)?;

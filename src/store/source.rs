@@ -54,15 +54,23 @@ impl Source {
             Self::Object(blocks) => blocks.object().read(range),
         }
     }
+
+    /// Reads all of it; of a pipe, which has no length, what there is.
+    pub(crate) fn read_all(self) -> io::Result<Bytes> {
+        match self {
+            Self::File(mut file) => {
+                let mut bytes = Vec::new();
+                file.read_to_end(&mut bytes)?;
+                Ok(bytes.into())
+            }
+            Self::Object(ref blocks) => blocks.object().read(0..self.len()),
+        }
+    }
 }
 
 /// All that a path or a URL names, where something is there.
 pub(crate) fn read_whole(path: &Path) -> io::Result<Option<Bytes>> {
-    let read = Source::open(path).and_then(|mut source| {
-        let size = source.len();
-        source.read(0..size)
-    });
-    match read {
+    match Source::open(path).and_then(Source::read_all) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -16,7 +16,6 @@ use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use parquet::file::reader::Length as _;
 
 use super::commands::{self, Command, Described};
 use super::methods;
@@ -129,14 +128,8 @@ impl Shell {
         if depth > DEEPEST {
             bail!("{} is included too deep; does it include itself?", path.display());
         }
-        let read = Source::open(path).and_then(|mut source| match source {
-            Source::File(file) => io::read_to_string(file),
-            Source::Object(_) => {
-                let size = source.len();
-                String::from_utf8(source.read(0..size)?.into()).map_err(io::Error::other)
-            }
-        });
-        let script = read.map_err(|error| {
+        let read = Source::open(path).and_then(Source::read_all);
+        let script = read.and_then(|bytes| io::read_to_string(&*bytes)).map_err(|error| {
             let near = if path.exists() { None } else { path.to_str().and_then(nearest_files) };
             match near {
                 Some(near) => anyhow!("cannot read {}: {error}. {near}", path.display()),
