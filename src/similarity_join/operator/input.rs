@@ -71,17 +71,22 @@ impl Batch {
         self.numbers.get(row).map_or(self.first + row, |&number| usize::try_from(number).unwrap_or(usize::MAX))
     }
 
-    /// How much the batch is, apart from memory that is `counted` already, as batches that are slices of one share it.
-    fn summary(&self, shown: &mut Shown, counted: &mut RecordBatchMemoryCounter) -> Result<Summary> {
+    /// How many bytes it is, apart from memory that is `counted` already, as batches that are slices of one share it.
+    pub(super) fn bytes(&self, counted: &mut RecordBatchMemoryCounter) -> Result<usize> {
         let sets: ArrayRef = Arc::new(self.sets.clone());
         let columns =
             counted.count_batch(&self.rows) + counted.count_batch(&RecordBatch::try_from_iter([("set", sets)])?);
+        Ok(columns + (self.keys.len() + self.numbers.len()) * size_of::<u64>())
+    }
+
+    /// How much it is, apart from memory that is `counted` already.
+    fn summary(&self, shown: &mut Shown, counted: &mut RecordBatchMemoryCounter) -> Result<Summary> {
         let sizes = || (0..self.rows.num_rows()).map(|row| self.range(row).len());
         Ok(Summary {
             rows: self.rows.num_rows(),
             elements: sizes().sum(),
             shown: sizes().map(|size| shown.of(size)).sum(),
-            bytes: columns + (self.keys.len() + self.numbers.len()) * size_of::<u64>(),
+            bytes: self.bytes(counted)?,
         })
     }
 

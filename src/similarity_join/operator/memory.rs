@@ -73,12 +73,17 @@ pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
 pub(super) struct MemoryPlan {
     /// How much memory to count elements in.
     pub(super) counters: usize,
+    /// How many bytes of rows to read back at once.
+    pub(super) portion: usize,
     /// Into how many shares the rows are dealt.
     pub(super) shares: usize,
 }
 
 /// The memory to plan with where the pool does not say how much there is.
 const UNKNOWN: usize = 1 << 30;
+
+/// The rows of a portion give each of the most shares enough to write at once, in bytes.
+const PORTION: usize = 64 << 20;
 
 /// A file of each share is open while rows are dealt.
 const MOST_SHARES: usize = 200;
@@ -92,7 +97,7 @@ impl MemoryPlan {
         };
         let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
         let counters = (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements));
-        Self { counters, shares: shares.unwrap_or(MOST_SHARES) }
+        Self { counters, portion: (memory / 16).min(PORTION), shares: shares.unwrap_or(MOST_SHARES) }
     }
 
     /// How much a share takes: a row goes to each share of which it shows an element.

@@ -5,6 +5,7 @@ use datafusion::common::{JoinSide, Result};
 
 use super::index::{Index, narrow, narrow_u64};
 use super::input::Batch;
+use super::memory::MemoryPlan;
 use super::parallel::parallel;
 use super::sets::Sets;
 use super::spill::Spilled;
@@ -85,16 +86,21 @@ impl Order {
         Ok(Self { classes: classes.concat(), shift })
     }
 
-    /// Counts the elements of all rows on disk, on counters that take at most `bytes`.
-    pub(super) async fn of_spilled(spilled: &Spilled, elements: usize, bytes: usize, workers: usize) -> Result<Self> {
-        let fitting = (bytes / size_of::<u32>()).max(2).ilog2();
+    /// Counts the elements of all rows on disk.
+    pub(super) async fn of_spilled(
+        spilled: &Spilled,
+        elements: usize,
+        plan: &MemoryPlan,
+        workers: usize,
+    ) -> Result<Self> {
+        let fitting = (plan.counters / size_of::<u32>()).max(2).ilog2();
         let counters = Self::counters(elements).min(1 << fitting).max(PARTS);
         let shift = u64::BITS - counters.trailing_zeros();
         let counts: Arc<Vec<AtomicU32>> = Arc::new(std::iter::repeat_with(AtomicU32::default).take(counters).collect());
         for side in [JoinSide::Left, JoinSide::Right] {
             let mut batches = spilled.read(side);
             loop {
-                let some = batches.next_some(workers).await?;
+                let some = batches.next_some(plan.portion).await?;
                 if some.is_empty() {
                     break;
                 }

@@ -162,17 +162,20 @@ impl Run {
         // What is taken from now on cannot be spilled any more.
         let reserve = || MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool());
         let reservation = reserve();
-        reservation.try_resize(plan.counters + kept).map_err(|error| {
-            let error = error.strip_backtrace();
-            DataFusionError::ResourcesExhausted(format!(
-                "a similarity join needs {} bytes to count elements: raise the memory limit (--memory, or \
-                 datafusion.runtime.memory_limit); {error}",
-                plan.counters + kept
-            ))
-        })?;
-        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, self.workers()).await?);
-        reservation.try_resize(order.size() + kept)?;
-        let shares = spilled.deal(&order, &self.condition, self.is_self_join, plan.shares, self.workers()).await?;
+        let resize = |bytes| {
+            reservation.try_resize(bytes).map_err(|error| {
+                let error = error.strip_backtrace();
+                DataFusionError::ResourcesExhausted(format!(
+                    "a similarity join needs {bytes} bytes to count elements and deal rows: raise the memory limit (--memory, or \
+                     datafusion.runtime.memory_limit); {error}"
+                ))
+            })
+        };
+        resize(plan.counters + plan.portion + kept)?;
+        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, &plan, self.workers()).await?);
+        resize(order.size() + 2 * plan.portion + kept)?;
+        let shares = spilled.deal(&order, &self.condition, self.is_self_join, &plan, self.workers()).await?;
+        resize(order.size() + kept)?;
         MetricBuilder::new(&self.metrics.all).counter("shares", 0).add(plan.shares);
         // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again.
         let left = matched.is_some().then(|| Arc::clone(&spilled.left));

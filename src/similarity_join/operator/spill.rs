@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{RecordBatch, UInt32Array};
-use datafusion::arrow::compute::take_record_batch;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::compute::interleave_record_batch;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{JoinSide, Result};
 use datafusion::execution::SendableRecordBatchStream;
@@ -14,6 +14,7 @@ use futures::StreamExt;
 use super::condition::{Condition, Shown};
 use super::index::Share;
 use super::input::{Batch, Batches, together};
+use super::memory::MemoryPlan;
 use super::order::Order;
 use super::parallel::parallel;
 use super::prefix::Prefix;
@@ -92,11 +93,13 @@ impl SpillReader {
 }
 
 impl SpillReader {
-    /// The next batches, at most `most` of them; none at the end.
-    pub(super) async fn next_some(&mut self, most: usize) -> Result<Vec<Batch>> {
-        let mut some = Vec::with_capacity(most);
-        while some.len() < most {
+    /// The next batches, so many that they take so many bytes; none at the end.
+    pub(super) async fn next_some(&mut self, bytes: usize) -> Result<Vec<Batch>> {
+        let mut counted = RecordBatchMemoryCounter::new();
+        let (mut some, mut read) = (Vec::new(), 0);
+        while some.is_empty() || read < bytes {
             let Some(batch) = self.next().await? else { break };
+            read += batch.bytes(&mut counted)?;
             some.push(batch);
         }
         Ok(some)
@@ -136,19 +139,19 @@ impl Spilled {
     }
 
     /// Deals the rows into shares: a row goes to the share of each rank that it shows, which is where it meets those that
-    /// show the same. Each share has a file of each side.
+    /// show the same. Each share has a file of each side. At most twice the memory of a portion is taken.
     pub(super) async fn deal(
         &self,
         order: &Arc<Order>,
         condition: &Arc<Condition>,
         is_self_join: bool,
-        shares: usize,
+        plan: &MemoryPlan,
         workers: usize,
     ) -> Result<Self> {
         let shown = |is_left| Shown::new(condition, is_left, is_self_join);
         Ok(Self {
-            left: deal(&self.left, order, shown(true), is_self_join, shares, workers).await?,
-            right: deal(&self.right, order, shown(false), is_self_join, shares, workers).await?,
+            left: deal(&self.left, order, shown(true), is_self_join, plan, workers).await?,
+            right: deal(&self.right, order, shown(false), is_self_join, plan, workers).await?,
         })
     }
 
@@ -179,28 +182,37 @@ async fn deal(
     order: &Arc<Order>,
     shown: Shown,
     is_self_join: bool,
-    shares: usize,
+    plan: &MemoryPlan,
     workers: usize,
 ) -> Result<Arc<Side>> {
-    let spill = side.spill.clone();
+    let (spill, shares) = (side.spill.clone(), plan.shares);
     let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
     let mut postings = vec![0; shares];
     let mut batches = side.read();
     loop {
-        let some = batches.next_some(workers).await?;
+        let some = batches.next_some(plan.portion).await?;
         if some.is_empty() {
             break;
         }
         let (order, shown) = (Arc::clone(order), shown.clone());
         let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, shares);
-        for dealt in parallel(workers, some, deal).await? {
-            for (share, (rows, more)) in dealt.into_iter().enumerate() {
-                postings[share] += more;
-                if rows.num_rows() > 0 {
-                    writers[share].append(&rows)?;
-                }
-            }
+        let dealt = parallel(workers, some, deal).await?;
+        for (share, postings) in postings.iter_mut().enumerate() {
+            *postings += dealt.iter().map(|batch| batch.shares[share].1).sum::<usize>();
         }
+        // A share gets the rows of many batches at once: a few of each would be mostly the heads of messages.
+        let append = move |(share, mut writer): (usize, SpillWriter)| {
+            let batches: Vec<_> = dealt.iter().map(|batch| &batch.rows).collect();
+            let mut rows = Vec::new();
+            for (batch, dealt) in dealt.iter().enumerate() {
+                rows.extend(dealt.shares[share].0.iter().map(|row| (batch, *row as usize)));
+            }
+            if !rows.is_empty() {
+                writer.append(&interleave_record_batch(&batches, &rows)?)?;
+            }
+            Ok(writer)
+        };
+        writers = parallel(workers, writers.into_iter().enumerate().collect(), append).await?;
     }
     // A share without rows still has a file: an empty batch.
     let empty = RecordBatch::new_empty(Arc::clone(spill.schema()));
@@ -212,14 +224,14 @@ async fn deal(
     Ok(Arc::new(Side { files, spill, postings }))
 }
 
-/// The rows of a batch by share, and how many elements of the share they show.
-fn deal_batch(
-    batch: &Batch,
-    order: &Order,
-    mut shown: Shown,
-    is_self_join: bool,
-    shares: usize,
-) -> Result<Vec<(RecordBatch, usize)>> {
+/// The rows of a batch by share.
+struct Dealt {
+    rows: RecordBatch,
+    /// The rows of each share, and how many elements of the share they show.
+    shares: Vec<(Vec<u32>, usize)>,
+}
+
+fn deal_batch(batch: &Batch, order: &Order, mut shown: Shown, is_self_join: bool, shares: usize) -> Result<Dealt> {
     let mut prefix = Prefix::default();
     let mut dealt: Vec<(Vec<u32>, usize)> = vec![(Vec::new(), 0); shares];
     for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
@@ -239,7 +251,5 @@ fn deal_batch(
             }
         }
     }
-    let spilled = batch.to_spilled()?;
-    let take = |(rows, postings)| Ok((take_record_batch(&spilled, &UInt32Array::from(rows))?, postings));
-    dealt.into_iter().map(take).collect()
+    Ok(Dealt { rows: batch.to_spilled()?, shares: dealt })
 }
