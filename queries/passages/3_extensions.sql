@@ -12,8 +12,8 @@ diagonals AS (
     SELECT DISTINCT doc_a, doc_b, sent_b - sent_a AS diagonal FROM seeds
 ),
 near AS (
-    SELECT DISTINCT doc_a, doc_b, diagonal + off AS diagonal
-    FROM diagonals CROSS JOIN (SELECT CAST(unnest(range(-$max_gap, $max_gap + 1)) AS INT) AS off)
+    SELECT DISTINCT doc_a, doc_b, diagonal + CAST(off AS INT) AS diagonal
+    FROM (SELECT *, unnest(range(-$max_gap, $max_gap + 1)) AS off FROM diagonals)
 )
 SELECT near.doc_a, a.sent AS sent_a, near.doc_b, b.sent AS sent_b, matches.similarity, weights.weight
 FROM near

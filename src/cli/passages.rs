@@ -116,6 +116,7 @@ impl Passages {
                 query::PASSAGES_SEEDS,
                 query::PASSAGES_EXTENSIONS,
                 query::PASSAGES_RUNS,
+                query::PASSAGES_LOCATED,
                 query::PASSAGES,
             ];
             let seeds = ("pairs", query::PASSAGES_SEEDS);

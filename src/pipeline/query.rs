@@ -72,7 +72,8 @@ queries! {
     PASSAGES_SEEDS = "passages/2_seeds.sql";
     PASSAGES_EXTENSIONS = "passages/3_extensions.sql";
     PASSAGES_RUNS = "passages/4_runs.sql";
-    PASSAGES = "passages/5_passages.sql";
+    PASSAGES_LOCATED = "passages/5_located.sql";
+    PASSAGES = "passages/6_passages.sql";
     EDITED_LINKS = "passages_edited/1_links.sql";
     EDITED_SEEDS = "passages_edited/2_seeds.sql";
     EDITED_RUNS = "passages_edited/3_runs.sql";

@@ -9,7 +9,6 @@ mod bitmap;
 mod codebook;
 mod document_frequencies;
 mod frequencies;
-mod frequency_table;
 mod frequent_tokens;
 mod i_match;
 mod i_match_ranked;
@@ -66,7 +65,6 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::from(document_frequencies::DocumentFrequencies::default()),
-        AggregateUDF::from(frequency_table::FrequencyTable::default()),
         AggregateUDF::from(frequent_tokens::FrequentTokens::default()),
         AggregateUDF::from(set_frequencies::SetFrequencies::default()),
         AggregateUDF::from(codebook::Codebook::default()),
