@@ -11,9 +11,14 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 /// Operators that go to disk take what they are given, and so do the merges of what sorts put there. In a pool that gives it all
 /// to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have been
 /// served.
+///
+/// Not all memory is reserved. Where the process as a whole takes too much, operators that go to disk have their least share only,
+/// and the others are refused.
 #[derive(Debug)]
 pub(crate) struct SharedPool {
     bytes: usize,
+    /// How much the process may take.
+    of_process: Option<usize>,
     state: Mutex<State>,
 }
 
@@ -42,9 +47,24 @@ fn is_passing(consumer: &MemoryConsumer) -> bool {
 /// The least share, as a part of the pool.
 const LEAST: usize = 16;
 
+/// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
+const FULL: usize = 95;
+const TOO_FULL: usize = 115;
+
 impl SharedPool {
     pub(crate) fn new(bytes: usize) -> Self {
-        Self { bytes, state: Mutex::default() }
+        Self { bytes, of_process: None, state: Mutex::default() }
+    }
+
+    /// The pool of a process that may take so much.
+    pub(crate) fn of_process(bytes: usize, of_process: usize) -> Self {
+        Self { of_process: Some(of_process), ..Self::new(bytes) }
+    }
+
+    /// How much the process takes, in hundredths of what it may; 0 where that is not known.
+    fn taken(&self) -> usize {
+        let Some(most) = self.of_process else { return 0 };
+        memory_stats::memory_stats().map_or(0, |taken| taken.physical_mem.saturating_mul(100) / most.max(1))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -92,16 +112,22 @@ impl MemoryPool for SharedPool {
             self.grow(reservation, additional);
             return Ok(());
         }
+        let taken = self.taken();
         let mut state = self.state();
         let mut left = self.bytes.saturating_sub(state.elastic + state.firm);
         if is_elastic(reservation.consumer()) {
-            let share = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
+            let half = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
+            let share = if taken > FULL { 0 } else { half };
             left = left.min(share.max(self.bytes / LEAST).saturating_sub(reservation.size()));
+        } else if taken > TOO_FULL {
+            left = 0;
         }
         if additional > left {
+            let process =
+                if taken > FULL { format!("; the process takes {taken} % of what it may") } else { String::new() };
             return Err(DataFusionError::ResourcesExhausted(format!(
                 "{} cannot have {additional} bytes more: it has {} bytes, and may have {left} more of the {} bytes that operators \
-                 may reserve",
+                 may reserve{process}",
                 reservation.consumer().name(),
                 reservation.size(),
                 self.bytes
@@ -157,5 +183,18 @@ mod tests {
         sorts[0].try_grow(1200).unwrap();
         drop(passing);
         assert_eq!(pool.reserved(), 2400);
+    }
+
+    #[test]
+    fn a_process_that_takes_too_much_gets_no_more() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::of_process(1600, 1));
+        let sort = MemoryConsumer::new("sort").with_can_spill(true).register(&pool);
+        sort.try_grow(100).unwrap();
+        let refused = sort.try_grow(1).unwrap_err().to_string();
+        assert!(refused.contains("the process takes"), "{refused}");
+        let join = MemoryConsumer::new("join").register(&pool);
+        assert!(join.try_grow(1).is_err());
+        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::of_process(1600, 1 << 50));
+        MemoryConsumer::new("join").register(&pool).try_grow(1600).unwrap();
     }
 }

@@ -47,6 +47,9 @@ const SORT_RESERVATION: usize = 10 << 20;
 /// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
 const BYTES_OF_ROW: usize = 512 << 10;
 
+/// The least memory to which the process can be held: without any rows it takes half as much, or less.
+const LEAST_HELD: usize = 192 << 20;
+
 /// How many capped texts and skipped records are listed on standard error.
 pub(super) const LISTED: usize = 10;
 
@@ -799,7 +802,8 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         let of_sort = pool / 128 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
         // An error names the operators that hold most.
-        runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(SharedPool::new(pool), NAMED_OPERATORS)));
+        let pool = if memory < LEAST_HELD { SharedPool::new(pool) } else { SharedPool::of_process(pool, memory) };
+        runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS)));
     }
     Ok(session(config, runtime.build_arc()?)?)
 }
