@@ -79,6 +79,17 @@ impl Batch {
         Ok(columns + (self.keys.len() + self.numbers.len()) * size_of::<u64>())
     }
 
+    /// How much each row is, where they are alike but for their sets.
+    pub(super) fn summaries(&self, shown: &mut Shown) -> Result<Vec<Summary>> {
+        let of_elements = |elements: usize| elements * size_of::<u64>();
+        let sizes: Vec<usize> = (0..self.rows.num_rows()).map(|row| self.range(row).len()).collect();
+        let of_others = self.bytes(&mut RecordBatchMemoryCounter::new())?;
+        let of_others = of_others.saturating_sub(of_elements(sizes.iter().sum())).div_ceil(sizes.len().max(1));
+        let of =
+            |size| Summary { rows: 1, elements: size, shown: shown.of(size), bytes: of_others + of_elements(size) };
+        Ok(sizes.into_iter().map(of).collect())
+    }
+
     /// How much it is, apart from memory that is `counted` already.
     fn summary(&self, shown: &mut Shown, counted: &mut RecordBatchMemoryCounter) -> Result<Summary> {
         let sizes = || (0..self.rows.num_rows()).map(|row| self.range(row).len());

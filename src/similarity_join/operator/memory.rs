@@ -23,7 +23,7 @@ pub(super) struct Summary {
 
 impl Summary {
     /// How much memory it takes at most to count the elements.
-    pub(super) fn bytes_to_count(&self) -> usize {
+    fn bytes_to_count(&self) -> usize {
         Order::bytes(self.elements)
     }
 
@@ -32,9 +32,12 @@ impl Summary {
     pub(super) fn bytes_to_join(&self, postings: usize) -> usize {
         Sets::bytes(self.rows) + Index::bytes(self.rows, self.shown, postings)
     }
-}
 
-impl Summary {
+    /// How much memory it takes at most to find all pairs by an index, besides the rows and sets.
+    pub(super) fn bytes_to_find(&self) -> usize {
+        self.bytes_to_count().max(self.bytes_to_join(self.shown))
+    }
+
     /// How much memory it takes at most to find the distinct sets and to compare their codes, besides the rows and sets.
     pub(super) fn bytes_to_scan(&self) -> usize {
         Sets::bytes(self.rows) + Scanned::bytes(self.rows) + ENGINE_BYTES
@@ -65,18 +68,23 @@ pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
     // A few columns besides the set, and the offsets of the sets.
     let bytes = rows * 32 + elements * size_of::<u64>();
     let summary = Summary { rows, elements, shown, bytes };
-    (bytes + summary.bytes_to_count().max(summary.bytes_to_join(shown))) as u64
+    (bytes + summary.bytes_to_find()) as u64
 }
 
 /// How to join what does not fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MemoryPlan {
-    /// How much memory to count elements in.
-    pub(super) counters: usize,
     /// How many bytes of rows to read back at once.
     pub(super) portion: usize,
-    /// Into how many shares the rows are dealt.
-    pub(super) shares: usize,
+    /// Into how many shares of the elements to deal the rows, each joined by itself; `None` where blocks of rows, each joined with
+    /// each, are better.
+    pub(super) shares: Option<usize>,
+    /// How much memory to count elements in.
+    pub(super) counters: usize,
+    /// How much memory a share may take: more than was planned, as elements are not spread evenly.
+    pub(super) share: usize,
+    /// How much memory a block may take.
+    pub(super) block: usize,
 }
 
 /// The memory to plan with where the pool does not say how much there is.
@@ -88,19 +96,31 @@ const PORTION: usize = 64 << 20;
 /// A file of each share is open while rows are dealt.
 const MOST_SHARES: usize = 200;
 
+/// Rows that show more than a few elements are copied into most of many shares; blocks hold each row once.
+const MOST_COPIES: f64 = 8.0;
+
 impl MemoryPlan {
-    /// A share should take a third of the memory, as shares are not of one size.
+    /// A share should take a third of the memory, as shares are not of one size; so should two blocks.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
-        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
         let counters = (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements));
-        Self { counters, portion: (memory / 16).min(PORTION), shares: shares.unwrap_or(MOST_SHARES) }
+        let shares = (2..MOST_SHARES)
+            .take_while(|shares| Self::copies(summary, *shares) <= MOST_COPIES)
+            .find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
+        Self { portion: (memory / 16).min(PORTION), shares, counters, share: memory / 2, block: memory / 6 }
     }
 
-    /// How much a share takes: a row goes to each share of which it shows an element.
+    /// In how many of the shares a row is: in each of which it shows an element.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    fn copies(summary: &Summary, shares: usize) -> f64 {
+        let (shares, shown_by_row) = (shares as f64, summary.shown as f64 / summary.rows.max(1) as f64);
+        shares * (1.0 - (1.0 - 1.0 / shares).powf(shown_by_row.max(1.0)))
+    }
+
+    /// How much memory a share takes.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -108,11 +128,9 @@ impl MemoryPlan {
         reason = "an estimate, not negative"
     )]
     fn bytes_of_share(summary: &Summary, shares: usize) -> usize {
-        let shown_by_row = summary.shown as f64 / summary.rows.max(1) as f64;
-        let rows = 1.0 - (1.0 - 1.0 / shares as f64).powf(shown_by_row.max(1.0));
         let of_rows = summary.bytes + summary.bytes_to_join(0);
         let of_postings = (summary.bytes_to_join(summary.shown) - summary.bytes_to_join(0)) / shares;
-        (of_rows as f64 * rows) as usize + of_postings
+        (of_rows as f64 * Self::copies(summary, shares)) as usize / shares + of_postings
     }
 }
 
@@ -124,8 +142,14 @@ mod tests {
     fn less_memory_means_more_shares_up_to_a_limit() {
         let summary = Summary { rows: 1_000_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
         let shares = |memory| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares;
-        assert!(shares(1 << 30) < shares(1 << 28));
-        assert_eq!(shares(0), MOST_SHARES);
-        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, 2);
+        assert!(shares(1 << 30).unwrap() < shares(1 << 29).unwrap());
+        assert_eq!(shares(0), None);
+        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, Some(2));
+    }
+
+    #[test]
+    fn rows_that_show_much_are_not_copied_into_many_shares() {
+        let summary = Summary { rows: 100_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
+        assert_eq!(MemoryPlan::of(&summary, MemoryLimit::Finite(1 << 28)).shares, None);
     }
 }

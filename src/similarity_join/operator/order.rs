@@ -5,7 +5,6 @@ use datafusion::common::{JoinSide, Result};
 
 use super::index::{Index, narrow, narrow_u64};
 use super::input::Batch;
-use super::memory::MemoryPlan;
 use super::parallel::parallel;
 use super::sets::Sets;
 use super::spill::Spilled;
@@ -86,21 +85,23 @@ impl Order {
         Ok(Self { classes: classes.concat(), shift })
     }
 
-    /// Counts the elements of all rows on disk.
+    /// Counts the elements of all rows on disk, so many, with so many bytes of counters; of the rows, so many bytes are read at
+    /// once.
     pub(super) async fn of_spilled(
         spilled: &Spilled,
         elements: usize,
-        plan: &MemoryPlan,
+        counters: usize,
+        portion: usize,
         workers: usize,
     ) -> Result<Self> {
-        let fitting = (plan.counters / size_of::<u32>()).max(2).ilog2();
+        let fitting = (counters / size_of::<u32>()).max(2).ilog2();
         let counters = Self::counters(elements).min(1 << fitting).max(PARTS);
         let shift = u64::BITS - counters.trailing_zeros();
         let counts: Arc<Vec<AtomicU32>> = Arc::new(std::iter::repeat_with(AtomicU32::default).take(counters).collect());
         for side in [JoinSide::Left, JoinSide::Right] {
             let mut batches = spilled.read(side);
             loop {
-                let some = batches.next_some(plan.portion).await?;
+                let some = batches.next_some(portion).await?;
                 if some.is_empty() {
                     break;
                 }
@@ -145,8 +146,11 @@ fn index(counter: u64) -> usize {
     usize::try_from(counter).unwrap_or(usize::MAX)
 }
 
+/// So many classes there are.
+pub(super) const CLASSES: usize = 64;
+
 /// Counts by the third of an octave: 0 for 1, then 1 for 2, up to 63.
-fn class(count: u32) -> u8 {
+pub(super) fn class(count: u32) -> u8 {
     let Some(octave) = count.checked_ilog2() else { return 0 };
     // The count as a number from 2^31 on, by the third roots of 2 and 4.
     let mantissa = count << (31 - octave);

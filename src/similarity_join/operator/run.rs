@@ -1,4 +1,4 @@
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,6 +14,7 @@ use ibid_gpu::Hit;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::blocks::Blocks;
 use super::condition::{Condition, Shown};
 use super::counting::{Counting, Hits};
 use super::index::{Index, Share};
@@ -62,7 +63,17 @@ struct Collected {
     spill: SpillManager,
 }
 
-/// A share of the join, or all of it, with its rows and its index in memory.
+/// What of the join is done with rows that are in memory at once.
+enum Round {
+    /// All of it.
+    All,
+    /// A share of the elements, in the order of all.
+    Share(Share, Arc<Order>),
+    /// A block with another one, or with itself.
+    Blocks { is_same: bool },
+}
+
+/// A round of the join, with its rows and its index in memory.
 struct Joining {
     batches: Arc<Batches>,
     sets: Arc<Sets>,
@@ -97,7 +108,7 @@ impl Run {
         summary += of_right;
         let to_join = match self.condition.scan {
             Some(_) => summary.bytes_to_scan(),
-            None => summary.bytes_to_count().max(summary.bytes_to_join(summary.shown)),
+            None => summary.bytes_to_find(),
         };
         let is_spilled = left.is_spilled() || right.is_spilled();
         if !is_spilled && reservation.try_grow(to_join + Matched::bytes(matched.as_deref())).is_ok() {
@@ -138,7 +149,7 @@ impl Run {
         reservation: Arc<MemoryReservation>,
     ) -> Result<()> {
         let batches = Batches::of(left.held, right.held);
-        let joining = self.index(batches, None, Share::ALL, &reservation).await?;
+        let joining = self.index(batches, Round::All, &reservation).await?;
         let batches = Arc::clone(&joining.batches);
         self.search(joining, matched.as_ref()).await?;
         if let Some(matched) = matched {
@@ -159,33 +170,38 @@ impl Run {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
         let kept = Matched::bytes(matched.as_deref());
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
-        // What is taken from now on cannot be spilled any more.
-        let reserve = || MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool());
-        let reservation = reserve();
-        let resize = |bytes| {
-            reservation.try_resize(bytes).map_err(|error| {
-                let error = error.strip_backtrace();
-                DataFusionError::ResourcesExhausted(format!(
-                    "a similarity join needs {bytes} bytes to count elements and deal rows: raise the memory limit (--memory, or \
-                     datafusion.runtime.memory_limit); {error}"
-                ))
-            })
-        };
-        resize(plan.counters + plan.portion + kept)?;
-        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, &plan, self.workers()).await?);
-        resize(order.size() + 2 * plan.portion + kept)?;
-        let shares = spilled.deal(&order, &self.condition, self.is_self_join, &plan, self.workers()).await?;
-        resize(order.size() + kept)?;
-        MetricBuilder::new(&self.metrics.all).counter("shares", 0).add(plan.shares);
-        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again.
+        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again once rows are dealt.
         let left = matched.is_some().then(|| Arc::clone(&spilled.left));
-        drop(spilled);
-        for number in 0..plan.shares {
-            let share = Share { number, of: plan.shares };
-            let reservation = reserve();
-            let batches = self.load(&shares, share, &reservation).await?;
-            let joining = self.index(batches, Some(Arc::clone(&order)), share, &reservation).await?;
-            self.search(joining, matched.as_ref()).await?;
+        // What is taken from now on cannot be spilled any more.
+        let reservation = self.reserve();
+        let resize = |bytes| {
+            let what = format!("needs {bytes} bytes to deal rows");
+            reservation.try_resize(bytes).map_err(|error| too_little(&what, &error))
+        };
+        let (condition, is_self_join, workers) = (&self.condition, self.is_self_join, self.workers());
+        let mut dealt = None;
+        if let Some(shares) = plan.shares {
+            resize(plan.counters + plan.portion + kept)?;
+            let order = Order::of_spilled(&spilled, summary.elements, plan.counters, plan.portion, workers).await?;
+            let order = Arc::new(order);
+            resize(order.size() + 2 * plan.portion + kept)?;
+            let parts = spilled.deal(&order, condition, is_self_join, shares, plan.portion, workers).await?;
+            if (0..shares).all(|share| parts.of_share(share).bytes() <= plan.share) {
+                resize(order.size() + kept)?;
+                dealt = Some((parts, order, shares));
+            }
+        }
+        if let Some((parts, order, shares)) = dealt {
+            drop(spilled);
+            self.join_shares(&parts, &order, shares, matched.as_ref()).await?;
+        } else {
+            // A portion may be of one block, and what is made of it takes some times as much.
+            let portion = plan.block / 8;
+            resize(2 * portion + kept)?;
+            let blocks = Blocks::of(&spilled, condition, is_self_join, plan.block, portion, workers).await?;
+            resize(kept)?;
+            drop(spilled);
+            self.join_blocks(&blocks, matched.as_ref()).await?;
         }
         if let (Some(left), Some(matched)) = (left, matched) {
             let mut batches = left.read();
@@ -196,50 +212,94 @@ impl Run {
         Ok(())
     }
 
-    /// Reads a share back.
-    async fn load(&self, shares: &Spilled, share: Share, reservation: &MemoryReservation) -> Result<Batches> {
-        let too_much = |error: DataFusionError| {
-            DataFusionError::ResourcesExhausted(format!(
-                "all rows with some elements in common must be in memory at once in a similarity join, here share {} of \
-                 {}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
-                share.number + 1,
-                share.of,
-                error.strip_backtrace()
-            ))
+    /// Joins shares, one after the other.
+    async fn join_shares(
+        self: &Arc<Self>,
+        dealt: &Spilled,
+        order: &Arc<Order>,
+        shares: usize,
+        matched: Option<&Arc<Matched>>,
+    ) -> Result<()> {
+        MetricBuilder::new(&self.metrics.all).counter("shares", 0).add(shares);
+        for number in 0..shares {
+            let file = number..number + 1;
+            let files = (file.clone(), (!self.is_self_join).then_some(file));
+            let round = Round::Share(Share { number, of: shares }, Arc::clone(order));
+            self.join_round(dealt, files, round, matched).await?;
+        }
+        Ok(())
+    }
+
+    /// Joins blocks, one with the other.
+    async fn join_blocks(self: &Arc<Self>, blocks: &Blocks, matched: Option<&Arc<Matched>>) -> Result<()> {
+        let pairs = blocks.pairs(&self.condition, self.is_self_join);
+        MetricBuilder::new(&self.metrics.all).counter("blocks", 0).add(blocks.left.len() + blocks.right.len());
+        MetricBuilder::new(&self.metrics.all).counter("pairs_of_blocks", 0).add(pairs.len());
+        for files in pairs {
+            let round = Round::Blocks { is_same: files.1.is_none() };
+            self.join_round(&blocks.spilled, files, round, matched).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads rows back, those of some files of the left side and of the right one, and joins them.
+    async fn join_round(
+        self: &Arc<Self>,
+        spilled: &Spilled,
+        (left, right): (Range<usize>, Option<Range<usize>>),
+        round: Round,
+        matched: Option<&Arc<Matched>>,
+    ) -> Result<()> {
+        let too_much = |error: DataFusionError| match &round {
+            Round::Share(Share { number, of }, _) => too_little(
+                &format!("needs all rows with some elements in common in memory, here share {} of {of}", number + 1),
+                &error,
+            ),
+            _ => too_little("needs two blocks of rows in memory", &error),
         };
+        let reservation = self.reserve();
         let batch_size = self.context.session_config().batch_size();
         let read = |bytes| reservation.try_grow(bytes).map_err(too_much);
-        let batches = shares.load(share.number, self.is_self_join, batch_size, read).await?;
-        let summary = batches.summary(&self.condition, self.is_self_join)?;
-        let bytes = summary.bytes + summary.bytes_to_join(shares.postings(share.number));
-        reservation.try_resize(bytes).map_err(too_much)?;
-        Ok(batches)
+        let batches = spilled.load(left, right, batch_size, read).await?;
+        let summary = batches.summary(&self.condition, self.is_self_join_of(&round))?;
+        let to_find = match &round {
+            Round::Share(share, _) => summary.bytes_to_join(spilled.of_share(share.number).postings),
+            _ => summary.bytes_to_find(),
+        };
+        reservation.try_resize(summary.bytes + to_find).map_err(too_much)?;
+        let joining = self.index(batches, round, &reservation).await?;
+        self.search(joining, matched).await
+    }
+
+    fn is_self_join_of(&self, round: &Round) -> bool {
+        match round {
+            Round::Blocks { is_same } => *is_same,
+            _ => self.is_self_join,
+        }
+    }
+
+    fn reserve(&self) -> MemoryReservation {
+        MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool())
     }
 
     /// Makes the index of rows for which memory is reserved.
-    async fn index(
-        &self,
-        batches: Batches,
-        order: Option<Arc<Order>>,
-        share: Share,
-        reservation: &MemoryReservation,
-    ) -> Result<Joining> {
+    async fn index(&self, batches: Batches, round: Round, reservation: &MemoryReservation) -> Result<Joining> {
         let _timer = self.metrics.build_time.timer();
         let batches = Arc::new(batches);
-        let sets = Arc::new(Sets::of(&batches, self.is_self_join, self.workers()).await?);
-        if let Some(scan) = self.condition.scan.filter(|_| share.of == 1) {
+        let workers = self.workers();
+        let sets = Arc::new(Sets::of(&batches, self.is_self_join_of(&round), workers).await?);
+        if let (Some(scan), Round::All) = (self.condition.scan, &round) {
             self.metrics.memory.set_max(reservation.size());
-            let scanned = Scanned::of(&sets, &self.condition, scan, self.workers()).await?;
+            let scanned = Scanned::of(&sets, &self.condition, scan, workers).await?;
             let required = Required::new(&self.condition, &sets);
             let index = Index::without_groups(None);
             let work = WorkList::new(tasks(&sets, &index));
             return Ok(Joining { work, required, batches, sets, index, scanned: Some(scanned) });
         }
-        let order = match order {
-            Some(order) => order,
-            None => Arc::new(Order::of(&sets, self.workers()).await?),
+        let (share, order) = match round {
+            Round::Share(share, order) => (share, order),
+            _ => (Share::ALL, Arc::new(Order::of(&sets, workers).await?)),
         };
-        let workers = self.workers();
         let is_counting = share.of == 1
             && Counting::applies(&self.condition, &sets)
             && reservation.try_grow(Counting::bytes(&sets, workers)).is_ok();
@@ -311,6 +371,13 @@ impl Run {
     }
 }
 
+fn too_little(what: &str, error: &DataFusionError) -> DataFusionError {
+    DataFusionError::ResourcesExhausted(format!(
+        "a similarity join {what}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
+        error.strip_backtrace()
+    ))
+}
+
 impl Collected {
     fn summary(&self) -> Summary {
         self.held.iter().map(|held| held.summary).sum()
@@ -326,7 +393,7 @@ impl Collected {
             held.spill().await?;
             files.extend(held.finish()?);
         }
-        Ok(Arc::new(Side { files, spill: self.spill, postings: Vec::new() }))
+        Ok(Arc::new(Side { files, spill: self.spill, shares: Vec::new() }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where the rows do not fit into memory: on disk, and dealt into shares that do.
 
+use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
@@ -14,7 +15,7 @@ use futures::StreamExt;
 use super::condition::{Condition, Shown};
 use super::index::Share;
 use super::input::{Batch, Batches, together};
-use super::memory::MemoryPlan;
+use super::memory::Summary;
 use super::order::Order;
 use super::parallel::parallel;
 use super::prefix::Prefix;
@@ -55,8 +56,30 @@ pub(super) struct Spilled {
 pub(super) struct Side {
     pub(super) files: Vec<Arc<dyn SpillFile>>,
     pub(super) spill: SpillManager,
-    /// Of shares: how many elements of a share are shown in it.
-    pub(super) postings: Vec<usize>,
+    /// Of shares: how much each is.
+    pub(super) shares: Vec<OfShare>,
+}
+
+/// How much of a side is in a share.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OfShare {
+    summary: Summary,
+    /// How many elements of the share are shown in it.
+    pub(super) postings: usize,
+}
+
+impl OfShare {
+    /// How much memory it takes, with all that is made of it.
+    pub(super) fn bytes(&self) -> usize {
+        self.summary.bytes + self.summary.bytes_to_join(self.postings)
+    }
+}
+
+impl AddAssign for OfShare {
+    fn add_assign(&mut self, more: Self) {
+        self.summary += more.summary;
+        self.postings += more.postings;
+    }
 }
 
 /// Reads batches back, one file after the other.
@@ -112,18 +135,20 @@ impl Side {
         SpillReader { side: Arc::clone(self), next_file: 0, stream: None, rows: 0 }
     }
 
-    /// The rows of the file of a share, in batches of at least `enough` rows; `read` is told how many bytes come.
-    async fn load(&self, share: usize, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
+    /// The rows of some files, in batches of at least `enough` rows; `read` is told how many bytes come.
+    async fn load(&self, files: Range<usize>, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
         let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
         let mut counted = RecordBatchMemoryCounter::new();
-        let mut stream = self.spill.read_spill_as_stream(Arc::clone(&self.files[share]), None)?;
-        while let Some(batch) = stream.next().await.transpose()? {
-            read(counted.count_batch(&batch))?;
-            rows += batch.num_rows();
-            small.push(batch);
-            if rows >= enough {
-                batches.push(Batch::from_spilled(&together(self.spill.schema(), &std::mem::take(&mut small))?)?);
-                rows = 0;
+        for file in &self.files[files] {
+            let mut stream = self.spill.read_spill_as_stream(Arc::clone(file), None)?;
+            while let Some(batch) = stream.next().await.transpose()? {
+                read(counted.count_batch(&batch))?;
+                rows += batch.num_rows();
+                small.push(batch);
+                if rows >= enough {
+                    batches.push(Batch::from_spilled(&together(self.spill.schema(), &std::mem::take(&mut small))?)?);
+                    rows = 0;
+                }
             }
         }
         if rows > 0 {
@@ -145,33 +170,36 @@ impl Spilled {
         order: &Arc<Order>,
         condition: &Arc<Condition>,
         is_self_join: bool,
-        plan: &MemoryPlan,
+        shares: usize,
+        portion: usize,
         workers: usize,
     ) -> Result<Self> {
-        let shown = |is_left| Shown::new(condition, is_left, is_self_join);
-        Ok(Self {
-            left: deal(&self.left, order, shown(true), is_self_join, plan, workers).await?,
-            right: deal(&self.right, order, shown(false), is_self_join, plan, workers).await?,
-        })
+        let dealt = async |side, is_left| {
+            let shown = Shown::new(condition, is_left, is_self_join);
+            deal(side, order, shown, is_self_join, shares, portion, workers).await
+        };
+        Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }
 
-    /// How many elements of a share are shown in it.
-    pub(super) fn postings(&self, share: usize) -> usize {
-        [&self.left, &self.right].iter().filter_map(|side| side.postings.get(share)).sum()
+    /// How much a share is.
+    pub(super) fn of_share(&self, share: usize) -> OfShare {
+        let mut both = OfShare::default();
+        [&self.left, &self.right].iter().filter_map(|side| side.shares.get(share)).for_each(|more| both += *more);
+        both
     }
 
-    /// The rows of a share; `read` is told how many bytes come.
+    /// The rows of some files of the left side, and of some of the right one; `read` is told how many bytes come.
     pub(super) async fn load(
         &self,
-        share: usize,
-        is_self_join: bool,
+        left: Range<usize>,
+        right: Option<Range<usize>>,
         enough: usize,
         read: impl Fn(usize) -> Result<()>,
     ) -> Result<Batches> {
-        let mut all = self.left.load(share, enough, &read).await?;
+        let mut all = self.left.load(left, enough, &read).await?;
         let left = all.len();
-        if !is_self_join {
-            all.append(&mut self.right.load(share, enough, &read).await?);
+        if let Some(right) = right {
+            all.append(&mut self.right.load(right, enough, &read).await?);
         }
         Ok(Batches { all, left })
     }
@@ -182,33 +210,29 @@ async fn deal(
     order: &Arc<Order>,
     shown: Shown,
     is_self_join: bool,
-    plan: &MemoryPlan,
+    shares: usize,
+    portion: usize,
     workers: usize,
 ) -> Result<Arc<Side>> {
-    let (spill, shares) = (side.spill.clone(), plan.shares);
+    let spill = side.spill.clone();
     let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
-    let mut postings = vec![0; shares];
+    let mut of_shares = vec![OfShare::default(); shares];
     let mut batches = side.read();
     loop {
-        let some = batches.next_some(plan.portion).await?;
+        let some = batches.next_some(portion).await?;
         if some.is_empty() {
             break;
         }
         let (order, shown) = (Arc::clone(order), shown.clone());
         let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, shares);
         let dealt = parallel(workers, some, deal).await?;
-        for (share, postings) in postings.iter_mut().enumerate() {
-            *postings += dealt.iter().map(|batch| batch.shares[share].1).sum::<usize>();
+        for (share, of_share) in of_shares.iter_mut().enumerate() {
+            dealt.iter().for_each(|batch| *of_share += batch.shares[share].1);
         }
         // A share gets the rows of many batches at once: a few of each would be mostly the heads of messages.
         let append = move |(share, mut writer): (usize, SpillWriter)| {
-            let batches: Vec<_> = dealt.iter().map(|batch| &batch.rows).collect();
-            let mut rows = Vec::new();
-            for (batch, dealt) in dealt.iter().enumerate() {
-                rows.extend(dealt.shares[share].0.iter().map(|row| (batch, *row as usize)));
-            }
-            if !rows.is_empty() {
-                writer.append(&interleave_record_batch(&batches, &rows)?)?;
+            if let Some(rows) = gather(dealt.iter().map(|batch| (&batch.rows, &batch.shares[share].0)))? {
+                writer.append(&rows)?;
             }
             Ok(writer)
         };
@@ -221,33 +245,44 @@ async fn deal(
         writer.append(&empty)?;
         files.extend(writer.finish()?);
     }
-    Ok(Arc::new(Side { files, spill, postings }))
+    Ok(Arc::new(Side { files, spill, shares: of_shares }))
+}
+
+/// Some rows of some batches, as one batch; `None` if there are none.
+pub(super) fn gather<'a>(
+    parts: impl Iterator<Item = (&'a RecordBatch, &'a Vec<usize>)>,
+) -> Result<Option<RecordBatch>> {
+    let (mut batches, mut rows) = (Vec::new(), Vec::new());
+    for (batch, of_batch) in parts.filter(|(_, rows)| !rows.is_empty()) {
+        rows.extend(of_batch.iter().map(|row| (batches.len(), *row)));
+        batches.push(batch);
+    }
+    Ok(if rows.is_empty() { None } else { Some(interleave_record_batch(&batches, &rows)?) })
 }
 
 /// The rows of a batch by share.
 struct Dealt {
     rows: RecordBatch,
-    /// The rows of each share, and how many elements of the share they show.
-    shares: Vec<(Vec<u32>, usize)>,
+    /// The rows of each share, and how much they are.
+    shares: Vec<(Vec<usize>, OfShare)>,
 }
 
 fn deal_batch(batch: &Batch, order: &Order, mut shown: Shown, is_self_join: bool, shares: usize) -> Result<Dealt> {
     let mut prefix = Prefix::default();
-    let mut dealt: Vec<(Vec<u32>, usize)> = vec![(Vec::new(), 0); shares];
-    for (row, number) in (0..batch.rows.num_rows()).zip(0_u32..) {
-        let elements = &batch.elements()[batch.range(row)];
-        let shown = shown.of(elements.len());
-        if shown == 0 {
+    let mut dealt = vec![(Vec::new(), OfShare::default()); shares];
+    for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
+        if summary.shown == 0 {
             // Nothing matches it, not even itself.
             continue;
         }
-        prefix.find(elements, batch.key(row), shown, order);
-        prefix.ranks.iter().for_each(|rank| dealt[Share::of_rank(*rank, shares)].1 += 1);
+        prefix.find(&batch.elements()[batch.range(row)], batch.key(row), summary.shown, order);
+        prefix.ranks.iter().for_each(|rank| dealt[Share::of_rank(*rank, shares)].1.postings += 1);
         let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
         for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
-            let rows = &mut dealt[share].0;
-            if rows.last() != Some(&number) {
-                rows.push(number);
+            let (rows, of_share) = &mut dealt[share];
+            if rows.last() != Some(&row) {
+                rows.push(row);
+                of_share.summary += summary;
             }
         }
     }

@@ -8,10 +8,11 @@ use std::sync::{Arc, LazyLock};
 use arrow::array::{
     Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int32Array, ListArray, RecordBatch, StructArray,
 };
+use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Float64Type, Int32Type};
-use datafusion_common::{Result, ScalarValue, exec_datafusion_err, plan_err};
+use datafusion_common::{Result, ScalarValue, exec_datafusion_err, exec_err, plan_err};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
-use datafusion_expr::{Accumulator, AggregateUDFImpl, Documentation, Signature, Volatility};
+use datafusion_expr::{Accumulator, AggregateUDFImpl, Documentation, EmitTo, GroupsAccumulator, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use crate::arguments::{constant_integer, one_list};
@@ -117,20 +118,15 @@ impl AggregateUDFImpl for Diagonals {
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        let parameter = |from_end: usize, name: &str, range: std::ops::RangeInclusive<i64>| {
-            // A constant needs no rows to be known.
-            let no_rows = RecordBatch::new_empty(Arc::new(args.schema.clone()));
-            let value = args.exprs[args.exprs.len() - from_end].evaluate(&no_rows)?;
-            let n = constant_integer("diagonals", name, &value, range)?;
-            i32::try_from(n).map_err(|e| exec_datafusion_err!("diagonals: {name} = {n}: {e}"))
-        };
-        Ok(Box::new(Points {
-            rules: Rules {
-                min_sentences: parameter(2, "min_sentences", 1..=i64::from(i32::MAX))?,
-                max_gap: parameter(1, "max_gap", 0..=1000)?,
-            },
-            points: Vec::new(),
-        }))
+        Ok(Box::new(Points { rules: Rules::of(&args)?, points: Vec::new() }))
+    }
+
+    fn groups_accumulator_supported(&self, _: AccumulatorArgs) -> bool {
+        true
+    }
+
+    fn create_groups_accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn GroupsAccumulator>> {
+        Ok(Box::new(GroupedPoints { rules: Rules::of(&args)?, groups: Vec::new(), reserved: 0 }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
@@ -150,6 +146,23 @@ impl AggregateUDFImpl for Diagonals {
 struct Rules {
     min_sentences: i32,
     max_gap: i32,
+}
+
+impl Rules {
+    /// The last two arguments.
+    fn of(args: &AccumulatorArgs) -> Result<Self> {
+        let parameter = |from_end: usize, name: &str, range: std::ops::RangeInclusive<i64>| {
+            // A constant needs no rows to be known.
+            let no_rows = RecordBatch::new_empty(Arc::new(args.schema.clone()));
+            let value = args.exprs[args.exprs.len() - from_end].evaluate(&no_rows)?;
+            let n = constant_integer("diagonals", name, &value, range)?;
+            i32::try_from(n).map_err(|e| exec_datafusion_err!("diagonals: {name} = {n}: {e}"))
+        };
+        Ok(Self {
+            min_sentences: parameter(2, "min_sentences", 1..=i64::from(i32::MAX))?,
+            max_gap: parameter(1, "max_gap", 0..=1000)?,
+        })
+    }
 }
 
 /// A pair of matching sentences.
@@ -173,7 +186,67 @@ struct Run {
     weight: f64,
 }
 
-/// Collects the pairs of one group.
+/// The pairs that rows of arguments stand for, with the numbers of the rows.
+fn points_of(values: &[ArrayRef]) -> impl Iterator<Item = (usize, Point)> {
+    let (a, b) = (values[0].as_primitive::<Int32Type>(), values[1].as_primitive::<Int32Type>());
+    // The last two are the parameters.
+    let optional = &values[2..values.len() - 2];
+    let similarity = optional.first().map(|array| array.as_primitive::<Float64Type>());
+    let seed = optional.get(1).map(|array| array.as_boolean());
+    let weight = optional.get(2).map(|array| array.as_primitive::<Float64Type>());
+    let number = |array: Option<&Float64Array>, i: usize| match array {
+        Some(array) if array.is_valid(i) => array.value(i),
+        _ => 1.0,
+    };
+    (0..a.len()).filter(move |&i| a.is_valid(i) && b.is_valid(i)).map(move |i| {
+        let seed = seed.is_none_or(|s| s.is_valid(i) && s.value(i));
+        let (similarity, weight) = (number(similarity, i), number(weight, i));
+        (i, Point { a: a.value(i), b: b.value(i), similarity, seed, weight })
+    })
+}
+
+/// The pairs of states, with the numbers of their rows.
+fn points_of_states(states: &[ArrayRef], mut each: impl FnMut(usize, Point)) {
+    let lists: Vec<&ListArray> = states.iter().map(|state| state.as_list::<i32>()).collect();
+    for row in (0..lists[0].len()).filter(|&row| lists[0].is_valid(row)) {
+        let columns: Vec<ArrayRef> = lists.iter().map(|list| list.value(row)).collect();
+        let (a, b) = (columns[0].as_primitive::<Int32Type>(), columns[1].as_primitive::<Int32Type>());
+        let (similarity, seed) = (columns[2].as_primitive::<Float64Type>(), columns[3].as_boolean());
+        let weight = columns[4].as_primitive::<Float64Type>();
+        for i in 0..a.len() {
+            let (similarity, seed, weight) = (similarity.value(i), seed.value(i), weight.value(i));
+            each(row, Point { a: a.value(i), b: b.value(i), similarity, seed, weight });
+        }
+    }
+}
+
+/// The columns of pairs in the accumulator's state.
+fn state_columns<'a>(points: impl Iterator<Item = &'a Point> + Clone) -> [ArrayRef; 5] {
+    [
+        Arc::new(Int32Array::from_iter_values(points.clone().map(|p| p.a))),
+        Arc::new(Int32Array::from_iter_values(points.clone().map(|p| p.b))),
+        Arc::new(Float64Array::from_iter_values(points.clone().map(|p| p.similarity))),
+        Arc::new(points.clone().map(|p| Some(p.seed)).collect::<BooleanArray>()),
+        Arc::new(Float64Array::from_iter_values(points.map(|p| p.weight))),
+    ]
+}
+
+fn runs_column(runs: &[Run]) -> Result<ArrayRef> {
+    let int = |of: fn(&Run) -> i32| -> ArrayRef { Arc::new(runs.iter().map(of).collect::<Int32Array>()) };
+    let columns = vec![
+        int(|run| run.a.0),
+        int(|run| run.a.1),
+        int(|run| run.b.0),
+        int(|run| run.b.1),
+        int(|run| run.sentences),
+        int(|run| run.gaps),
+        Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.similarity))),
+        Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.weight))),
+    ];
+    Ok(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))
+}
+
+/// Collects the pairs of one group, or of a frame.
 #[derive(Debug)]
 struct Points {
     rules: Rules,
@@ -182,23 +255,7 @@ struct Points {
 
 impl Accumulator for Points {
     fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let (a, b) = (values[0].as_primitive::<Int32Type>(), values[1].as_primitive::<Int32Type>());
-        // The last two are the parameters.
-        let optional = &values[2..values.len() - 2];
-        let similarity = optional.first().map(|array| array.as_primitive::<Float64Type>());
-        let seed = optional.get(1).map(|array| array.as_boolean());
-        let weight = optional.get(2).map(|array| array.as_primitive::<Float64Type>());
-        let number = |array: Option<&Float64Array>, i: usize| match array {
-            Some(array) if array.is_valid(i) => array.value(i),
-            _ => 1.0,
-        };
-        self.points.extend((0..a.len()).filter(|&i| a.is_valid(i) && b.is_valid(i)).map(|i| Point {
-            a: a.value(i),
-            b: b.value(i),
-            similarity: number(similarity, i),
-            seed: seed.is_none_or(|s| s.is_valid(i) && s.value(i)),
-            weight: number(weight, i),
-        }));
+        self.points.extend(points_of(values).map(|(_, point)| point));
         Ok(())
     }
 
@@ -208,26 +265,13 @@ impl Accumulator for Points {
 
     /// Rows leave a frame in the order in which they came.
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
-        let (a, b) = (&values[0], &values[1]);
-        let leaving = (0..a.len()).filter(|&i| a.is_valid(i) && b.is_valid(i)).count();
+        let leaving = points_of(values).count();
         self.points.drain(..leaving.min(self.points.len()));
         Ok(())
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let runs = find_runs(&self.points, self.rules);
-        let int = |of: fn(&Run) -> i32| -> ArrayRef { Arc::new(runs.iter().map(of).collect::<Int32Array>()) };
-        let columns = vec![
-            int(|run| run.a.0),
-            int(|run| run.a.1),
-            int(|run| run.b.0),
-            int(|run| run.b.1),
-            int(|run| run.sentences),
-            int(|run| run.gaps),
-            Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.similarity))),
-            Arc::new(Float64Array::from_iter_values(runs.iter().map(|run| run.weight))),
-        ];
-        one_list(Arc::new(StructArray::try_new(RUN_FIELDS.clone(), columns, None)?))
+        one_list(runs_column(&find_runs(&self.points, self.rules))?)
     }
 
     fn size(&self) -> usize {
@@ -235,33 +279,96 @@ impl Accumulator for Points {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        let points = &self.points;
-        let columns: [ArrayRef; 5] = [
-            Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.a))),
-            Arc::new(Int32Array::from_iter_values(points.iter().map(|p| p.b))),
-            Arc::new(Float64Array::from_iter_values(points.iter().map(|p| p.similarity))),
-            Arc::new(points.iter().map(|p| Some(p.seed)).collect::<BooleanArray>()),
-            Arc::new(Float64Array::from_iter_values(points.iter().map(|p| p.weight))),
-        ];
-        columns.into_iter().map(one_list).collect()
+        state_columns(self.points.iter()).into_iter().map(one_list).collect()
     }
 
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        let lists: Vec<&ListArray> = states.iter().map(|state| state.as_list::<i32>()).collect();
-        for row in (0..lists[0].len()).filter(|&row| lists[0].is_valid(row)) {
-            let columns: Vec<ArrayRef> = lists.iter().map(|list| list.value(row)).collect();
-            let (a, b) = (columns[0].as_primitive::<Int32Type>(), columns[1].as_primitive::<Int32Type>());
-            let (similarity, seed) = (columns[2].as_primitive::<Float64Type>(), columns[3].as_boolean());
-            let weight = columns[4].as_primitive::<Float64Type>();
-            self.points.extend((0..a.len()).map(|i| Point {
-                a: a.value(i),
-                b: b.value(i),
-                similarity: similarity.value(i),
-                seed: seed.value(i),
-                weight: weight.value(i),
-            }));
+        points_of_states(states, |_, point| self.points.push(point));
+        Ok(())
+    }
+}
+
+/// Collects the pairs of all groups, and gives what is made of them as one array, not as one for each group.
+#[derive(Debug)]
+struct GroupedPoints {
+    rules: Rules,
+    groups: Vec<Vec<Point>>,
+    /// How many pairs the groups have room for.
+    reserved: usize,
+}
+
+impl GroupedPoints {
+    fn push(&mut self, group: usize, point: Point) {
+        let points = &mut self.groups[group];
+        let before = points.capacity();
+        points.push(point);
+        self.reserved += points.capacity() - before;
+    }
+
+    fn take(&mut self, emit_to: EmitTo) -> Vec<Vec<Point>> {
+        let groups = emit_to.take_needed(&mut self.groups);
+        self.reserved -= groups.iter().map(Vec::capacity).sum::<usize>();
+        groups
+    }
+}
+
+/// A list of `items` for each of the lengths.
+fn lists(lengths: &[usize], items: ArrayRef) -> Result<ArrayRef> {
+    if i32::try_from(items.len()).is_err() {
+        return exec_err!("diagonals: {} pairs at once; raise the number of partitions", items.len());
+    }
+    let field = Arc::new(Field::new_list_field(items.data_type().clone(), true));
+    Ok(Arc::new(ListArray::try_new(field, OffsetBuffer::from_lengths(lengths.iter().copied()), items, None)?))
+}
+
+impl GroupsAccumulator for GroupedPoints {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        opt_filter: Option<&BooleanArray>,
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.groups.resize_with(total_num_groups, Vec::new);
+        for (row, point) in points_of(values) {
+            if opt_filter.is_none_or(|wanted| wanted.is_valid(row) && wanted.value(row)) {
+                self.push(group_indices[row], point);
+            }
         }
         Ok(())
+    }
+
+    fn merge_batch(&mut self, values: &[ArrayRef], group_indices: &[usize], total_num_groups: usize) -> Result<()> {
+        self.groups.resize_with(total_num_groups, Vec::new);
+        points_of_states(values, |row, point| self.push(group_indices[row], point));
+        Ok(())
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let (mut runs, mut lengths) = (Vec::new(), Vec::new());
+        for points in self.take(emit_to) {
+            let of_group = find_runs(&points, self.rules);
+            lengths.push(of_group.len());
+            runs.extend(of_group);
+        }
+        lists(&lengths, runs_column(&runs)?)
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        let groups = self.take(emit_to);
+        let lengths: Vec<usize> = groups.iter().map(Vec::len).collect();
+        state_columns(groups.iter().flatten()).into_iter().map(|column| lists(&lengths, column)).collect()
+    }
+
+    fn convert_to_state(&self, values: &[ArrayRef], opt_filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+        let rows = values[0].len();
+        let mut each = Self { rules: self.rules, groups: Vec::new(), reserved: 0 };
+        each.update_batch(values, &(0..rows).collect::<Vec<_>>(), opt_filter, rows)?;
+        each.state(EmitTo::All)
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.groups.capacity() * size_of::<Vec<Point>>() + self.reserved * size_of::<Point>()
     }
 }
 
@@ -379,6 +486,7 @@ fn run_of(points: &[Point], way: &[usize], chain: &Chain, min_sentences: i32) ->
 mod tests {
     use std::collections::BTreeSet;
 
+    use arrow::array::new_null_array;
     use proptest::prelude::*;
 
     use super::*;
@@ -463,6 +571,37 @@ mod tests {
                 .map(|run| (run.a.0, run.b.0, run.sentences))
                 .collect();
             prop_assert_eq!(ours, paper(&plot, min_sentences));
+        }
+
+        #[test]
+        fn groups_give_what_each_gives_alone(plot in dot_plot(), of in prop::collection::vec(0..4_usize, 60), at in 0..60_usize) {
+            let rules = Rules { min_sentences: 2, max_gap: 1 };
+            let grouped = || GroupedPoints { rules, groups: Vec::new(), reserved: 0 };
+            let mut values = state_columns(plot.iter()).to_vec();
+            values.extend([(); 2].map(|()| new_null_array(&DataType::Int64, plot.len())));
+            let (of, at) = (&of[..plot.len()], at.min(plot.len()));
+            let part = |from: usize, to: usize| values.iter().map(|column| column.slice(from, to - from)).collect::<Vec<_>>();
+            let (mut whole, mut merged, mut converted) = (grouped(), grouped(), grouped());
+            whole.update_batch(&values, of, None, 4).unwrap();
+            for (from, to) in [(0, at), (at, plot.len())] {
+                let mut partial = grouped();
+                partial.update_batch(&part(from, to), &of[from..to], None, 4).unwrap();
+                for groups in [[0, 1], [2, 3]] {
+                    merged.merge_batch(&partial.state(EmitTo::First(2)).unwrap(), &groups, 4).unwrap();
+                }
+            }
+            converted.merge_batch(&whole.convert_to_state(&values, None).unwrap(), of, 4).unwrap();
+            let alone = (0..4).map(|group| {
+                let points: Vec<_> = plot.iter().zip(of).filter(|(_, of)| **of == group).map(|(point, _)| *point).collect();
+                find_runs(&points, rules)
+            });
+            let alone: Vec<_> = alone.collect();
+            let lengths: Vec<_> = alone.iter().map(Vec::len).collect();
+            let expected = lists(&lengths, runs_column(&alone.concat()).unwrap()).unwrap();
+            for mut grouped in [whole, merged, converted] {
+                prop_assert_eq!(&grouped.evaluate(EmitTo::All).unwrap(), &expected);
+                prop_assert_eq!(grouped.reserved, 0);
+            }
         }
 
         #[test]

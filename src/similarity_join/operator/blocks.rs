@@ -1,0 +1,233 @@
+//! Rows on disk that are dealt into blocks, two of which fit into memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::Result;
+use datafusion::execution::spill_file::SpillFile;
+use datafusion::physical_plan::SpillManager;
+
+use super::condition::{Condition, Shown};
+use super::index::narrow;
+use super::input::Batch;
+use super::memory::Summary;
+use super::order::{CLASSES, class};
+use super::parallel::parallel;
+use super::spill::{Side, SpillWriter, Spilled, gather};
+
+/// The rows of both inputs by the size of their sets, so that most blocks need not be joined with most others.
+pub(super) struct Blocks {
+    /// The rows on disk; one side twice where the input was read once.
+    pub(super) spilled: Spilled,
+    pub(super) left: Vec<Block>,
+    pub(super) right: Vec<Block>,
+}
+
+/// Rows with sets of about one size.
+pub(super) struct Block {
+    /// The files of the side that it is in.
+    pub(super) files: Range<usize>,
+    content: Content,
+}
+
+/// What is in a block, or in a part of one.
+#[derive(Debug, Clone, Copy, Default)]
+struct Content {
+    summary: Summary,
+    /// The sizes of the smallest set and of the largest one.
+    smallest: usize,
+    largest: usize,
+}
+
+impl Content {
+    fn with(self, more: Self) -> Self {
+        if self.summary.rows == 0 || more.summary.rows == 0 {
+            return if self.summary.rows == 0 { more } else { self };
+        }
+        let mut summary = self.summary;
+        summary += more.summary;
+        Self { summary, smallest: self.smallest.min(more.smallest), largest: self.largest.max(more.largest) }
+    }
+
+    /// How much memory it takes, with all that is made of it.
+    fn bytes(&self) -> usize {
+        self.summary.bytes + self.summary.bytes_to_find()
+    }
+}
+
+impl Blocks {
+    /// Deals rows into blocks of at most so many bytes, as far as single rows allow; at most twice the memory of a portion is
+    /// taken.
+    pub(super) async fn of(
+        spilled: &Spilled,
+        condition: &Arc<Condition>,
+        is_self_join: bool,
+        bytes: usize,
+        portion: usize,
+        workers: usize,
+    ) -> Result<Self> {
+        let dealt = async |side, is_left| {
+            let shown = Shown::new(condition, is_left, is_self_join);
+            deal(side, shown, bytes, portion, workers).await
+        };
+        let (left_side, left) = dealt(&spilled.left, true).await?;
+        if is_self_join {
+            return Ok(Self {
+                spilled: Spilled { left: Arc::clone(&left_side), right: left_side },
+                left,
+                right: Vec::new(),
+            });
+        }
+        let (right_side, right) = dealt(&spilled.right, false).await?;
+        Ok(Self { spilled: Spilled { left: left_side, right: right_side }, left, right })
+    }
+
+    /// The files of the blocks to join: those of a left and of a right one, or those of one that is joined with itself.
+    pub(super) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(Range<usize>, Option<Range<usize>>)> {
+        let rights = if is_self_join { &self.left } else { &self.right };
+        let mut pairs = Vec::new();
+        for left in &self.left {
+            for right in rights.iter().filter(|right| left.may_match(right, condition)) {
+                let is_same = is_self_join && left.files == right.files;
+                pairs.push((left.files.clone(), (!is_same).then(|| right.files.clone())));
+            }
+        }
+        pairs
+    }
+}
+
+impl Block {
+    /// Whether the sizes of some sets allow a match.
+    fn may_match(&self, right: &Self, condition: &Condition) -> bool {
+        let (a, b) = (&self.content, &right.content);
+        // Measures grow with both sizes or as these come closer, so if any two allow it, then two at the ends do, or two equal ones.
+        let mut sizes =
+            vec![(a.smallest, b.smallest), (a.smallest, b.largest), (a.largest, b.smallest), (a.largest, b.largest)];
+        let equal = a.smallest.max(b.smallest);
+        if equal <= a.largest.min(b.largest) {
+            sizes.push((equal, equal));
+        }
+        sizes.into_iter().any(|(a, b)| condition.required(a, b).is_some())
+    }
+}
+
+/// The blocks of a class of sizes: those that are full, and one that is being filled.
+struct Filling {
+    spill: SpillManager,
+    full: Vec<(Arc<dyn SpillFile>, Content)>,
+    open: Option<(SpillWriter, Content)>,
+}
+
+impl Filling {
+    fn new(spill: &SpillManager) -> Self {
+        Self { spill: spill.clone(), full: Vec::new(), open: None }
+    }
+
+    /// Adds parts of batches.
+    fn fill<'a>(&mut self, parts: impl Iterator<Item = (&'a RecordBatch, &'a Part)>, bytes: usize) -> Result<()> {
+        let (mut rows, mut content) = (Vec::new(), Content::default());
+        for (batch, part) in parts {
+            if content.with(part.content).bytes() > bytes {
+                self.push(&std::mem::take(&mut rows), std::mem::take(&mut content), bytes)?;
+            }
+            rows.push((batch, &part.rows));
+            content = content.with(part.content);
+        }
+        self.push(&rows, content, bytes)
+    }
+
+    fn push(&mut self, rows: &[(&RecordBatch, &Vec<usize>)], content: Content, bytes: usize) -> Result<()> {
+        let Some(rows) = gather(rows.iter().copied())? else { return Ok(()) };
+        if self.open.as_ref().is_some_and(|(_, before)| before.with(content).bytes() > bytes) {
+            self.close()?;
+        }
+        let (writer, before) = match &mut self.open {
+            Some(open) => open,
+            none => none.insert((SpillWriter::try_new(&self.spill)?, Content::default())),
+        };
+        writer.append(&rows)?;
+        *before = before.with(content);
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some((writer, content)) = self.open.take() {
+            self.full.extend(writer.finish()?.map(|file| (file, content)));
+        }
+        Ok(())
+    }
+}
+
+async fn deal(
+    side: &Arc<Side>,
+    shown: Shown,
+    bytes: usize,
+    portion: usize,
+    workers: usize,
+) -> Result<(Arc<Side>, Vec<Block>)> {
+    let spill = side.spill.clone();
+    let mut classes: Vec<Filling> = std::iter::repeat_with(|| Filling::new(&spill)).take(CLASSES).collect();
+    let mut batches = side.read();
+    loop {
+        let some = batches.next_some(portion).await?;
+        if some.is_empty() {
+            break;
+        }
+        let shown = shown.clone();
+        let dealt = parallel(workers, some, move |batch| deal_batch(&batch, shown.clone(), bytes)).await?;
+        let append = move |(class, mut filling): (usize, Filling)| {
+            let parts = dealt.iter().flat_map(|batch| batch.classes[class].iter().map(|part| (&batch.rows, part)));
+            filling.fill(parts, bytes)?;
+            Ok(filling)
+        };
+        classes = parallel(workers, classes.into_iter().enumerate().collect(), append).await?;
+    }
+    let (mut files, mut blocks) = (Vec::new(), Vec::<Block>::new());
+    for mut filling in classes {
+        filling.close()?;
+        for (file, content) in filling.full {
+            let at = files.len();
+            files.push(file);
+            // Small ones are taken together with those before them.
+            match blocks.last_mut().filter(|last| last.content.with(content).bytes() <= bytes) {
+                Some(last) => (last.files.end, last.content) = (at + 1, last.content.with(content)),
+                None => blocks.push(Block { files: at..at + 1, content }),
+            }
+        }
+    }
+    Ok((Arc::new(Side { files, spill, shares: Vec::new() }), blocks))
+}
+
+/// The rows of a batch by class, and each class in parts that a block has room for.
+struct Dealt {
+    rows: RecordBatch,
+    classes: Vec<Vec<Part>>,
+}
+
+#[derive(Default)]
+struct Part {
+    rows: Vec<usize>,
+    content: Content,
+}
+
+fn deal_batch(batch: &Batch, mut shown: Shown, bytes: usize) -> Result<Dealt> {
+    let mut classes: Vec<Vec<Part>> = std::iter::repeat_with(Vec::new).take(CLASSES).collect();
+    for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
+        if summary.shown == 0 {
+            // Nothing matches it, not even itself.
+            continue;
+        }
+        let size = summary.elements;
+        let (parts, content) =
+            (&mut classes[usize::from(class(narrow(size)))], Content { summary, smallest: size, largest: size });
+        if parts.last().is_none_or(|part| part.content.with(content).bytes() > bytes) {
+            parts.push(Part::default());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.rows.push(row);
+            part.content = part.content.with(content);
+        }
+    }
+    Ok(Dealt { rows: batch.to_spilled()?, classes })
+}
