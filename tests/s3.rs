@@ -104,7 +104,9 @@ fn keys_come_from_profiles() {
     server.put("x.jsonl", "{\"text\": \"a\"}\n");
     let config = format!(
         "[profile keys]\nregion = eu-west-3\nendpoint_url = {}\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n\
-         [profile process]\ncredential_process = /bin/sh {}\n",
+         [profile process]\ncredential_process = /bin/sh {}\n\
+         [profile service]\nservices = here\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n\
+         [services here]\ns3 =\n  endpoint_url = {0}\n",
         server.address,
         server.place.path("keys.sh").display()
     );
@@ -120,17 +122,57 @@ fn keys_come_from_profiles() {
             .env("AWS_CONFIG_FILE", server.place.path("config"))
             .env("AWS_SHARED_CREDENTIALS_FILE", server.place.path("credentials"))
             .env("AWS_PROFILE", profile);
-        if profile == "keys" {
+        if ["keys", "service"].contains(&profile) {
             command.env_remove("AWS_ENDPOINT_URL");
         }
         end(command)
     };
-    for profile in ["keys", "process", "stored"] {
+    for profile in ["keys", "process", "service", "stored"] {
         let ended = run(profile);
         assert_eq!(ended.code, Some(0), "{profile}: {}", ended.err);
     }
     let said = run("none").err;
     assert!(said.contains("no credentials of the profile none"), "{said}");
+}
+
+/// The keys of a role end, and come with a token: for the token of a web identity, as pods have it, or for the keys of a profile.
+#[test]
+fn keys_of_roles_are_asked_for() {
+    const ROLE: &str = "arn:aws:iam::123456789012:role/reader";
+    let server = Server::start();
+    server.put("x.jsonl", "{\"text\": \"a\"}\n");
+    server.place.write(
+        "config",
+        format!(
+            "[profile own]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n\
+             [profile role]\nrole_arn = {ROLE}\nsource_profile = own\n\
+             [profile other]\nrole_arn = {ROLE}s\nsource_profile = own\n"
+        ),
+    );
+    let run = |variables: &[(&str, &str)]| {
+        server.requests();
+        let mut command = server.command(["pairs", "s3://box/x.jsonl", "--allow-http"]);
+        command.env("AWS_CONFIG_FILE", server.place.path("config")).envs(variables.iter().copied());
+        let ended = end(command);
+        let asked =
+            server.requests().iter().filter(|request| request.method == "POST" && request.target == "/").count();
+        (ended, asked)
+    };
+    let token = server.place.path("token").display().to_string();
+    let of_pod = [("AWS_WEB_IDENTITY_TOKEN_FILE", token.as_str()), ("AWS_ROLE_ARN", ROLE)];
+    std::fs::write(&token, "token-of-the-identity").unwrap();
+    for variables in [&of_pod[..], &[("AWS_PROFILE", "role")]] {
+        let (ended, asked) = run(variables);
+        assert_eq!(ended.code, Some(0), "{variables:?}: {}", ended.err);
+        assert_eq!(asked, 1, "{variables:?}");
+    }
+    std::fs::write(&token, "token-of-another").unwrap();
+    for variables in [&of_pod[..], &[("AWS_PROFILE", "other")]] {
+        let (ended, _) = run(variables);
+        assert_eq!(ended.code, Some(1), "{variables:?}");
+        assert!(ended.err.contains("Not authorized to take the role"), "{}", ended.err);
+        assert!(!ended.err.contains("token-of-another") && !ended.err.contains(SECRET), "{}", ended.err);
+    }
 }
 
 #[test]

@@ -45,7 +45,7 @@ const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 const SORT_RESERVATION: usize = 10 << 20;
 
 /// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
-const BYTES_OF_ROW: usize = 512 << 10;
+const BYTES_OF_ROW: usize = 256 << 10;
 
 /// The least memory to which the process can be held: without any rows it takes half as much, or less.
 const LEAST_HELD: usize = 192 << 20;

@@ -6,12 +6,13 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use aws_config::profile::ProfileFileRegionProvider;
-use aws_config::{BehaviorVersion, Region};
+use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 use aws_smithy_http_client::Builder;
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_types::service_config::ServiceConfigKey;
 use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
 use tokio::sync::Mutex;
@@ -51,10 +52,18 @@ impl Environment {
             .load()
             .await;
         let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
+            .or_else(|| of_services(&config))
             .or_else(|| config.endpoint_url().map(str::to_owned));
         let keys = Keys { provider: config.credentials_provider(), known: Mutex::new(None) };
         Self { region, endpoint, keys: Arc::new(keys) }
     }
+}
+
+/// Where S3 is by the section `services` of a profile.
+fn of_services(config: &SdkConfig) -> Option<String> {
+    let key =
+        ServiceConfigKey::builder().service_id("S3").env("AWS_ENDPOINT_URL").profile("endpoint_url").build().ok()?;
+    config.service_config()?.load_config(key)
 }
 
 /// The first of some variables that says something.

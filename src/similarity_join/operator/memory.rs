@@ -96,21 +96,24 @@ const PORTION: usize = 64 << 20;
 /// A file of each share is open while rows are dealt.
 const MOST_SHARES: usize = 200;
 
-/// Rows that show more than a few elements are copied into most of many shares; blocks hold each row once.
-const MOST_COPIES: f64 = 8.0;
+/// Rows that show many elements are copied into most of many shares; blocks hold each row once.
+const MOST_COPIES: f64 = 16.0;
 
 impl MemoryPlan {
-    /// A share should take a third of the memory, as shares are not of one size; so should two blocks.
+    /// A share should take a third of the memory, or half of it where there are as many as can be, as they are not of one size;
+    /// two blocks take half.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
         let counters = (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements));
-        let shares = (2..MOST_SHARES)
-            .take_while(|shares| Self::copies(summary, *shares) <= MOST_COPIES)
-            .find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
-        Self { portion: (memory / 16).min(PORTION), shares, counters, share: memory / 2, block: memory / 6 }
+        let fits = |shares: &usize, bytes| Self::bytes_of_share(summary, *shares) <= bytes;
+        let shares = (2..MOST_SHARES).find(|shares| fits(shares, memory / 3));
+        let shares = shares
+            .or(Some(MOST_SHARES).filter(|shares| fits(shares, memory / 2)))
+            .filter(|shares| Self::copies(summary, *shares) <= MOST_COPIES);
+        Self { portion: (memory / 16).min(PORTION), shares, counters, share: memory / 3 * 2, block: memory / 4 }
     }
 
     /// In how many of the shares a row is: in each of which it shows an element.

@@ -196,7 +196,7 @@ impl Run {
             self.join_shares(&parts, &order, shares, matched.as_ref()).await?;
         } else {
             // A portion may be of one block, and what is made of it takes some times as much.
-            let portion = plan.block / 8;
+            let portion = plan.block / 12;
             resize(2 * portion + kept)?;
             let blocks = Blocks::of(&spilled, condition, is_self_join, plan.block, portion, workers).await?;
             resize(kept)?;

@@ -5,9 +5,10 @@
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
 //! what went wrong by the schedule, separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, and one with `changing` in its key
-//! becomes longer whenever it was read. Writes come one after the other, so that conditional ones are atomic.
+//! becomes longer whenever it was read. Keys for roles are had at `/` ([`sts`]). Writes come one after the other, so that conditional ones are atomic.
 
 mod faults;
+mod sts;
 mod uploads;
 
 use std::collections::HashSet;
@@ -143,6 +144,12 @@ impl Server {
         let uri = request.uri().clone();
         let key = uri.path().trim_start_matches('/').to_owned();
         let bucket = key.split('/').next().unwrap_or_default();
+        if method == Method::POST && key.is_empty() {
+            return Ok(sts::answer(&whole(request.into_body()).await));
+        }
+        if let Some(refused) = sts::refusal(request.headers()) {
+            return Ok(refused);
+        }
         if let Some(refused) = refusal(bucket) {
             return Ok(refused);
         }
@@ -177,13 +184,18 @@ fn without_body(response: Response<Body>) -> Response<Body> {
     if response.status().is_success() { response } else { response.map(|_| Body::empty()) }
 }
 
-/// The first half of an answer, and then the connection breaks.
-async fn cut_short(response: Response<Body>) -> Response<Body> {
-    let (mut parts, mut body) = response.into_parts();
+async fn whole(mut body: Body) -> Vec<u8> {
     let mut whole = Vec::new();
     while let Some(Ok(piece)) = body.next().await {
         whole.extend_from_slice(&piece);
     }
+    whole
+}
+
+/// The first half of an answer, and then the connection breaks.
+async fn cut_short(response: Response<Body>) -> Response<Body> {
+    let (mut parts, body) = response.into_parts();
+    let mut whole = whole(body).await;
     parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(whole.len()));
     whole.truncate(whole.len() / 2);
     let pieces = [Ok(Frame::data(Bytes::from(whole))), Err(std::io::Error::other("the connection breaks"))];
@@ -222,7 +234,7 @@ fn error(status: u16, code: &str, more: &str) -> Response<Body> {
     response
 }
 
-/// Whoever signs, by one key.
+/// Whoever signs, by one key, or by that of a role.
 struct OneKey {
     key: String,
     secret: String,
@@ -231,7 +243,11 @@ struct OneKey {
 #[async_trait::async_trait]
 impl S3Auth for OneKey {
     async fn get_secret_key(&self, key: &str) -> S3Result<SecretKey> {
-        if key == self.key { Ok(self.secret.clone().into()) } else { Err(s3_error!(InvalidAccessKeyId)) }
+        match key {
+            key if key == self.key => Ok(self.secret.clone().into()),
+            sts::KEY => Ok(sts::SECRET.into()),
+            _ => Err(s3_error!(InvalidAccessKeyId)),
+        }
     }
 }
 

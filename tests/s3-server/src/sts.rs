@@ -1,0 +1,52 @@
+//! Keys of roles, which AWS gives out for a while: to whoever has the token of a web identity, or keys of their own.
+
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use hyper::{Response, StatusCode};
+use s3s::Body;
+
+use crate::error;
+
+/// What the keys of the role are.
+pub(crate) const KEY: &str = "ASIAEXAMPLE";
+pub(crate) const SECRET: &str = "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY";
+const SESSION: &str = "IQoJb3JpZ2luX2VjEXAMPLETOKEN";
+
+/// The only role, as it stands in a form.
+const ROLE: &str = "arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Freader";
+
+/// The token of the web identity that may have it.
+const IDENTITY: &str = "token-of-the-identity";
+
+/// An answer to a form.
+pub(crate) fn answer(form: &[u8]) -> Response<Body> {
+    let form = String::from_utf8_lossy(form);
+    let field = |name: &str| form.split('&').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
+    let action = field("Action").unwrap_or_default();
+    let may = match action {
+        "AssumeRole" => true,
+        "AssumeRoleWithWebIdentity" => field("WebIdentityToken") == Some(IDENTITY),
+        _ => false,
+    };
+    if !may || field("RoleArn") != Some(ROLE) {
+        let mut refused = Response::new(Body::from(
+            "<ErrorResponse><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>Not authorized to take the \
+             role.</Message></Error><RequestId>1</RequestId></ErrorResponse>"
+                .to_owned(),
+        ));
+        *refused.status_mut() = StatusCode::FORBIDDEN;
+        return refused;
+    }
+    Response::new(Body::from(format!(
+        "<{action}Response><{action}Result><Credentials><AccessKeyId>{KEY}</AccessKeyId><SecretAccessKey>{SECRET}\
+         </SecretAccessKey><SessionToken>{SESSION}</SessionToken><Expiration>2999-01-01T00:00:00Z</Expiration></Credentials>\
+         <AssumedRoleUser><AssumedRoleId>AROA:reader</AssumedRoleId><Arn>arn:aws:sts::123456789012:assumed-role/reader/r\
+         </Arn></AssumedRoleUser></{action}Result></{action}Response>"
+    )))
+}
+
+/// The keys of a role open nothing without the token of the session.
+pub(crate) fn refusal(headers: &HeaderMap) -> Option<Response<Body>> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_of_role = text(AUTHORIZATION.as_str()).contains(KEY);
+    (is_of_role && text("x-amz-security-token") != SESSION).then(|| error(403, "InvalidToken", ""))
+}
