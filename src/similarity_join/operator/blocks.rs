@@ -83,17 +83,26 @@ impl Blocks {
         Ok(Self { spilled: Spilled { left: left_side, right: right_side }, left, right })
     }
 
-    /// The files of the blocks to join: those of a left and of a right one, or those of one that is joined with itself.
-    pub(super) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(Range<usize>, Option<Range<usize>>)> {
+    /// The blocks to join: a left and a right one, or one that is joined with itself.
+    pub(super) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(&Block, Option<&Block>)> {
         let rights = if is_self_join { &self.left } else { &self.right };
         let mut pairs = Vec::new();
         for left in &self.left {
             for right in rights.iter().filter(|right| left.may_match(right, condition)) {
                 let is_same = is_self_join && left.files == right.files;
-                pairs.push((left.files.clone(), (!is_same).then(|| right.files.clone())));
+                pairs.push((left, (!is_same).then_some(right)));
             }
         }
         pairs
+    }
+
+    /// How often a row is read to join some pairs.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn times_read(&self, pairs: &[(&Block, Option<&Block>)]) -> f64 {
+        let rows = |block: &Block| block.content.summary.rows;
+        let all: usize = self.left.iter().chain(&self.right).map(rows).sum();
+        let read: usize = pairs.iter().map(|(left, right)| rows(left) + right.map_or(0, rows)).sum();
+        read as f64 / all.max(1) as f64
     }
 }
 
@@ -196,7 +205,7 @@ async fn deal(
             }
         }
     }
-    Ok((Arc::new(Side { files, spill, shares: Vec::new() }), blocks))
+    Ok((Arc::new(Side { files, spill, shares: Vec::new(), is_numbered: true }), blocks))
 }
 
 /// The rows of a batch by class, and each class in parts that a block has room for.

@@ -1,5 +1,5 @@
 use std::iter::Sum;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 
 use datafusion::execution::memory_pool::MemoryLimit;
 
@@ -72,18 +72,19 @@ pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
 }
 
 /// How to join what does not fit into memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MemoryPlan {
     /// How many bytes of rows to read back at once.
     pub(super) portion: usize,
-    /// Into how many shares of the elements to deal the rows, each joined by itself; `None` where blocks of rows, each joined with
-    /// each, are better.
-    pub(super) shares: Option<usize>,
+    /// How many shares of the elements there are to join, each by itself.
+    pub(super) shares: usize,
+    /// In how many of the shares a row is.
+    copies: f64,
     /// How much memory to count elements in.
     pub(super) counters: usize,
     /// How much memory a share may take: more than was planned, as elements are not spread evenly.
     pub(super) share: usize,
-    /// How much memory a block may take.
+    /// How much memory a block may take, of which each is joined with each.
     pub(super) block: usize,
 }
 
@@ -93,27 +94,47 @@ const UNKNOWN: usize = 1 << 30;
 /// The rows of a portion give each of the most shares enough to write at once, in bytes.
 const PORTION: usize = 64 << 20;
 
-/// A file of each share is open while rows are dealt.
-const MOST_SHARES: usize = 200;
+/// A file of each share is open while rows are dealt; if there are more shares, rows are dealt several times.
+const SHARES_OF_PASS: usize = 200;
+const MOST_SHARES: usize = 64 * SHARES_OF_PASS;
 
-/// Rows that show many elements are copied into most of many shares; blocks hold each row once.
-const MOST_COPIES: f64 = 16.0;
+/// With so few copies shares are better than blocks.
+const FEW_COPIES: f64 = 4.0;
 
 impl MemoryPlan {
-    /// A share should take a third of the memory, or half of it where there are as many as can be, as they are not of one size;
-    /// two blocks take half.
+    /// A share should take a third of the memory, as they are not of one size; two blocks take half.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
-        let counters = (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements));
-        let fits = |shares: &usize, bytes| Self::bytes_of_share(summary, *shares) <= bytes;
-        let shares = (2..MOST_SHARES).find(|shares| fits(shares, memory / 3));
-        let shares = shares
-            .or(Some(MOST_SHARES).filter(|shares| fits(shares, memory / 2)))
-            .filter(|shares| Self::copies(summary, *shares) <= MOST_COPIES);
-        Self { portion: (memory / 16).min(PORTION), shares, counters, share: memory / 3 * 2, block: memory / 4 }
+        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
+        let shares = shares.unwrap_or(MOST_SHARES);
+        Self {
+            portion: (memory / 16).min(PORTION),
+            shares,
+            copies: Self::copies(summary, shares),
+            counters: (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements)),
+            share: memory / 3 * 2,
+            block: memory / 4,
+        }
+    }
+
+    /// The shares that rows are dealt into at a time.
+    pub(super) fn passes(&self) -> impl Iterator<Item = Range<usize>> {
+        let shares = self.shares;
+        (0..shares).step_by(SHARES_OF_PASS).map(move |first| first..shares.min(first + SHARES_OF_PASS))
+    }
+
+    /// How often a row is written and read, in shares.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(super) fn times_moved(&self) -> f64 {
+        2.0 * self.copies + self.shares.div_ceil(SHARES_OF_PASS) as f64
+    }
+
+    /// Whether blocks may be better.
+    pub(super) fn are_blocks_tried(&self) -> bool {
+        self.copies > FEW_COPIES
     }
 
     /// In how many of the shares a row is: in each of which it shows an element.
@@ -145,14 +166,24 @@ mod tests {
     fn less_memory_means_more_shares_up_to_a_limit() {
         let summary = Summary { rows: 1_000_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
         let shares = |memory| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares;
-        assert!(shares(1 << 30).unwrap() < shares(1 << 29).unwrap());
-        assert_eq!(shares(0), None);
-        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, Some(2));
+        assert!(shares(1 << 30) < shares(1 << 28));
+        assert_eq!(shares(0), MOST_SHARES);
+        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, 2);
     }
 
     #[test]
-    fn rows_that_show_much_are_not_copied_into_many_shares() {
+    fn rows_that_show_much_are_moved_often_in_shares() {
         let summary = Summary { rows: 100_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
-        assert_eq!(MemoryPlan::of(&summary, MemoryLimit::Finite(1 << 28)).shares, None);
+        let plan = MemoryPlan::of(&summary, MemoryLimit::Finite(1 << 28));
+        assert!(plan.are_blocks_tried() && plan.times_moved() > 50.0, "{plan:?}");
+        let plan = MemoryPlan::of(&Summary { shown: 200_000, ..summary }, MemoryLimit::Finite(1 << 28));
+        assert!(!plan.are_blocks_tried(), "{plan:?}");
+    }
+
+    #[test]
+    fn each_share_is_in_one_pass() {
+        let plan =
+            MemoryPlan { shares: 2 * SHARES_OF_PASS + 1, ..MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite) };
+        assert!(plan.passes().flatten().eq(0..plan.shares));
     }
 }

@@ -11,10 +11,11 @@
 //!    Where the measure asks how much of the one set is in the other, steps 4 and 5 count instead ([`counting`]).
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
-//! What does not fit into the memory allowed is written to disk while it is read, and dealt into parts that fit ([`memory`]);
-//! steps 2 to 6 run for one part after the other. Where sets show few elements these are counted on disk, and a row goes to the
-//! share of each rank that it shows ([`spill`]). Long sets would be in nearly all shares: they go into blocks by their sizes,
-//! and each block is joined with each whose sizes allow a match ([`blocks`]).
+//! What does not fit into the memory allowed is written to disk while it is read, and dealt into parts that fit ([`disk`],
+//! [`memory`]); steps 2 to 6 run for one part after the other. Where sets show few elements these are counted on disk, and a row
+//! goes to the share of each rank that it shows ([`spill`]). Long sets would be in many shares: they go into blocks by their
+//! sizes, and each block is joined with each whose sizes allow a match ([`blocks`]), if that moves fewer rows. So are the rows
+//! of a share that comes out too large.
 //!
 //! Steps 1 to 4 run in parallel over the parts of the input; in steps 5 and 6 workers take tasks of about as many pairs of
 //! sets off one list ([`work`]), and share the rows of sets that many rows have, so that neither a heavy group nor a heavy
@@ -23,6 +24,7 @@
 mod blocks;
 mod condition;
 mod counting;
+mod disk;
 mod estimate;
 mod exec;
 mod index;

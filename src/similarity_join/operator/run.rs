@@ -1,4 +1,4 @@
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -14,18 +14,17 @@ use ibid_gpu::Hit;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::blocks::Blocks;
 use super::condition::{Condition, Shown};
 use super::counting::{Counting, Hits};
 use super::index::{Index, Share};
 use super::input::{Batch, Batches, Held, Input};
-use super::memory::{MemoryPlan, Summary};
+use super::memory::Summary;
 use super::order::Order;
 use super::output::{Matched, Output, Shape};
-use super::scan::Scanned;
+use super::scan::{Scan, Scanned};
 use super::search::{Counts, Required, Search, tasks};
 use super::sets::Sets;
-use super::spill::{Side, Spilled};
+use super::spill::Side;
 use super::work::{Work, WorkList};
 use crate::config::IbidOptions;
 use crate::gpu;
@@ -41,7 +40,7 @@ pub(super) struct Run {
 }
 
 pub(super) struct RunMetrics {
-    all: ExecutionPlanMetricsSet,
+    pub(super) all: ExecutionPlanMetricsSet,
     build_time: Time,
     memory: Gauge,
 }
@@ -58,23 +57,25 @@ impl RunMetrics {
 }
 
 /// The rows of an input, in memory or on disk.
-struct Collected {
+pub(super) struct Collected {
     held: Vec<Held>,
     spill: SpillManager,
 }
 
 /// What of the join is done with rows that are in memory at once.
-enum Round {
-    /// All of it.
-    All,
-    /// A share of the elements, in the order of all.
-    Share(Share, Arc<Order>),
-    /// A block with another one, or with itself.
-    Blocks { is_same: bool },
+pub(super) struct Round {
+    /// Whether the rows are joined with themselves.
+    pub(super) is_self_join: bool,
+    /// Which elements are looked at.
+    pub(super) share: Share,
+    /// The order of the elements; `None` for that of the rows.
+    pub(super) order: Option<Arc<Order>>,
+    /// How codes are compared instead.
+    pub(super) scan: Option<Scan>,
 }
 
 /// A round of the join, with its rows and its index in memory.
-struct Joining {
+pub(super) struct Joining {
     batches: Arc<Batches>,
     sets: Arc<Sets>,
     index: Index,
@@ -149,7 +150,9 @@ impl Run {
         reservation: Arc<MemoryReservation>,
     ) -> Result<()> {
         let batches = Batches::of(left.held, right.held);
-        let joining = self.index(batches, Round::All, &reservation).await?;
+        let (is_self_join, scan) = (self.is_self_join, self.condition.scan);
+        let round = Round { is_self_join, share: Share::ALL, order: None, scan };
+        let joining = self.index(batches, round, &reservation).await?;
         let batches = Arc::clone(&joining.batches);
         self.search(joining, matched.as_ref()).await?;
         if let Some(matched) = matched {
@@ -160,135 +163,18 @@ impl Run {
         Ok(())
     }
 
-    async fn join_from_disk(
-        self: &Arc<Self>,
-        left: Collected,
-        right: Collected,
-        summary: &Summary,
-        matched: Option<Arc<Matched>>,
-    ) -> Result<()> {
-        let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
-        let kept = Matched::bytes(matched.as_deref());
-        let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
-        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again once rows are dealt.
-        let left = matched.is_some().then(|| Arc::clone(&spilled.left));
-        // What is taken from now on cannot be spilled any more.
-        let reservation = self.reserve();
-        let resize = |bytes| {
-            let what = format!("needs {bytes} bytes to deal rows");
-            reservation.try_resize(bytes).map_err(|error| too_little(&what, &error))
-        };
-        let (condition, is_self_join, workers) = (&self.condition, self.is_self_join, self.workers());
-        let mut dealt = None;
-        if let Some(shares) = plan.shares {
-            resize(plan.counters + plan.portion + kept)?;
-            let order = Order::of_spilled(&spilled, summary.elements, plan.counters, plan.portion, workers).await?;
-            let order = Arc::new(order);
-            resize(order.size() + 2 * plan.portion + kept)?;
-            let parts = spilled.deal(&order, condition, is_self_join, shares, plan.portion, workers).await?;
-            if (0..shares).all(|share| parts.of_share(share).bytes() <= plan.share) {
-                resize(order.size() + kept)?;
-                dealt = Some((parts, order, shares));
-            }
-        }
-        if let Some((parts, order, shares)) = dealt {
-            drop(spilled);
-            self.join_shares(&parts, &order, shares, matched.as_ref()).await?;
-        } else {
-            // A portion may be of one block, and what is made of it takes some times as much.
-            let portion = plan.block / 12;
-            resize(2 * portion + kept)?;
-            let blocks = Blocks::of(&spilled, condition, is_self_join, plan.block, portion, workers).await?;
-            resize(kept)?;
-            drop(spilled);
-            self.join_blocks(&blocks, matched.as_ref()).await?;
-        }
-        if let (Some(left), Some(matched)) = (left, matched) {
-            let mut batches = left.read();
-            while let Some(batch) = batches.next().await? {
-                self.send(self.shape.rows_of(&batch, &matched)?).await;
-            }
-        }
-        Ok(())
-    }
-
-    /// Joins shares, one after the other.
-    async fn join_shares(
-        self: &Arc<Self>,
-        dealt: &Spilled,
-        order: &Arc<Order>,
-        shares: usize,
-        matched: Option<&Arc<Matched>>,
-    ) -> Result<()> {
-        MetricBuilder::new(&self.metrics.all).counter("shares", 0).add(shares);
-        for number in 0..shares {
-            let file = number..number + 1;
-            let files = (file.clone(), (!self.is_self_join).then_some(file));
-            let round = Round::Share(Share { number, of: shares }, Arc::clone(order));
-            self.join_round(dealt, files, round, matched).await?;
-        }
-        Ok(())
-    }
-
-    /// Joins blocks, one with the other.
-    async fn join_blocks(self: &Arc<Self>, blocks: &Blocks, matched: Option<&Arc<Matched>>) -> Result<()> {
-        let pairs = blocks.pairs(&self.condition, self.is_self_join);
-        MetricBuilder::new(&self.metrics.all).counter("blocks", 0).add(blocks.left.len() + blocks.right.len());
-        MetricBuilder::new(&self.metrics.all).counter("pairs_of_blocks", 0).add(pairs.len());
-        for files in pairs {
-            let round = Round::Blocks { is_same: files.1.is_none() };
-            self.join_round(&blocks.spilled, files, round, matched).await?;
-        }
-        Ok(())
-    }
-
-    /// Reads rows back, those of some files of the left side and of the right one, and joins them.
-    async fn join_round(
-        self: &Arc<Self>,
-        spilled: &Spilled,
-        (left, right): (Range<usize>, Option<Range<usize>>),
-        round: Round,
-        matched: Option<&Arc<Matched>>,
-    ) -> Result<()> {
-        let too_much = |error: DataFusionError| match &round {
-            Round::Share(Share { number, of }, _) => too_little(
-                &format!("needs all rows with some elements in common in memory, here share {} of {of}", number + 1),
-                &error,
-            ),
-            _ => too_little("needs two blocks of rows in memory", &error),
-        };
-        let reservation = self.reserve();
-        let batch_size = self.context.session_config().batch_size();
-        let read = |bytes| reservation.try_grow(bytes).map_err(too_much);
-        let batches = spilled.load(left, right, batch_size, read).await?;
-        let summary = batches.summary(&self.condition, self.is_self_join_of(&round))?;
-        let to_find = match &round {
-            Round::Share(share, _) => summary.bytes_to_join(spilled.of_share(share.number).postings),
-            _ => summary.bytes_to_find(),
-        };
-        reservation.try_resize(summary.bytes + to_find).map_err(too_much)?;
-        let joining = self.index(batches, round, &reservation).await?;
-        self.search(joining, matched).await
-    }
-
-    fn is_self_join_of(&self, round: &Round) -> bool {
-        match round {
-            Round::Blocks { is_same } => *is_same,
-            _ => self.is_self_join,
-        }
-    }
-
-    fn reserve(&self) -> MemoryReservation {
-        MemoryConsumer::new("SimilarityJoin").register(self.context.memory_pool())
-    }
-
     /// Makes the index of rows for which memory is reserved.
-    async fn index(&self, batches: Batches, round: Round, reservation: &MemoryReservation) -> Result<Joining> {
+    pub(super) async fn index(
+        &self,
+        batches: Batches,
+        round: Round,
+        reservation: &MemoryReservation,
+    ) -> Result<Joining> {
         let _timer = self.metrics.build_time.timer();
         let batches = Arc::new(batches);
         let workers = self.workers();
-        let sets = Arc::new(Sets::of(&batches, self.is_self_join_of(&round), workers).await?);
-        if let (Some(scan), Round::All) = (self.condition.scan, &round) {
+        let sets = Arc::new(Sets::of(&batches, round.is_self_join, workers).await?);
+        if let Some(scan) = round.scan {
             self.metrics.memory.set_max(reservation.size());
             let scanned = Scanned::of(&sets, &self.condition, scan, workers).await?;
             let required = Required::new(&self.condition, &sets);
@@ -296,9 +182,10 @@ impl Run {
             let work = WorkList::new(tasks(&sets, &index));
             return Ok(Joining { work, required, batches, sets, index, scanned: Some(scanned) });
         }
-        let (share, order) = match round {
-            Round::Share(share, order) => (share, order),
-            _ => (Share::ALL, Arc::new(Order::of(&sets, workers).await?)),
+        let share = round.share;
+        let order = match round.order {
+            Some(order) => order,
+            None => Arc::new(Order::of(&sets, workers).await?),
         };
         let is_counting = share.of == 1
             && Counting::applies(&self.condition, &sets)
@@ -314,7 +201,7 @@ impl Run {
     }
 
     /// Finds the pairs, and gives those of an inner join.
-    async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
+    pub(super) async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
         let joining = Arc::new(joining);
         let (near, scanning) = self.scan(&joining)?.unzip();
         let worker = |number| Worker {
@@ -360,22 +247,15 @@ impl Run {
     }
 
     /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
-    async fn send(&self, batch: RecordBatch) {
+    pub(super) async fn send(&self, batch: RecordBatch) {
         if batch.num_rows() > 0 {
             let _ = self.out.send(Ok(batch)).await;
         }
     }
 
-    fn workers(&self) -> usize {
+    pub(super) fn workers(&self) -> usize {
         self.context.session_config().target_partitions()
     }
-}
-
-fn too_little(what: &str, error: &DataFusionError) -> DataFusionError {
-    DataFusionError::ResourcesExhausted(format!(
-        "a similarity join {what}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
-        error.strip_backtrace()
-    ))
 }
 
 impl Collected {
@@ -387,13 +267,13 @@ impl Collected {
         self.held.iter().any(Held::is_spilled)
     }
 
-    async fn into_side(self) -> Result<Arc<Side>> {
+    pub(super) async fn into_side(self) -> Result<Arc<Side>> {
         let mut files = Vec::with_capacity(self.held.len());
         for mut held in self.held {
             held.spill().await?;
             files.extend(held.finish()?);
         }
-        Ok(Arc::new(Side { files, spill: self.spill, shares: Vec::new() }))
+        Ok(Arc::new(Side { files, spill: self.spill, shares: Vec::new(), is_numbered: false }))
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Side {
     pub(super) spill: SpillManager,
     /// Of shares: how much each is.
     pub(super) shares: Vec<OfShare>,
+    /// Whether rows have their numbers in the input; else they are numbered as they are read.
+    pub(super) is_numbered: bool,
 }
 
 /// How much of a side is in a share.
@@ -105,7 +107,10 @@ impl SpillReader {
             };
             match stream.next().await.transpose()? {
                 Some(spilled) => {
-                    let batch = Batch::renumbered(&spilled, self.rows)?;
+                    let batch = match self.side.is_numbered {
+                        true => Batch::from_spilled(&spilled)?,
+                        false => Batch::renumbered(&spilled, self.rows)?,
+                    };
                     self.rows += spilled.num_rows();
                     return Ok(Some(batch));
                 }
@@ -133,6 +138,12 @@ impl Side {
     /// All rows, from the first file to the last.
     pub(super) fn read(self: &Arc<Self>) -> SpillReader {
         SpillReader { side: Arc::clone(self), next_file: 0, stream: None, rows: 0 }
+    }
+
+    fn part(&self, file: usize) -> Self {
+        let files = self.files.get(file).cloned().into_iter().collect();
+        let shares = self.shares.get(file).copied().into_iter().collect();
+        Self { files, spill: self.spill.clone(), shares, is_numbered: self.is_numbered }
     }
 
     /// The rows of some files, in batches of at least `enough` rows; `read` is told how many bytes come.
@@ -163,29 +174,35 @@ impl Spilled {
         if side == JoinSide::Right { self.right.read() } else { self.left.read() }
     }
 
-    /// Deals the rows into shares: a row goes to the share of each rank that it shows, which is where it meets those that
-    /// show the same. Each share has a file of each side. At most twice the memory of a portion is taken.
+    /// Deals the rows into some of so many shares: a row goes to the share of each rank that it shows, which is where it meets
+    /// those that show the same. Each share has a file of each side. At most twice the memory of a portion is taken.
     pub(super) async fn deal(
         &self,
         order: &Arc<Order>,
         condition: &Arc<Condition>,
         is_self_join: bool,
-        shares: usize,
+        shares: (Range<usize>, usize),
         portion: usize,
         workers: usize,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
             let shown = Shown::new(condition, is_left, is_self_join);
-            deal(side, order, shown, is_self_join, shares, portion, workers).await
+            deal(side, order, shown, is_self_join, shares.clone(), portion, workers).await
         };
         Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }
 
-    /// How much a share is.
-    pub(super) fn of_share(&self, share: usize) -> OfShare {
-        let mut both = OfShare::default();
-        [&self.left, &self.right].iter().filter_map(|side| side.shares.get(share)).for_each(|more| both += *more);
-        both
+    /// One of the shares.
+    pub(super) fn part(&self, file: usize) -> Self {
+        let part = |side: &Arc<Side>| Arc::new(side.part(file));
+        Self { left: part(&self.left), right: part(&self.right) }
+    }
+
+    /// How much all shares are.
+    pub(super) fn of_share(&self) -> OfShare {
+        let mut all = OfShare::default();
+        self.left.shares.iter().chain(&self.right.shares).for_each(|more| all += *more);
+        all
     }
 
     /// The rows of some files of the left side, and of some of the right one; `read` is told how many bytes come.
@@ -210,21 +227,21 @@ async fn deal(
     order: &Arc<Order>,
     shown: Shown,
     is_self_join: bool,
-    shares: usize,
+    shares: (Range<usize>, usize),
     portion: usize,
     workers: usize,
 ) -> Result<Arc<Side>> {
-    let spill = side.spill.clone();
-    let mut writers = (0..shares).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
-    let mut of_shares = vec![OfShare::default(); shares];
+    let (spill, files) = (side.spill.clone(), shares.0.len());
+    let mut writers = (0..files).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
+    let mut of_shares = vec![OfShare::default(); files];
     let mut batches = side.read();
     loop {
         let some = batches.next_some(portion).await?;
         if some.is_empty() {
             break;
         }
-        let (order, shown) = (Arc::clone(order), shown.clone());
-        let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, shares);
+        let (order, shown, shares) = (Arc::clone(order), shown.clone(), shares.clone());
+        let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, &shares.0, shares.1);
         let dealt = parallel(workers, some, deal).await?;
         for (share, of_share) in of_shares.iter_mut().enumerate() {
             dealt.iter().for_each(|batch| *of_share += batch.shares[share].1);
@@ -240,12 +257,12 @@ async fn deal(
     }
     // A share without rows still has a file: an empty batch.
     let empty = RecordBatch::new_empty(Arc::clone(spill.schema()));
-    let mut files = Vec::with_capacity(shares);
+    let mut files = Vec::with_capacity(files);
     for mut writer in writers {
         writer.append(&empty)?;
         files.extend(writer.finish()?);
     }
-    Ok(Arc::new(Side { files, spill, shares: of_shares }))
+    Ok(Arc::new(Side { files, spill, shares: of_shares, is_numbered: true }))
 }
 
 /// Some rows of some batches, as one batch; `None` if there are none.
@@ -267,19 +284,29 @@ struct Dealt {
     shares: Vec<(Vec<usize>, OfShare)>,
 }
 
-fn deal_batch(batch: &Batch, order: &Order, mut shown: Shown, is_self_join: bool, shares: usize) -> Result<Dealt> {
+fn deal_batch(
+    batch: &Batch,
+    order: &Order,
+    mut shown: Shown,
+    is_self_join: bool,
+    wanted: &Range<usize>,
+    shares: usize,
+) -> Result<Dealt> {
     let mut prefix = Prefix::default();
-    let mut dealt = vec![(Vec::new(), OfShare::default()); shares];
+    let mut dealt = vec![(Vec::new(), OfShare::default()); wanted.len()];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
         if summary.shown == 0 {
             // Nothing matches it, not even itself.
             continue;
         }
         prefix.find(&batch.elements()[batch.range(row)], batch.key(row), summary.shown, order);
-        prefix.ranks.iter().for_each(|rank| dealt[Share::of_rank(*rank, shares)].1.postings += 1);
+        let of_ranks = || prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares));
         let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
-        for share in prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares)).chain(home) {
-            let (rows, of_share) = &mut dealt[share];
+        for (share, postings) in of_ranks().map(|share| (share, 1)).chain(home.map(|home| (home, 0))) {
+            let Some((rows, of_share)) = share.checked_sub(wanted.start).and_then(|file| dealt.get_mut(file)) else {
+                continue;
+            };
+            of_share.postings += postings;
             if rows.last() != Some(&row) {
                 rows.push(row);
                 of_share.summary += summary;

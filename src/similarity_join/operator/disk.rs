@@ -1,0 +1,158 @@
+//! The join of rows that do not fit into memory: in parts that do, one after the other.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::physical_plan::metrics::MetricBuilder;
+
+use super::blocks::Blocks;
+use super::index::Share;
+use super::memory::{MemoryPlan, Summary};
+use super::order::Order;
+use super::output::Matched;
+use super::run::{Collected, Round, Run};
+use super::spill::Spilled;
+
+/// What all parts of a join have in common.
+struct Disk<'a> {
+    run: &'a Arc<Run>,
+    plan: MemoryPlan,
+    matched: Option<Arc<Matched>>,
+    /// What cannot be spilled any more: the order of the elements, counters, and rows that are dealt.
+    reservation: MemoryReservation,
+}
+
+impl Run {
+    pub(super) async fn join_from_disk(
+        self: &Arc<Self>,
+        left: Collected,
+        right: Collected,
+        summary: &Summary,
+        matched: Option<Arc<Matched>>,
+    ) -> Result<()> {
+        let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
+        let left = Arc::clone(&spilled.left);
+        let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
+        let disk = Disk { run: self, plan, matched: matched.clone(), reservation: reserve(self) };
+        disk.join(&spilled, summary).await?;
+        if let Some(matched) = matched {
+            let mut batches = left.read();
+            while let Some(batch) = batches.next().await? {
+                self.send(self.shape.rows_of(&batch, &matched)?).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Disk<'_> {
+    /// Joins the rows in blocks where these are read seldom enough, and else in shares.
+    async fn join(&self, spilled: &Spilled, summary: &Summary) -> Result<()> {
+        if self.plan.are_blocks_tried() {
+            let blocks = self.deal_into_blocks(spilled, 0).await?;
+            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+            if blocks.times_read(&pairs) <= self.plan.times_moved() {
+                return self.join_blocks(&blocks, None).await;
+            }
+        }
+        let (plan, workers) = (&self.plan, self.run.workers());
+        self.resize(plan.counters + plan.portion)?;
+        let order = Order::of_spilled(spilled, summary.elements, plan.counters, plan.portion, workers).await?;
+        let order = Arc::new(order);
+        self.count("shares", plan.shares);
+        for pass in plan.passes() {
+            self.resize(order.size() + 2 * plan.portion)?;
+            let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
+            let dealt = spilled
+                .deal(&order, condition, is_self_join, (pass.clone(), plan.shares), plan.portion, workers)
+                .await?;
+            self.resize(order.size())?;
+            for (file, number) in pass.enumerate() {
+                self.join_share(&dealt.part(file), Share { number, of: plan.shares }, &order).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Joins a share; in blocks if it is much larger than most.
+    async fn join_share(&self, part: &Spilled, share: Share, order: &Arc<Order>) -> Result<()> {
+        let of_share = part.of_share();
+        if of_share.bytes() > self.plan.share {
+            let blocks = self.deal_into_blocks(part, order.size()).await?;
+            return self.join_blocks(&blocks, Some((share, order))).await;
+        }
+        let is_self_join = self.run.is_self_join;
+        let round = Round { is_self_join, share, order: Some(Arc::clone(order)), scan: None };
+        let right = (!is_self_join).then_some(0..1);
+        self.join_round(part, 0..1, right, round, |summary| summary.bytes_to_join(of_share.postings)).await
+    }
+
+    /// Deals rows into blocks, beside so many bytes that are held.
+    async fn deal_into_blocks(&self, spilled: &Spilled, held: usize) -> Result<Blocks> {
+        // A portion may be of one block, and what is made of it takes some times as much.
+        let portion = self.plan.block / 12;
+        self.resize(held + 2 * portion)?;
+        let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
+        let blocks = Blocks::of(spilled, condition, is_self_join, self.plan.block, portion, self.run.workers()).await?;
+        self.resize(held)?;
+        Ok(blocks)
+    }
+
+    /// Joins blocks with each other, of all elements or of a share of them.
+    async fn join_blocks(&self, blocks: &Blocks, share: Option<(Share, &Arc<Order>)>) -> Result<()> {
+        let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+        self.count("blocks", blocks.left.len() + blocks.right.len());
+        self.count("pairs_of_blocks", pairs.len());
+        for (left, right) in pairs {
+            let (share, order) = share.map_or((Share::ALL, None), |(share, order)| (share, Some(Arc::clone(order))));
+            let is_self_join = right.is_none();
+            let round = Round { is_self_join, share, order, scan: None };
+            let (left, right) = (left.files.clone(), right.map(|right| right.files.clone()));
+            self.join_round(&blocks.spilled, left, right, round, Summary::bytes_to_find).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads rows back, those of some files of the left side and of the right one, and joins them; `to_find` says how much memory
+    /// it takes to find the pairs.
+    async fn join_round(
+        &self,
+        spilled: &Spilled,
+        left: Range<usize>,
+        right: Option<Range<usize>>,
+        round: Round,
+        to_find: impl Fn(&Summary) -> usize,
+    ) -> Result<()> {
+        let reservation = reserve(self.run);
+        let too_much = |error| too_little("needs a part of the rows in memory", &error);
+        let batch_size = self.run.context.session_config().batch_size();
+        let read = |bytes| reservation.try_grow(bytes).map_err(too_much);
+        let batches = spilled.load(left, right, batch_size, read).await?;
+        let summary = batches.summary(&self.run.condition, round.is_self_join)?;
+        reservation.try_resize(summary.bytes + to_find(&summary)).map_err(too_much)?;
+        let joining = self.run.index(batches, round, &reservation).await?;
+        self.run.search(joining, self.matched.as_ref()).await
+    }
+
+    fn resize(&self, bytes: usize) -> Result<()> {
+        let resized = self.reservation.try_resize(bytes + Matched::bytes(self.matched.as_deref()));
+        resized.map_err(|error| too_little(&format!("needs {bytes} bytes to deal rows"), &error))
+    }
+
+    fn count(&self, metric: &'static str, more: usize) {
+        MetricBuilder::new(&self.run.metrics.all).counter(metric, 0).add(more);
+    }
+}
+
+fn reserve(run: &Run) -> MemoryReservation {
+    MemoryConsumer::new("SimilarityJoin").register(run.context.memory_pool())
+}
+
+fn too_little(what: &str, error: &DataFusionError) -> DataFusionError {
+    DataFusionError::ResourcesExhausted(format!(
+        "a similarity join {what}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
+        error.strip_backtrace()
+    ))
+}
