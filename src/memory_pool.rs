@@ -47,6 +47,9 @@ fn is_passing(consumer: &MemoryConsumer) -> bool {
 /// The least share, as a part of the pool.
 const LEAST: usize = 16;
 
+/// So many of the least shares are kept for operators that go to disk.
+const KEPT: usize = 2;
+
 /// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
 const FULL: usize = 95;
 const TOO_FULL: usize = 150;
@@ -119,8 +122,11 @@ impl MemoryPool for SharedPool {
             let half = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
             let share = if taken > FULL { 0 } else { half };
             left = left.min(share.max(self.bytes / LEAST).saturating_sub(reservation.size()));
-        } else if taken > TOO_FULL {
-            left = 0;
+        } else {
+            left = left.min((self.bytes - KEPT * (self.bytes / LEAST)).saturating_sub(state.firm));
+            if taken > TOO_FULL {
+                left = 0;
+            }
         }
         if additional > left {
             let process =
@@ -195,6 +201,10 @@ mod tests {
         let join = MemoryConsumer::new("join").register(&pool);
         assert!(join.try_grow(1).is_err());
         let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::of_process(1600, 1 << 50));
-        MemoryConsumer::new("join").register(&pool).try_grow(1600).unwrap();
+        let join = MemoryConsumer::new("join").register(&pool);
+        join.try_grow(1400).unwrap();
+        // Two least shares are for others.
+        assert!(join.try_grow(1).is_err());
+        MemoryConsumer::new("sort").with_can_spill(true).register(&pool).try_grow(100).unwrap();
     }
 }
