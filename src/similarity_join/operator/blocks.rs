@@ -240,3 +240,38 @@ fn deal_batch(batch: &Batch, mut shown: Shown, bytes: usize) -> Result<Dealt> {
     }
     Ok(Dealt { rows: batch.to_spilled()?, classes })
 }
+
+#[cfg(test)]
+mod tests {
+    use ibid_udfs::similarity::{Measure, Side as Argument};
+
+    use super::*;
+    use crate::config::FilterOptions;
+
+    #[test]
+    fn blocks_may_match_where_any_two_sizes_do() {
+        let block = |smallest, largest| {
+            let summary = Summary { rows: 1, ..Summary::default() };
+            Block { files: 0..1, content: Content { summary, smallest, largest } }
+        };
+        let measures = [
+            (Measure::Jaccard, 0.5),
+            (Measure::Dice, 0.8),
+            (Measure::Cosine, 0.7),
+            (Measure::Containment, 0.6),
+            (Measure::Overlap, 4.0),
+        ];
+        let ranges = || (1..9).flat_map(|smallest| (smallest..9).map(move |largest| (smallest, largest)));
+        for ((measure, threshold), left_is) in
+            measures.into_iter().flat_map(|measure| [Argument::Left, Argument::Right].map(|side| (measure, side)))
+        {
+            let (text, filters) = (String::new(), FilterOptions::default());
+            let condition = Condition { measure, threshold, left_is, text, filters, scan: None };
+            for (left, right) in ranges().flat_map(|left| ranges().map(move |right| (left, right))) {
+                let any = (left.0..=left.1).any(|a| (right.0..=right.1).any(|b| condition.required(a, b).is_some()));
+                let found = block(left.0, left.1).may_match(&block(right.0, right.1), &condition);
+                assert_eq!(found, any, "{measure} {left:?} {right:?}");
+            }
+        }
+    }
+}

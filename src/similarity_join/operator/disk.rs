@@ -33,11 +33,12 @@ impl Run {
         matched: Option<Arc<Matched>>,
     ) -> Result<()> {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
-        let left = Arc::clone(&spilled.left);
+        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again once rows are dealt.
+        let left = matched.is_some().then(|| Arc::clone(&spilled.left));
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
         let disk = Disk { run: self, plan, matched: matched.clone(), reservation: reserve(self) };
-        disk.join(&spilled, summary).await?;
-        if let Some(matched) = matched {
+        disk.join(spilled, summary).await?;
+        if let (Some(left), Some(matched)) = (left, matched) {
             let mut batches = left.read();
             while let Some(batch) = batches.next().await? {
                 self.send(self.shape.rows_of(&batch, &matched)?).await;
@@ -49,26 +50,32 @@ impl Run {
 
 impl Disk<'_> {
     /// Joins the rows in blocks where these are read seldom enough, and else in shares.
-    async fn join(&self, spilled: &Spilled, summary: &Summary) -> Result<()> {
+    async fn join(&self, spilled: Spilled, summary: &Summary) -> Result<()> {
         if self.plan.are_blocks_tried() {
-            let blocks = self.deal_into_blocks(spilled, 0).await?;
+            let blocks = self.deal_into_blocks(&spilled, 0).await?;
             let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
             if blocks.times_read(&pairs) <= self.plan.times_moved() {
+                drop(spilled);
                 return self.join_blocks(&blocks, None).await;
             }
         }
         let (plan, workers) = (&self.plan, self.run.workers());
         self.resize(plan.counters + plan.portion)?;
-        let order = Order::of_spilled(spilled, summary.elements, plan.counters, plan.portion, workers).await?;
+        let order = Order::of_spilled(&spilled, summary.elements, plan.counters, plan.portion, workers).await?;
         let order = Arc::new(order);
         self.count("shares", plan.shares);
+        let mut rows = Some(spilled);
         for pass in plan.passes() {
+            let Some(spilled) = &rows else { break };
             self.resize(order.size() + 2 * plan.portion)?;
             let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
             let dealt = spilled
                 .deal(&order, condition, is_self_join, (pass.clone(), plan.shares), plan.portion, workers)
                 .await?;
             self.resize(order.size())?;
+            if pass.end == plan.shares {
+                rows = None;
+            }
             for (file, number) in pass.enumerate() {
                 self.join_share(&dealt.part(file), Share { number, of: plan.shares }, &order).await?;
             }
