@@ -44,6 +44,12 @@ fn is_passing(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("RepartitionExec")
 }
 
+/// How often what a consumer reserves is in memory: a join makes one batch of those that it has collected, without a word of it.
+fn copies(consumer: &MemoryConsumer) -> usize {
+    let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec"].iter();
+    if collects.into_iter().any(|join| consumer.name().starts_with(join)) { 2 } else { 1 }
+}
+
 /// The least share, as a part of the pool.
 const LEAST: usize = 16;
 
@@ -103,11 +109,11 @@ impl MemoryPool for SharedPool {
     }
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        *self.state().of(reservation.consumer()) += additional;
+        *self.state().of(reservation.consumer()) += additional * copies(reservation.consumer());
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        *self.state().of(reservation.consumer()) -= shrink;
+        *self.state().of(reservation.consumer()) -= shrink * copies(reservation.consumer());
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
@@ -128,6 +134,8 @@ impl MemoryPool for SharedPool {
                 left = 0;
             }
         }
+        let copies = copies(reservation.consumer());
+        left /= copies;
         if additional > left {
             let process =
                 if taken > FULL { format!("; the process takes {taken} % of what it may") } else { String::new() };
@@ -139,7 +147,7 @@ impl MemoryPool for SharedPool {
                 self.bytes
             )));
         }
-        *state.of(reservation.consumer()) += additional;
+        *state.of(reservation.consumer()) += additional * copies;
         Ok(())
     }
 
@@ -189,6 +197,20 @@ mod tests {
         sorts[0].try_grow(1200).unwrap();
         drop(passing);
         assert_eq!(pool.reserved(), 2400);
+    }
+
+    #[test]
+    fn what_a_join_collects_counts_twice() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(1600));
+        let inputs = [0, 1].map(|i| MemoryConsumer::new(format!("HashJoinInput[{i}]")).register(&pool));
+        inputs[0].try_grow(400).unwrap();
+        inputs[1].try_grow(300).unwrap();
+        assert!(inputs[1].try_grow(1).is_err());
+        assert_eq!(pool.reserved(), 1400);
+        inputs[0].shrink(100);
+        inputs[1].try_grow(100).unwrap();
+        drop(inputs);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
