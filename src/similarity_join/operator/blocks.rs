@@ -14,7 +14,7 @@ use super::input::Batch;
 use super::memory::Summary;
 use super::order::{CLASSES, class};
 use super::parallel::parallel;
-use super::spill::{Side, SpillWriter, Spilled, gather};
+use super::spill::{Portions, Side, SpillWriter, Spilled, gather};
 
 /// The rows of both inputs by the size of their sets, so that most blocks need not be joined with most others.
 pub(super) struct Blocks {
@@ -31,8 +31,8 @@ pub(super) struct Block {
     content: Content,
 }
 
-/// What is in a block, or in a part of one.
-#[derive(Debug, Clone, Copy, Default)]
+/// What is in a block, or in a part of one: one row or more.
+#[derive(Debug, Clone, Copy)]
 struct Content {
     summary: Summary,
     /// The sizes of the smallest set and of the largest one.
@@ -42,9 +42,6 @@ struct Content {
 
 impl Content {
     fn with(self, more: Self) -> Self {
-        if self.summary.rows == 0 || more.summary.rows == 0 {
-            return if self.summary.rows == 0 { more } else { self };
-        }
         let mut summary = self.summary;
         summary += more.summary;
         Self { summary, smallest: self.smallest.min(more.smallest), largest: self.largest.max(more.largest) }
@@ -64,12 +61,11 @@ impl Blocks {
         condition: &Arc<Condition>,
         is_self_join: bool,
         bytes: usize,
-        portion: usize,
-        workers: usize,
+        portions: Portions,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
             let shown = Shown::new(condition, is_left, is_self_join);
-            deal(side, shown, bytes, portion, workers).await
+            deal(side, shown, bytes, portions).await
         };
         let (left_side, left) = dealt(&spilled.left, true).await?;
         if is_self_join {
@@ -133,17 +129,18 @@ impl Filling {
         Self { spill: spill.clone(), full: Vec::new(), open: None }
     }
 
-    /// Adds parts of batches.
-    fn fill<'a>(&mut self, parts: impl Iterator<Item = (&'a RecordBatch, &'a Part)>, bytes: usize) -> Result<()> {
-        let (mut rows, mut content) = (Vec::new(), Content::default());
-        for (batch, part) in parts {
-            if content.with(part.content).bytes() > bytes {
-                self.push(&std::mem::take(&mut rows), std::mem::take(&mut content), bytes)?;
+    /// Adds parts of batches, as many at once as there is room for in a block.
+    fn fill(&mut self, parts: &[(&RecordBatch, &Part)], bytes: usize) -> Result<()> {
+        let mut parts = parts.iter().peekable();
+        while let Some((batch, first)) = parts.next() {
+            let (mut rows, mut content) = (vec![(*batch, &first.rows)], first.content);
+            while let Some((batch, part)) = parts.next_if(|(_, next)| content.with(next.content).bytes() <= bytes) {
+                rows.push((*batch, &part.rows));
+                content = content.with(part.content);
             }
-            rows.push((batch, &part.rows));
-            content = content.with(part.content);
+            self.push(&rows, content, bytes)?;
         }
-        self.push(&rows, content, bytes)
+        Ok(())
     }
 
     fn push(&mut self, rows: &[(&RecordBatch, &Vec<usize>)], content: Content, bytes: usize) -> Result<()> {
@@ -151,12 +148,13 @@ impl Filling {
         if self.open.as_ref().is_some_and(|(_, before)| before.with(content).bytes() > bytes) {
             self.close()?;
         }
-        let (writer, before) = match &mut self.open {
-            Some(open) => open,
-            none => none.insert((SpillWriter::try_new(&self.spill)?, Content::default())),
-        };
-        writer.append(&rows)?;
-        *before = before.with(content);
+        match &mut self.open {
+            Some((writer, before)) => {
+                writer.append(&rows)?;
+                *before = before.with(content);
+            }
+            none => none.insert((SpillWriter::try_new(&self.spill)?, content)).0.append(&rows)?,
+        }
         Ok(())
     }
 
@@ -168,29 +166,18 @@ impl Filling {
     }
 }
 
-async fn deal(
-    side: &Arc<Side>,
-    shown: Shown,
-    bytes: usize,
-    portion: usize,
-    workers: usize,
-) -> Result<(Arc<Side>, Vec<Block>)> {
+async fn deal(side: &Arc<Side>, shown: Shown, bytes: usize, portions: Portions) -> Result<(Arc<Side>, Vec<Block>)> {
     let spill = side.spill.clone();
     let mut classes: Vec<Filling> = std::iter::repeat_with(|| Filling::new(&spill)).take(CLASSES).collect();
+    let deal = Arc::new(move |batch| deal_batch(&batch, shown.clone(), bytes));
     let mut batches = side.read();
-    loop {
-        let some = batches.next_some(portion).await?;
-        if some.is_empty() {
-            break;
-        }
-        let shown = shown.clone();
-        let dealt = parallel(workers, some, move |batch| deal_batch(&batch, shown.clone(), bytes)).await?;
+    while let Some(dealt) = batches.map_portion(portions, &deal).await? {
         let append = move |(class, mut filling): (usize, Filling)| {
             let parts = dealt.iter().flat_map(|batch| batch.classes[class].iter().map(|part| (&batch.rows, part)));
-            filling.fill(parts, bytes)?;
+            filling.fill(&parts.collect::<Vec<_>>(), bytes)?;
             Ok(filling)
         };
-        classes = parallel(workers, classes.into_iter().enumerate().collect(), append).await?;
+        classes = parallel(portions.workers, classes.into_iter().enumerate().collect(), append).await?;
     }
     let (mut files, mut blocks) = (Vec::new(), Vec::<Block>::new());
     for mut filling in classes {
@@ -214,7 +201,6 @@ struct Dealt {
     classes: Vec<Vec<Part>>,
 }
 
-#[derive(Default)]
 struct Part {
     rows: Vec<usize>,
     content: Content,
@@ -230,12 +216,12 @@ fn deal_batch(batch: &Batch, mut shown: Shown, bytes: usize) -> Result<Dealt> {
         let size = summary.elements;
         let (parts, content) =
             (&mut classes[usize::from(class(narrow(size)))], Content { summary, smallest: size, largest: size });
-        if parts.last().is_none_or(|part| part.content.with(content).bytes() > bytes) {
-            parts.push(Part::default());
-        }
-        if let Some(part) = parts.last_mut() {
-            part.rows.push(row);
-            part.content = part.content.with(content);
+        match parts.last_mut().filter(|part| part.content.with(content).bytes() <= bytes) {
+            Some(part) => {
+                part.rows.push(row);
+                part.content = part.content.with(content);
+            }
+            None => parts.push(Part { rows: vec![row], content }),
         }
     }
     Ok(Dealt { rows: batch.to_spilled()?, classes })

@@ -7,13 +7,13 @@ use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::metrics::MetricBuilder;
 
-use super::blocks::Blocks;
+use super::blocks::{Block, Blocks};
 use super::index::Share;
 use super::memory::{MemoryPlan, Summary};
 use super::order::Order;
 use super::output::Matched;
 use super::run::{Collected, Round, Run};
-use super::spill::Spilled;
+use super::spill::{Portions, Spilled};
 
 /// What all parts of a join have in common.
 struct Disk<'a> {
@@ -56,22 +56,21 @@ impl Disk<'_> {
             let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
             if blocks.times_read(&pairs) <= self.plan.times_moved() {
                 drop(spilled);
-                return self.join_blocks(&blocks, None).await;
+                return self.join_blocks(&blocks, pairs, None).await;
             }
         }
-        let (plan, workers) = (&self.plan, self.run.workers());
+        let plan = &self.plan;
+        let portions = self.portions(plan.portion);
         self.resize(plan.counters + plan.portion)?;
-        let order = Order::of_spilled(&spilled, summary.elements, plan.counters, plan.portion, workers).await?;
-        let order = Arc::new(order);
+        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, portions).await?);
         self.count("shares", plan.shares);
         let mut rows = Some(spilled);
         for pass in plan.passes() {
             let Some(spilled) = &rows else { break };
             self.resize(order.size() + 2 * plan.portion)?;
             let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
-            let dealt = spilled
-                .deal(&order, condition, is_self_join, (pass.clone(), plan.shares), plan.portion, workers)
-                .await?;
+            let shares = (pass.clone(), plan.shares);
+            let dealt = spilled.deal(&order, condition, is_self_join, shares, portions).await?;
             self.resize(order.size())?;
             if pass.end == plan.shares {
                 rows = None;
@@ -88,7 +87,8 @@ impl Disk<'_> {
         let of_share = part.of_share();
         if of_share.bytes() > self.plan.share {
             let blocks = self.deal_into_blocks(part, order.size()).await?;
-            return self.join_blocks(&blocks, Some((share, order))).await;
+            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+            return self.join_blocks(&blocks, pairs, Some((share, order))).await;
         }
         let is_self_join = self.run.is_self_join;
         let round = Round { is_self_join, share, order: Some(Arc::clone(order)), scan: None };
@@ -102,14 +102,22 @@ impl Disk<'_> {
         let portion = self.plan.block / 12;
         self.resize(held + 2 * portion)?;
         let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
-        let blocks = Blocks::of(spilled, condition, is_self_join, self.plan.block, portion, self.run.workers()).await?;
+        let blocks = Blocks::of(spilled, condition, is_self_join, self.plan.block, self.portions(portion)).await?;
         self.resize(held)?;
         Ok(blocks)
     }
 
-    /// Joins blocks with each other, of all elements or of a share of them.
-    async fn join_blocks(&self, blocks: &Blocks, share: Option<(Share, &Arc<Order>)>) -> Result<()> {
-        let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+    fn portions(&self, bytes: usize) -> Portions {
+        Portions { bytes, workers: self.run.workers() }
+    }
+
+    /// Joins pairs of blocks, of all elements or of a share of them.
+    async fn join_blocks(
+        &self,
+        blocks: &Blocks,
+        pairs: Vec<(&Block, Option<&Block>)>,
+        share: Option<(Share, &Arc<Order>)>,
+    ) -> Result<()> {
         self.count("blocks", blocks.left.len() + blocks.right.len());
         self.count("pairs_of_blocks", pairs.len());
         for (left, right) in pairs {

@@ -7,7 +7,7 @@ use super::index::{Index, narrow, narrow_u64};
 use super::input::Batch;
 use super::parallel::parallel;
 use super::sets::Sets;
-use super::spill::Spilled;
+use super::spill::{Portions, Spilled};
 
 /// One order of the elements of all sets, rarest first, as numbers: a *rank* is the place of an element.
 ///
@@ -91,36 +91,29 @@ impl Order {
         spilled: &Spilled,
         elements: usize,
         counters: usize,
-        portion: usize,
-        workers: usize,
+        portions: Portions,
     ) -> Result<Self> {
         let fitting = (counters / size_of::<u32>()).max(2).ilog2();
         let counters = Self::counters(elements).min(1 << fitting).max(PARTS);
         let shift = u64::BITS - counters.trailing_zeros();
         let counts: Arc<Vec<AtomicU32>> = Arc::new(std::iter::repeat_with(AtomicU32::default).take(counters).collect());
+        let counted = Arc::clone(&counts);
+        let count = Arc::new(move |batch: Batch| {
+            for row in 0..batch.rows.num_rows() {
+                let key = batch.key(row);
+                for &element in &batch.elements()[batch.range(row)] {
+                    let count = &counted[index(mix(element ^ key) >> shift)];
+                    // Far from where it would begin anew.
+                    if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
+                        count.fetch_sub(1, Ordering::Relaxed);
+                    }
+                }
+            }
+            Ok(())
+        });
         for side in [JoinSide::Left, JoinSide::Right] {
             let mut batches = spilled.read(side);
-            loop {
-                let some = batches.next_some(portion).await?;
-                if some.is_empty() {
-                    break;
-                }
-                let counts = Arc::clone(&counts);
-                let count = move |batch: Batch| {
-                    for row in 0..batch.rows.num_rows() {
-                        let key = batch.key(row);
-                        for &element in &batch.elements()[batch.range(row)] {
-                            let count = &counts[index(mix(element ^ key) >> shift)];
-                            // Far from where it would begin anew.
-                            if count.fetch_add(1, Ordering::Relaxed) > u32::MAX / 2 {
-                                count.fetch_sub(1, Ordering::Relaxed);
-                            }
-                        }
-                    }
-                    Ok(())
-                };
-                parallel(workers, some, count).await?;
-            }
+            while batches.map_portion(portions, &count).await?.is_some() {}
         }
         Ok(Self { classes: counts.iter().map(|count| class(count.load(Ordering::Relaxed))).collect(), shift })
     }

@@ -84,6 +84,14 @@ impl AddAssign for OfShare {
     }
 }
 
+/// How rows are read that are not all in memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Portions {
+    /// How many bytes to read at once.
+    pub(super) bytes: usize,
+    pub(super) workers: usize,
+}
+
 /// Reads batches back, one file after the other.
 pub(super) struct SpillReader {
     side: Arc<Side>,
@@ -121,16 +129,24 @@ impl SpillReader {
 }
 
 impl SpillReader {
-    /// The next batches, so many that they take so many bytes; none at the end.
-    pub(super) async fn next_some(&mut self, bytes: usize) -> Result<Vec<Batch>> {
+    /// What the batches of the next portion are mapped to, in parallel; `None` at the end.
+    pub(super) async fn map_portion<T: Send + 'static>(
+        &mut self,
+        portions: Portions,
+        map: &Arc<impl Fn(Batch) -> Result<T> + Send + Sync + 'static>,
+    ) -> Result<Option<Vec<T>>> {
         let mut counted = RecordBatchMemoryCounter::new();
         let (mut some, mut read) = (Vec::new(), 0);
-        while some.is_empty() || read < bytes {
+        while some.is_empty() || read < portions.bytes {
             let Some(batch) = self.next().await? else { break };
             read += batch.bytes(&mut counted)?;
             some.push(batch);
         }
-        Ok(some)
+        if some.is_empty() {
+            return Ok(None);
+        }
+        let map = Arc::clone(map);
+        parallel(portions.workers, some, move |batch| map(batch)).await.map(Some)
     }
 }
 
@@ -182,12 +198,11 @@ impl Spilled {
         condition: &Arc<Condition>,
         is_self_join: bool,
         shares: (Range<usize>, usize),
-        portion: usize,
-        workers: usize,
+        portions: Portions,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
             let shown = Shown::new(condition, is_left, is_self_join);
-            deal(side, order, shown, is_self_join, shares.clone(), portion, workers).await
+            deal(side, order, shown, is_self_join, shares.clone(), portions).await
         };
         Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }
@@ -228,21 +243,15 @@ async fn deal(
     shown: Shown,
     is_self_join: bool,
     shares: (Range<usize>, usize),
-    portion: usize,
-    workers: usize,
+    portions: Portions,
 ) -> Result<Arc<Side>> {
     let (spill, files) = (side.spill.clone(), shares.0.len());
     let mut writers = (0..files).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
     let mut of_shares = vec![OfShare::default(); files];
+    let order = Arc::clone(order);
+    let deal = Arc::new(move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, &shares.0, shares.1));
     let mut batches = side.read();
-    loop {
-        let some = batches.next_some(portion).await?;
-        if some.is_empty() {
-            break;
-        }
-        let (order, shown, shares) = (Arc::clone(order), shown.clone(), shares.clone());
-        let deal = move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, &shares.0, shares.1);
-        let dealt = parallel(workers, some, deal).await?;
+    while let Some(dealt) = batches.map_portion(portions, &deal).await? {
         for (share, of_share) in of_shares.iter_mut().enumerate() {
             dealt.iter().for_each(|batch| *of_share += batch.shares[share].1);
         }
@@ -253,7 +262,7 @@ async fn deal(
             }
             Ok(writer)
         };
-        writers = parallel(workers, writers.into_iter().enumerate().collect(), append).await?;
+        writers = parallel(portions.workers, writers.into_iter().enumerate().collect(), append).await?;
     }
     // A share without rows still has a file: an empty batch.
     let empty = RecordBatch::new_empty(Arc::clone(spill.schema()));
