@@ -83,6 +83,11 @@ mod stream;
 mod terminal;
 mod weights;
 
+/// The allocator of the program, so that tests measure what it does.
+#[cfg(all(test, feature = "jemalloc", not(target_env = "msvc")))]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 pub use config::{FilterOptions, Gpu, IbidOptions, SimilarityJoinOptions, Strategy};
 pub use session::{scalar_functions, session, with_ibid};
 pub use similarity_join::IbidCodec;
