@@ -15,7 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{Documents, Summary};
+use crate::corpus::{Documents, LeftOutCounts, Summary};
 use crate::pipeline::query::CORPUS_SENTENCES;
 use crate::seal::{SealedWriter, Written};
 use crate::session::session_of_tables;
@@ -32,6 +32,27 @@ const ROW_GROUP_BYTES: usize = 16 << 20;
 pub(crate) struct Ingested {
     pub(crate) summary: Summary,
     pub(crate) sentences: u64,
+}
+
+impl Ingested {
+    /// What tells it from another ingest of the same files, where no bad records are left out.
+    pub(crate) fn to_json(&self) -> Value {
+        let Summary { documents, left_out: LeftOutCounts { namespace, redirect, disambiguation }, .. } = self.summary;
+        json!({
+            "documents": documents,
+            "left_out": [namespace, redirect, disambiguation],
+            "sentences": self.sentences,
+        })
+    }
+
+    /// That of files of which so much is known before they are read.
+    pub(crate) fn of_json(before: Summary, json: &Value) -> Self {
+        let number = |json: &Value| json.as_u64().unwrap_or_default();
+        let [namespace, redirect, disambiguation] = [0, 1, 2].map(|reason| number(&json["left_out"][reason]));
+        let left_out = LeftOutCounts { namespace, redirect, disambiguation };
+        let summary = Summary { files_begun: before.files, documents: number(&json["documents"]), left_out, ..before };
+        Self { summary, sentences: number(&json["sentences"]) }
+    }
 }
 
 /// Whether `path` is a corpus folder.

@@ -1,5 +1,6 @@
 //! Whatever happens to a run, the old result stays or the whole new one takes its place.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -517,6 +518,64 @@ fn tables_that_were_kept_are_used_where_they_are_the_same_and_sound() {
     }
     place.ok("gc kept --grace 0s");
     assert!(kept().is_empty());
+}
+
+#[test]
+fn methods_in_from_keep_and_take_the_tables_of_the_command() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(60, 2));
+    place.ok("pairs a.jsonl --format csv --resume kept");
+    let kept = || {
+        let files = entries(&place.path("kept")).into_iter().flat_map(|folder| entries(&folder));
+        files.map(|file| (file.clone(), file.metadata().unwrap().modified().unwrap())).collect::<BTreeSet<_>>()
+    };
+    let first = kept();
+    let sql = "SELECT count(*) FROM pairs('a.jsonl')";
+    assert_eq!(place.run_with(["sql", sql, "--resume", "kept"], "").code, Some(0));
+    assert_eq!(kept(), first);
+    assert_eq!(
+        place.run_with(["sql", &sql.replace("')", "', threshold => 0.7)"), "--resume", "kept"], "").code,
+        Some(0)
+    );
+    assert!(kept().len() > first.len(), "no table was made for another threshold");
+}
+
+#[test]
+fn files_are_read_once_unless_they_change() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(60, 2));
+    let run = |more: &str| place.ok(&format!("passages a.jsonl --format csv{more}"));
+    let whole = run(" --resume kept");
+    let read = || {
+        let folders = entries(&place.path("kept")).into_iter();
+        folders.filter(|folder| folder.join("documents.parquet").exists()).collect::<Vec<_>>()
+    };
+    let first = read();
+    assert_eq!(first.len(), 1);
+    // A corpus takes them from there: what was noted shows in what is told.
+    let noted = std::fs::read_to_string(first[0].join("manifest.json")).unwrap();
+    assert!(noted.contains("\"documents\": 60"), "{noted}");
+    std::fs::write(first[0].join("manifest.json"), noted.replace("\"documents\": 60", "\"documents\": 61")).unwrap();
+    assert!(place.run("ingest a.jsonl -o corpus --resume kept").err.contains("documents 61"));
+    assert!(place.run("ingest a.jsonl -o other").err.contains("documents 60"));
+    for file in ["documents.parquet", "sentences.parquet"] {
+        assert!(place.read(format!("corpus/{file}")) == place.read(format!("other/{file}")), "{file}");
+    }
+    // Bad records are told each time, so that these are read each time.
+    assert_eq!(run(" --resume kept --on-error skip"), whole);
+    assert_eq!(read(), first);
+    // One byte is enough.
+    let content =
+        || serde_json::from_slice::<serde_json::Value>(&place.read("corpus/manifest.json")).unwrap()["content"].clone();
+    let before = content();
+    let changed = String::from_utf8(place.read("a.jsonl")).unwrap().replacen(". ", "! ", 1);
+    assert_eq!(before["bytes"], changed.len());
+    place.write("a.jsonl", changed);
+    assert_eq!(run(" --resume kept"), run(""));
+    assert_eq!(read().len(), 2);
+    place.ok("ingest a.jsonl -o corpus");
+    let after = content();
+    assert!(before["xxh3"] != after["xxh3"] && before["bytes"] == after["bytes"], "{before} {after}");
 }
 
 #[test]

@@ -1,14 +1,15 @@
+use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::options::{InputOptions, RunOptions};
 use super::run::{Run, grouped, list_left_out, say, say_traffic};
 use super::{Ending, run};
-use crate::corpus;
+use crate::corpus::{self, Content};
 use crate::export::{Manifest, StagedFolder};
 use crate::ingest::{FILES, Ingested, Needed};
 
@@ -38,8 +39,18 @@ impl Ingest {
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
-        let ingested = run.ingest(&self.inputs, &reading, staged.path(), Needed::DocumentsAndSentences).await?;
-        Manifest::write(staged.path(), &self.about(&reading, &ingested))?;
+        let documents = run.read(&self.inputs, &reading, true)?;
+        let inputs = documents.inputs();
+        let content = inputs.content()?;
+        let (ingested, folder) = run.ingest(documents, staged.path(), Needed::DocumentsAndSentences).await?;
+        inputs.check(content)?;
+        if folder != staged.path() {
+            for file in FILES {
+                let (from, to) = (folder.join(file), staged.path().join(file));
+                fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+            }
+        }
+        Manifest::write(staged.path(), &self.about(&reading, content, &ingested))?;
         staged.commit()?;
         drop(run);
         let summary = ingested.summary;
@@ -59,7 +70,7 @@ impl Ingest {
     }
 
     /// What the manifest says of the corpus.
-    fn about(&self, reading: &corpus::Options, ingested: &Ingested) -> Value {
+    fn about(&self, reading: &corpus::Options, content: Content, ingested: &Ingested) -> Value {
         json!({
             "ibid": env!("CARGO_PKG_VERSION"),
             "parameters": {
@@ -73,6 +84,7 @@ impl Ingest {
                 "skip_disambiguation": reading.pages.skip_disambiguation,
             },
             "inputs": self.inputs,
+            "content": content.to_json(),
             "skipped": ingested.summary.skipped_count,
         })
     }

@@ -29,9 +29,9 @@ use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
 use crate::corpus::{self, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
-use crate::ingest::{self, Needed};
+use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
-use crate::pipeline::query::{self, Parameters, Query};
+use crate::pipeline::query::{self, CORPUS_SENTENCES, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
 use crate::store::{Explained, Location, Object, redacted, stores};
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
     pub(super) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
         let folder = self.workspace.folder().join(format!("{prefix}corpus"));
         std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-        let ingested = ingest::ingest(&self.workspace.session, documents, &folder, needed).await?;
+        let (ingested, folder) = self.ingest(documents, &folder, needed).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
         self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed)?;
@@ -291,16 +291,29 @@ impl<'a> Run<'a> {
         Ok(documents)
     }
 
-    /// Reads into a folder.
+    /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
     pub(super) async fn ingest(
         &self,
-        inputs: &[String],
-        reading: &corpus::Options,
+        documents: Documents,
         folder: &Path,
         needed: Needed,
-    ) -> Result<ingest::Ingested> {
-        let documents = self.read(inputs, reading, true)?;
-        ingest::ingest(&self.workspace.session, documents, folder, needed).await
+    ) -> Result<(Ingested, PathBuf)> {
+        let session = &self.workspace.session;
+        let inputs = documents.inputs();
+        let Some(finished) = self.workspace.finished.as_ref().filter(|_| inputs.are_whole()) else {
+            return Ok((ingest::ingest(session, documents, folder, needed).await?, folder.to_path_buf()));
+        };
+        let content = inputs.content()?;
+        let reading = format!("{} {:?} {needed:?}", content.to_json(), inputs.options);
+        let key = finished.key(&reading, []).context("it is made of no table")?;
+        if let Some((folder, noted)) = finished.take(key)? {
+            return Ok((Ingested::of_json(documents.summary(), &noted["noted"]), folder));
+        }
+        let staged = finished.begin(key)?;
+        let ingested = ingest::ingest(session, documents, staged.path(), needed).await?;
+        inputs.check(content)?;
+        let folder = finished.keep(key, staged, CORPUS_SENTENCES.sql, &ingested.to_json())?;
+        Ok((ingested, folder))
     }
 
     /// Fails if there would be more than `most` pairs, by the query that estimates them.

@@ -2,7 +2,7 @@
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
-//! they are compressed ([`compression`], [`ahead`]), which columns there are ([`columns`]), what each format holds ([`text`],
+//! they are compressed ([`compression`], [`ahead`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), what each format holds ([`text`],
 //! [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`]), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
@@ -29,6 +29,7 @@ mod csv;
 pub(crate) mod fuzz;
 mod html;
 mod ids;
+mod inputs;
 mod jsonl;
 mod mediawiki;
 mod pages;
@@ -55,6 +56,7 @@ use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union, too_many};
 use self::ids::Ids;
+pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::paths::Format;
@@ -209,6 +211,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
     let problems = Problems::try_new(&options.on_error)?;
     let plan = Plan::make(selection, options)?;
     Ok(Documents {
+        options: options.clone(),
         builder: BatchBuilder::new(Arc::clone(&plan.schema)),
         ids: (!plan.ids_are_distinct()).then(Ids::default),
         plan,
@@ -224,7 +227,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
 
 /// The files with the roles of their columns, and the schema of them all.
 struct Plan {
-    selection: Selection,
+    selection: Arc<Selection>,
     roles: Vec<Roles>,
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
@@ -254,7 +257,7 @@ impl Plan {
         }
         let (schema, columns) = union.finish();
         let pages = Arc::new(options.pages.clone());
-        Ok(Self { selection, roles, columns: Arc::new(columns), schema, limit, pages })
+        Ok(Self { selection: Arc::new(selection), roles, columns: Arc::new(columns), schema, limit, pages })
     }
 
     /// Whether all ids are paths and numbers of records, and so distinct without a check.
@@ -336,6 +339,7 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
 
 /// The documents, in batches of at most 8,192 rows or about 4 MiB of text. Ends after the first error.
 pub(crate) struct Documents {
+    options: Options,
     plan: Plan,
     problems: Problems,
     builder: BatchBuilder,
@@ -355,6 +359,11 @@ impl Documents {
     /// The schema of all batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.plan.schema)
+    }
+
+    /// What they are made of.
+    pub(crate) fn inputs(&self) -> Inputs {
+        Inputs { selection: Arc::clone(&self.plan.selection), options: self.options.clone() }
     }
 
     /// Whether there are dumps of MediaWiki among the files.

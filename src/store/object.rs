@@ -69,6 +69,14 @@ impl Object {
         UpdateVersion { e_tag: self.e_tag.clone(), version: self.version.clone() }
     }
 
+    /// What says that it has not been changed since, as text: what [`Self::check`] looks at besides the size.
+    pub(crate) fn state(&self) -> String {
+        match &self.e_tag {
+            Some(e_tag) => format!("tag {e_tag}"),
+            None => format!("written {}", self.modified),
+        }
+    }
+
     /// The object at a location, if there is one.
     pub(crate) fn find(location: &Location) -> Result<Option<Self>> {
         let (store, key) = (location.store()?, location.key().clone());

@@ -2,6 +2,7 @@
 //!
 //! Before a statement is planned each such call is run as the command that it names, and a table with its rows takes its place.
 
+use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -203,18 +204,21 @@ fn values(value: &Expr) -> Result<Vec<String>> {
 impl Call {
     /// Runs the command, which writes its rows to a file.
     pub(super) async fn run(&self, running: &RunOptions, file: &Path) -> Result<Ending> {
-        let file = file.to_str().context("the temporary folder has a name that is not Unicode")?;
-        let mut line = self.arguments.clone();
-        line.insert(1, format!("--output={file}"));
+        let with_path = |option: &str, path: &Path| {
+            let mut option = OsString::from(option);
+            option.push(path);
+            option
+        };
         let options = [
-            running.memory.map(|memory| format!("--memory={memory}")),
-            running.threads.map(|threads| format!("--threads={threads}")),
-            running.quiet.then(|| "--quiet".to_owned()),
-            running.strict.then(|| "--strict".to_owned()),
+            Some(with_path("--output=", file)),
+            running.resume.as_deref().map(|folder| with_path("--resume=", folder)),
+            running.memory.map(|memory| format!("--memory={memory}").into()),
+            running.threads.map(|threads| format!("--threads={threads}").into()),
+            running.quiet.then(|| "--quiet".into()),
+            running.strict.then(|| "--strict".into()),
         ];
-        for option in options.into_iter().flatten() {
-            line.insert(1, option);
-        }
+        let mut line: Vec<OsString> = self.arguments.iter().map(OsString::from).collect();
+        line.splice(1..1, options.into_iter().flatten());
         let failed = || format!("in {}", self.written);
         match Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error))).with_context(failed)? {
             Method::Passages(command) => command.method()?.run().await,

@@ -1,0 +1,88 @@
+//! What documents are made of: the bytes of all files.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::paths::Selection;
+use super::problem::{Error, Problem};
+use super::{OnError, Options};
+
+/// The files that documents are read from, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Inputs {
+    pub(super) selection: Arc<Selection>,
+    pub(crate) options: Options,
+}
+
+/// What is in some files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Content {
+    files: usize,
+    bytes: u64,
+    /// XXH3 of the names as ids call them, the sizes, and the bytes; of what an object store has, instead of the bytes, what
+    /// it says that they have not been changed by.
+    hash: u128,
+}
+
+impl Inputs {
+    /// Whether the same bytes are the same documents, and nothing else is to be said: bad records would be listed, too.
+    pub(crate) fn are_whole(&self) -> bool {
+        self.options.on_error == OnError::Fail
+    }
+
+    /// What is in the files now.
+    pub(crate) fn content(&self) -> Result<Content, Error> {
+        let mut all = Xxh3Default::new();
+        let mut bytes = 0;
+        for file in &self.selection.files {
+            let read = || match &file.object {
+                Some(object) => Ok((object.size, xxhash_rust::xxh3::xxh3_128(object.state().as_bytes()))),
+                None => hash(file.open()?),
+            };
+            let (size, hash) = read().map_err(|error| {
+                Error::Record(Problem::new(&file.label, format!("cannot read it: {error}")).remedy("check the file"))
+            })?;
+            bytes += size;
+            all.update(&(file.name.len() as u64).to_le_bytes());
+            all.update(file.name.as_bytes());
+            all.update(&size.to_le_bytes());
+            all.update(&hash.to_le_bytes());
+        }
+        Ok(Content { files: self.selection.files.len(), bytes, hash: all.digest128() })
+    }
+
+    /// Fails where something else is in the files than there was.
+    pub(crate) fn check(&self, before: Content) -> Result<(), Error> {
+        if self.content()? == before {
+            return Ok(());
+        }
+        Err(Error::Input("a file was changed while it was read; run it again".to_owned()))
+    }
+}
+
+impl Content {
+    pub(crate) fn to_json(self) -> Value {
+        json!({ "files": self.files, "bytes": self.bytes, "xxh3": format!("{:032x}", self.hash) })
+    }
+}
+
+/// How many bytes there are, and their hash.
+fn hash(mut from: impl Read) -> io::Result<(u64, u128)> {
+    let mut hash = Xxh3Default::new();
+    let mut buffer = vec![0; 1 << 20];
+    let mut bytes = 0;
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok((bytes, hash.digest128())),
+            Ok(n) => {
+                hash.update(&buffer[..n]);
+                bytes += n as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
