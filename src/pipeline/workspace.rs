@@ -12,7 +12,7 @@ use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::MemoryLimit;
-use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -167,28 +167,22 @@ impl Workspace {
             }
             plan => {
                 // Its rows may be on their way when memory ends, and then there is no second try.
-                if let MemoryLimit::Finite(_) = self.session.runtime_env().memory_pool.memory_limit() {
-                    self.join_by_sorting();
-                }
-                Ok(Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan))))
+                let state = match self.session.runtime_env().memory_pool.memory_limit() {
+                    MemoryLimit::Finite(_) => self.joining_by_sorting(),
+                    _ => self.session.state(),
+                };
+                Ok(Outcome::Rows(Box::new(DataFrame::new(state, plan))))
             }
         }
     }
 
-    /// Plans joins from now on that sort their inputs, which can go to disk, and not such that hash one of them, which cannot.
-    fn join_by_sorting(&self) {
-        if self.joins_by_sorting() {
-            return;
-        }
-        let state = self.session.state_ref();
-        let mut state = state.write();
-        let builder = SessionStateBuilder::new_from_existing(state.clone());
-        *state = builder.with_physical_optimizer_rule(Arc::new(CompactViews)).build();
+    /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
+    /// cannot.
+    fn joining_by_sorting(&self) -> SessionState {
+        let builder = SessionStateBuilder::new_from_existing(self.session.state());
+        let mut state = builder.with_physical_optimizer_rule(Arc::new(CompactViews)).build();
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
-    }
-
-    fn joins_by_sorting(&self) -> bool {
-        !self.session.state_ref().read().config_options().optimizer.prefer_hash_join
+        state
     }
 
     /// What a statement makes.
@@ -229,21 +223,20 @@ impl Workspace {
 
     /// Writes the rows of a table into a folder; if there is no memory for it, once more by way of joins that can do with less.
     async fn write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
-        match self.try_write(plan, folder).await {
-            Err(error) if is_out_of_memory(&error) && !self.joins_by_sorting() => {
-                self.join_by_sorting();
+        match self.try_write(self.session.state(), plan, folder).await {
+            Err(error) if is_out_of_memory(&error) => {
                 for file in std::fs::read_dir(folder)? {
                     std::fs::remove_file(file?.path())?;
                 }
-                self.try_write(plan, folder).await
+                self.try_write(self.joining_by_sorting(), plan, folder).await
             }
             outcome => outcome,
         }
     }
 
     /// Writes the rows of a table into a folder, partition by partition.
-    async fn try_write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
-        let frame = DataFrame::new(self.session.state(), plan.clone());
+    async fn try_write(&self, state: SessionState, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
+        let frame = DataFrame::new(state, plan.clone());
         let context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
@@ -434,11 +427,15 @@ mod tests {
         let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
         let numbers = "SELECT value AS id, 'number ' || value AS name FROM range(500000)";
         workspace.run(&format!("CREATE TABLE numbers AS {numbers}")).await.unwrap();
-        assert!(!workspace.joins_by_sorting());
-        let sql = "CREATE TABLE pairs AS SELECT a.id, b.name FROM numbers AS a JOIN numbers AS b ON a.name = b.name";
-        let Outcome::Done { rows, .. } = workspace.run(sql).await.unwrap() else { panic!("it makes no table") };
+        let sql = "SELECT a.id, b.name FROM numbers AS a JOIN numbers AS b ON a.name = b.name";
+        let state = workspace.session.state();
+        let plan = state.create_logical_plan(sql).await.unwrap();
+        let error = workspace.try_write(state, &plan, workspace.folder()).await.err().unwrap();
+        assert!(is_out_of_memory(&error), "{error:#}");
+        let Outcome::Done { rows, .. } = workspace.run(&format!("CREATE TABLE pairs AS {sql}")).await.unwrap() else {
+            panic!("it makes no table")
+        };
         assert_eq!(rows, Some(500_000));
-        assert!(workspace.joins_by_sorting());
         let Outcome::Rows(counted) = workspace.run("SELECT count(*), count(DISTINCT id) FROM pairs").await.unwrap()
         else {
             panic!("it gives no rows")
