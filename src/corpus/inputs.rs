@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 use super::paths::Selection;
 use super::problem::{Error, Problem};
@@ -22,8 +22,8 @@ pub(crate) struct Inputs {
 pub(crate) struct Content {
     files: usize,
     bytes: u64,
-    /// XXH3 of the names as ids call them, the sizes, and the bytes; of what an object store has, instead of the bytes, what
-    /// it says that they have not been changed by.
+    /// XXH3 of the names as ids call them, the sizes, and the bytes; of an object with a tag that changes with any byte, of the
+    /// tag instead.
     hash: u128,
 }
 
@@ -38,8 +38,9 @@ impl Inputs {
         let mut all = Xxh3Default::new();
         let mut bytes = 0;
         for file in &self.selection.files {
-            let read = || match &file.object {
-                Some(object) => Ok((object.size, xxhash_rust::xxh3::xxh3_128(object.state().as_bytes()))),
+            let tagged = file.object.as_ref().and_then(|object| Some((object.size, object.strong_tag()?)));
+            let read = || match tagged {
+                Some((size, tag)) => Ok((size, xxh3_128(tag.as_bytes()))),
                 None => hash(file.open()?),
             };
             let (size, hash) = read().map_err(|error| {

@@ -69,12 +69,9 @@ impl Object {
         UpdateVersion { e_tag: self.e_tag.clone(), version: self.version.clone() }
     }
 
-    /// What says that it has not been changed since, as text: what [`Self::check`] looks at besides the size.
-    pub(crate) fn state(&self) -> String {
-        match &self.e_tag {
-            Some(e_tag) => format!("tag {e_tag}"),
-            None => format!("written {}", self.modified),
-        }
+    /// The tag that it has as long as no byte of it changes, where the server gives such tags.
+    pub(crate) fn strong_tag(&self) -> Option<&str> {
+        self.e_tag.as_deref().filter(|e_tag| !e_tag.starts_with("W/"))
     }
 
     /// The object at a location, if there is one.
@@ -109,8 +106,8 @@ impl Object {
 
     /// What is asked for when a part of the object is. Weak tags compare as different to whatever there is.
     fn options(&self, range: Range<u64>) -> GetOptions {
-        let strong = self.e_tag.clone().filter(|e_tag| !e_tag.starts_with("W/"));
-        GetOptions { range: Some(GetRange::Bounded(range)), if_match: strong, ..GetOptions::default() }
+        let if_match = self.strong_tag().map(str::to_owned);
+        GetOptions { range: Some(GetRange::Bounded(range)), if_match, ..GetOptions::default() }
     }
 
     /// Fails where this is not the object that was found.
