@@ -68,8 +68,8 @@ fn methods_on_as_much_text_as_memory() {
     write_texts(&place, more * memory, 1..);
     let ended = run_within(&place, "ingest texts.jsonl -o corpus", memory, 125);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    for method in ["pairs corpus", "passages corpus"] {
-        let ended = run_within(&place, &format!("{method} -o with.csv"), memory, 150);
+    for (method, most) in [("pairs corpus", 125), ("passages corpus", 150)] {
+        let ended = run_within(&place, &format!("{method} -o with.csv"), memory, most);
         if ended.code != Some(0) {
             assert_eq!(ended.code, Some(1));
             assert!(ended.err.contains("top memory consumers") && ended.err.contains("--memory"), "{}", ended.err);
