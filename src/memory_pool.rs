@@ -46,8 +46,8 @@ fn is_passing(consumer: &MemoryConsumer) -> bool {
 
 /// How often what a consumer reserves is in memory: a join makes one batch of those that it has collected, without a word of it.
 fn copies(consumer: &MemoryConsumer) -> usize {
-    let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec"].iter();
-    if collects.into_iter().any(|join| consumer.name().starts_with(join)) { 2 } else { 1 }
+    let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec"];
+    if collects.iter().any(|join| consumer.name().starts_with(join)) { 2 } else { 1 }
 }
 
 /// The least share, as a part of the pool.

@@ -130,12 +130,12 @@ impl Filling {
     }
 
     /// Adds parts of batches, as many at once as there is room for in a block.
-    fn fill(&mut self, parts: &[(&RecordBatch, &Part)], bytes: usize) -> Result<()> {
-        let mut parts = parts.iter().peekable();
+    fn fill<'a>(&mut self, parts: impl Iterator<Item = (&'a RecordBatch, &'a Part)>, bytes: usize) -> Result<()> {
+        let mut parts = parts.peekable();
         while let Some((batch, first)) = parts.next() {
-            let (mut rows, mut content) = (vec![(*batch, &first.rows)], first.content);
+            let (mut rows, mut content) = (vec![(batch, &first.rows)], first.content);
             while let Some((batch, part)) = parts.next_if(|(_, next)| content.with(next.content).bytes() <= bytes) {
-                rows.push((*batch, &part.rows));
+                rows.push((batch, &part.rows));
                 content = content.with(part.content);
             }
             self.push(&rows, content, bytes)?;
@@ -174,7 +174,7 @@ async fn deal(side: &Arc<Side>, shown: Shown, bytes: usize, portions: Portions) 
     while let Some(dealt) = batches.map_portion(portions, &deal).await? {
         let append = move |(class, mut filling): (usize, Filling)| {
             let parts = dealt.iter().flat_map(|batch| batch.classes[class].iter().map(|part| (&batch.rows, part)));
-            filling.fill(&parts.collect::<Vec<_>>(), bytes)?;
+            filling.fill(parts, bytes)?;
             Ok(filling)
         };
         classes = parallel(portions.workers, classes.into_iter().enumerate().collect(), append).await?;
