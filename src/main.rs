@@ -1,8 +1,15 @@
 //! The program `ibid`.
 
 #[cfg(all(feature = "jemalloc", not(target_env = "msvc")))]
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+mod allocator {
+    #[global_allocator]
+    static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+    /// A thread of jemalloc gives back within a second what was freed, which otherwise each thread does as it allocates, and in ten.
+    #[expect(unsafe_code, reason = "jemalloc reads it by this name before main begins")]
+    #[unsafe(export_name = "_rjem_malloc_conf")]
+    static SETTINGS: &[u8; 60] = b"background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0\0";
+}
 
 fn main() -> std::process::ExitCode {
     ibid::cli::main()
