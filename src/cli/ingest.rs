@@ -40,10 +40,9 @@ impl Ingest {
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
         let documents = run.read(&self.inputs, &reading, true)?;
-        let inputs = documents.inputs();
-        let content = inputs.content()?;
-        let (ingested, folder) = run.ingest(documents, staged.path(), Needed::DocumentsAndSentences).await?;
-        inputs.check(content)?;
+        let content = documents.inputs().content()?;
+        let needed = Needed::DocumentsAndSentences;
+        let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed).await?;
         if folder != staged.path() {
             for file in FILES {
                 let (from, to) = (folder.join(file), staged.path().join(file));

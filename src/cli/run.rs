@@ -27,7 +27,7 @@ use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
-use crate::corpus::{self, Documents, Summary};
+use crate::corpus::{self, Content, Documents, Summary};
 use crate::export::{StagedFile, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
     pub(super) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
         let folder = self.workspace.folder().join(format!("{prefix}corpus"));
         std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-        let (ingested, folder) = self.ingest(documents, &folder, needed).await?;
+        let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
         self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed)?;
@@ -292,26 +292,36 @@ impl<'a> Run<'a> {
     }
 
     /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
+    /// What is in their files, where that is known, must not change meanwhile.
     pub(super) async fn ingest(
         &self,
         documents: Documents,
+        content: Option<Content>,
         folder: &Path,
         needed: Needed,
     ) -> Result<(Ingested, PathBuf)> {
-        let session = &self.workspace.session;
         let inputs = documents.inputs();
-        let Some(finished) = self.workspace.finished.as_ref().filter(|_| inputs.are_whole()) else {
-            return Ok((ingest::ingest(session, documents, folder, needed).await?, folder.to_path_buf()));
+        let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
+        let content = match content {
+            None if finished.is_some() => Some(inputs.content()?),
+            known => known,
         };
-        let content = inputs.content()?;
+        let summary = documents.summary();
+        let read = async |folder: &Path| {
+            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed).await?;
+            content.map_or(Ok(()), |content| inputs.check(content))?;
+            anyhow::Ok(ingested)
+        };
+        let Some((finished, content)) = finished.zip(content) else {
+            return Ok((read(folder).await?, folder.to_path_buf()));
+        };
         let reading = format!("{} {:?} {needed:?}", content.to_json(), inputs.options);
         let key = finished.key(&reading, []).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
-            return Ok((Ingested::of_json(documents.summary(), &noted["noted"]), folder));
+            return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
         }
         let staged = finished.begin(key)?;
-        let ingested = ingest::ingest(session, documents, staged.path(), needed).await?;
-        inputs.check(content)?;
+        let ingested = read(staged.path()).await?;
         let folder = finished.keep(key, staged, CORPUS_SENTENCES.sql, &ingested.to_json())?;
         Ok((ingested, folder))
     }

@@ -1,6 +1,6 @@
 //! What documents are made of: the bytes of all files.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -71,19 +71,8 @@ impl Content {
 }
 
 /// How many bytes there are, and their hash.
-fn hash(mut from: impl Read) -> io::Result<(u64, u128)> {
+fn hash(from: impl Read) -> io::Result<(u64, u128)> {
     let mut hash = Xxh3Default::new();
-    let mut buffer = vec![0; 1 << 20];
-    let mut bytes = 0;
-    loop {
-        match from.read(&mut buffer) {
-            Ok(0) => return Ok((bytes, hash.digest128())),
-            Ok(n) => {
-                hash.update(&buffer[..n]);
-                bytes += n as u64;
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+    let bytes = io::copy(&mut BufReader::with_capacity(1 << 20, from), &mut hash)?;
+    Ok((bytes, hash.digest128()))
 }
