@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::program::{Ended, Place, json_lines, watch};
+use crate::program::{Ended, Place, bzip2, gzip, json_lines, watch};
 
 /// No run of the program takes longer, whatever it is given.
 const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 600 } else { 300 });
@@ -33,18 +33,6 @@ fn run(place: &Place, line: &str) -> (Ended, u64) {
     assert!(matches!(ended.code, Some(0 | 1)), "{line}: {:?}\n{}", ended.code, ended.err);
     assert!(!ended.err.contains("panicked") && !ended.err.contains("internal error"), "{line}\n{}", ended.err);
     (ended, peak)
-}
-
-fn gzip(data: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn bzip2(data: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn zstd(data: &[u8]) -> Vec<u8> {
@@ -177,21 +165,21 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("long.xml", dump(&long), Left("the text of the page \"P2\" is longer than 65536 bytes", 2)),
         ("open.xml", dump("{{ [[ {| &lt;ref> ".repeat(2_000)), Fine(3)),
         // Compressed.
-        ("cut.jsonl.gz", cut(gzip(&many())), Left("the gzip data end in the middle, after byte ", 1)),
+        ("cut.jsonl.gz", cut(gzip(many())), Left("the gzip data end in the middle, after byte ", 1)),
         ("cut.jsonl.zst", cut(zstd(&many())), Nothing("the zstd data end in the middle, after byte ")),
-        ("cut.jsonl.bz2", cut(bzip2(&many())), Nothing("the bzip2 data end in the middle, after byte ")),
+        ("cut.jsonl.bz2", cut(bzip2(many())), Nothing("the bzip2 data end in the middle, after byte ")),
         ("plain.jsonl.gz", jsonl(""), Nothing("the gzip data are damaged near byte ")),
         ("plain.csv.zst", csv("b,x"), Nothing("the zstd data are damaged near byte ")),
         ("plain.txt.bz2", b"text".to_vec(), Nothing("the bzip2 data are damaged near byte ")),
         (
             "tail.jsonl.gz",
-            [gzip(&jsonl("")), b"rubbish after the end".to_vec()].concat(),
+            [gzip(jsonl("")), b"rubbish after the end".to_vec()].concat(),
             Left("the gzip data are damaged near byte", 2),
         ),
         ("empty.txt.gz", vec![], Nothing("the gzip data end in the middle")),
-        ("bomb.jsonl.gz", gzip(&vec![b'\n'; 80 << 20]), Nothing("the gzip data grow too much: ")),
+        ("bomb.jsonl.gz", gzip(vec![b'\n'; 80 << 20]), Nothing("the gzip data grow too much: ")),
         ("bomb.csv.zst", zstd(&vec![b'\n'; 80 << 20]), Nothing("the zstd data grow too much: ")),
-        ("bomb.xml.bz2", bzip2(&dump(" ".repeat(80 << 20))), Left("the bzip2 data grow too much: ", 1)),
+        ("bomb.xml.bz2", bzip2(dump(" ".repeat(80 << 20))), Left("the bzip2 data grow too much: ", 1)),
         // Parquet.
         ("text.parquet", b"no Parquet".to_vec(), Nothing("not a sound Parquet file")),
         ("empty.parquet", vec![], Nothing("not a sound Parquet file")),

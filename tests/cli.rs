@@ -1,12 +1,12 @@
 //! The program: its commands, options, output, errors and exit codes.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, collection_jsonl, json_lines, jsonl};
+use crate::program::{Place, collection_jsonl, gzip, json_lines, jsonl};
 
 /// Sentences that documents share. They have characters of one to four bytes.
 const SHARED: &str = "The ferry 😀 leaves the old harbour at noon, naïvely. 我们在北京的学校里学习中文和历史。\
@@ -32,12 +32,6 @@ fn place_of_texts() -> Place {
         place.write(&format!("docs/{name}"), text);
     }
     place
-}
-
-fn gzip(text: &str) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(text.as_bytes()).unwrap();
-    encoder.finish().unwrap()
 }
 
 fn header(csv: &str) -> &str {
@@ -128,8 +122,8 @@ fn a_sample_is_fair() {
 fn the_commands_work_together() {
     let place = Place::new();
     let [a, b, c] = texts();
-    place.write("docs/one.jsonl.gz", gzip(&jsonl([a, b])));
-    place.write("docs/two.jsonl.gz", gzip(&jsonl([c])));
+    place.write("docs/one.jsonl.gz", gzip(jsonl([a, b])));
+    place.write("docs/two.jsonl.gz", gzip(jsonl([c])));
     place.ok("ingest docs/*.jsonl.gz -o corpus/");
     place.ok("passages corpus/ -o reuse.parquet");
     let best = place.sql("SELECT doc_a, doc_b, sentences FROM 'reuse.parquet' ORDER BY sentences DESC LIMIT 10");

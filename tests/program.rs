@@ -188,6 +188,20 @@ pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+/// What gzip makes of `data`.
+pub(crate) fn gzip(data: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(data.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// What bzip2 makes of `data`.
+pub(crate) fn bzip2(data: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    encoder.write_all(data.as_ref()).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Documents as JSON lines.
 pub(crate) fn jsonl<I: AsRef<str>, T: AsRef<str>>(documents: impl IntoIterator<Item = (I, T)>) -> String {
     documents.into_iter().fold(String::new(), |mut lines, (id, text)| {

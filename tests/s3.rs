@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::program::{collection_jsonl, copy_folder, times};
+use crate::program::{collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{KEY, SECRET, Server, end, read_of};
 
 #[test]
@@ -214,13 +214,6 @@ fn inputs_are_read_as_files_are() {
         server.put(&format!("many/{n:04}.txt"), format!("Text {n}."));
     }
     assert!(server.ok("ingest s3://box/many/ -o many").err.contains("documents 1,100"));
-}
-
-fn gzip(data: &[u8]) -> Vec<u8> {
-    use std::io::Write as _;
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap()
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, collection_jsonl, json_lines, jsonl};
+use crate::program::{Place, bzip2, collection_jsonl, gzip, json_lines, jsonl};
 
 /// How long the slowest machine may take to show something.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -495,17 +495,9 @@ fn packed_files_are_tables() {
 
 fn pack(how: &str, contents: &str) -> Vec<u8> {
     match how {
-        "gzip" => {
-            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-            encoder.write_all(contents.as_bytes()).unwrap();
-            encoder.finish().unwrap()
-        }
+        "gzip" => gzip(contents),
         "zstd" => zstd::encode_all(contents.as_bytes(), 0).unwrap(),
-        "bzip2" => {
-            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
-            encoder.write_all(contents.as_bytes()).unwrap();
-            encoder.finish().unwrap()
-        }
+        "bzip2" => bzip2(contents),
         // There is no library here that packs so; `xz` did.
         _ => {
             let packed = if contents.starts_with("id") { XZ_CSV } else { XZ_JSON };

@@ -1,11 +1,10 @@
 //! Dumps of MediaWiki, from the file to the corpus.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::program::Place;
+use crate::program::{Place, bzip2, gzip};
 
 /// A dump of six pages: an article with two revisions, a redirect, a page of disambiguation, a talk page, a page in
 /// Japanese, and a style sheet.
@@ -17,18 +16,6 @@ fn place() -> Place {
     let place = Place::new();
     place.write("dump.xml", dump());
     place
-}
-
-fn bzip2(data: &[u8]) -> Vec<u8> {
-    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap()
-}
-
-fn gzip(data: &[u8]) -> Vec<u8> {
-    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-    encoder.write_all(data).unwrap();
-    encoder.finish().unwrap()
 }
 
 /// The pages and what is in their sections.

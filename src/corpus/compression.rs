@@ -311,19 +311,8 @@ mod tests {
     use std::io::Write;
 
     use super::super::paths::Format;
+    use super::super::testing::{bzip2, gzip};
     use super::*;
-
-    fn gzip(data: &[u8]) -> Vec<u8> {
-        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        encoder.write_all(data).unwrap();
-        encoder.finish().unwrap()
-    }
-
-    fn bzip2(data: &[u8]) -> Vec<u8> {
-        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
-        encoder.write_all(data).unwrap();
-        encoder.finish().unwrap()
-    }
 
     fn zstd(data: &[u8]) -> Vec<u8> {
         zstd::encode_all(data, 3).unwrap()

@@ -85,6 +85,12 @@ pub(super) fn gzip(data: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+pub(super) fn bzip2(data: &[u8]) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
+    encoder.write_all(data).unwrap();
+    encoder.finish().unwrap()
+}
+
 /// Options that leave bad records out.
 pub(super) fn skip() -> Options {
     Options { on_error: super::OnError::Skip, ..Options::default() }

@@ -575,13 +575,12 @@ impl BufRead for Metered {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
-    use std::io::Write as _;
 
     use arrow::array::AsArray;
     use arrow::datatypes::Int64Type;
     use proptest::prelude::*;
 
-    use super::super::super::testing::{Folder, documents, gzip, pairs, skip};
+    use super::super::super::testing::{Folder, bzip2, documents, gzip, pairs, skip};
     use super::super::super::{LeftOutCounts, OnError, Options};
     use super::*;
 
@@ -613,12 +612,6 @@ mod tests {
 
     fn limited(max_record_bytes: usize) -> Options {
         Options { max_record_bytes, ..skip() }
-    }
-
-    fn bzip2(data: &[u8]) -> Vec<u8> {
-        let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::default());
-        encoder.write_all(data).unwrap();
-        encoder.finish().unwrap()
     }
 
     /// Asserts what is said of a page between two good ones, and that both of these are read.
