@@ -16,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use crate::export::{MANIFEST, table_files};
 use crate::index::Index;
 use crate::ingest::{FILES, Needed};
-use crate::store::{Location, Object, objects_table, redacted};
+use crate::store::{Explained, Location, Object, objects_table, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -66,7 +66,10 @@ impl UrlTableFactory for FileTables {
                 FILES[0]
             );
         }
-        let failed = |error: DataFusionError| plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace());
+        let failed = |error: DataFusionError| match Explained::of(&error) {
+            Some(explained) => plan_datafusion_err!("{explained}"),
+            None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
+        };
         if let Some(table) = self.listing.try_new(name).await.map_err(failed)? {
             return Ok(Some(table));
         }

@@ -71,6 +71,7 @@ mod hamming_within;
 mod index;
 mod ingest;
 mod leftovers;
+mod limited;
 mod memory_pool;
 mod pipeline;
 mod resident;

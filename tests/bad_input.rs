@@ -535,3 +535,59 @@ fn names_of_files_are_ids_as_they_are() {
     expected.sort();
     assert_eq!(ids, expected);
 }
+
+/// `FROM` of files that are too long in some way, and of those that are not.
+#[test]
+fn files_in_from_are_held_to_the_limits() {
+    let place = Place::new();
+    let long = "x".repeat(20 << 20);
+    let lines = "line\n".repeat(4 << 20);
+    place.write("line.jsonl", format!("{{\"a\": \"y\"}}\n{{\"a\": \"{long}\"}}\n"));
+    place.write("late.jsonl", "{\"a\": \"y\"}\n".repeat(2000) + &format!("{{\"a\": \"{long}\"}}\n"));
+    place.write("row.csv", format!("a,b\n1,\"{lines}\"\n"));
+    place.write("rows.csv", "a,b\n".to_owned() + &"1,line\n".repeat(4 << 20));
+    for (file, head, filler) in
+        [("line.jsonl.zst", "{\"a\": \"", "x"), ("open.csv.gz", "a,b\n1,\"", "\n"), ("lines.csv.bz2", "a,b\n", "1,2\n")]
+    {
+        write_bomb(&place.path(file), head.as_bytes(), filler.as_bytes(), 200 << 20);
+    }
+    let external = |file: &str, compression: &str| {
+        format!(
+            "CREATE EXTERNAL TABLE t (a INT, b VARCHAR) STORED AS CSV LOCATION '{file}' OPTIONS ('format.has_header' 'true', \
+             'format.newlines_in_values' 'true', 'format.compression' '{compression}'); SELECT count(a) AS n FROM t"
+        )
+    };
+    for (file, options, expected) in [
+        (
+            "line.jsonl",
+            "",
+            Err("line.jsonl: line 2, which begins at byte 11, is longer than 16777216 bytes: check the file"),
+        ),
+        ("line.jsonl", " --max-record-bytes 32MiB", Ok(2)),
+        ("late.jsonl", "", Err("line 2001, which begins at byte 22000, is longer")),
+        ("late.jsonl", " --max-record-bytes 32MiB", Ok(2001)),
+        ("row.csv", "", Err("row 2, which begins at byte 4, is longer than 16777216 bytes: check the file")),
+        ("rows.csv", "", Ok(4 << 20)),
+        ("line.jsonl.zst", "", Err("line 1, which begins at byte 0 of what it unpacks to, is longer")),
+        ("open.csv.gz", "", Err("row 2, which begins at byte 4 of what it unpacks to, is longer")),
+        ("lines.csv.bz2", "", Err("compressed ones, more than 200 of one: check the file, or raise --max-ratio")),
+        ("lines.csv.bz2", " --max-ratio 100000", Ok((200 << 20) / 4)),
+    ] {
+        // The columns of these would not be found, as line ends stand in quotes.
+        let sql = match file {
+            "row.csv" => external(file, "uncompressed"),
+            "open.csv.gz" => external(file, "gzip"),
+            _ => format!("SELECT count(a) AS n FROM '{file}'"),
+        };
+        place.write("count.sql", sql);
+        let (ended, peak) = run(&place, &format!("sql -f count.sql --format ndjson{options}"));
+        match expected {
+            Ok(rows) => assert_eq!(ended.text().trim(), format!("{{\"n\":{rows}}}"), "{file}: {}", ended.err),
+            Err(said) => {
+                assert_eq!(ended.code, Some(1), "{file}");
+                assert!(ended.err.contains(said) && !ended.err.contains("Generic"), "{file}: {}", ended.err);
+                assert!(peak < 200, "{file}: {peak} MiB");
+            }
+        }
+    }
+}

@@ -217,6 +217,28 @@ fn inputs_are_read_as_files_are() {
 }
 
 #[test]
+fn files_in_from_are_held_to_the_limits() {
+    let server = Server::start();
+    let long = "x".repeat(20 << 20);
+    server.put("line.jsonl.gz", gzip(format!("{{\"a\": \"y\"}}\n{{\"a\": \"{long}\"}}\n")));
+    server.put("row.csv", format!("a,b\n1,\"{long}\"\n"));
+    for (file, said) in [
+        (
+            "line.jsonl.gz",
+            "line.jsonl.gz: line 2, which begins at byte 11 of what it unpacks to, is longer than 16777216 bytes",
+        ),
+        ("row.csv", "row.csv: row 2, which begins at byte 4, is longer than 16777216 bytes"),
+    ] {
+        let sql = |options: &str| format!("sql --format ndjson{options} -f count.sql");
+        server.place.write("count.sql", format!("SELECT count(*) AS n FROM 's3://box/{file}'"));
+        let err = server.fails(&sql(""));
+        assert!(err.contains(said), "{err}");
+        let ended = server.ok(&sql(" --max-record-bytes 32MiB"));
+        assert!(ended.text().starts_with("{\"n\":"), "{}", ended.text());
+    }
+}
+
+#[test]
 fn results_are_those_of_files() {
     let server = Server::start();
     let made = collection_jsonl(150, 4);

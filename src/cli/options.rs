@@ -30,12 +30,8 @@ pub(super) struct InputOptions {
     /// Where to put bad records, as JSON lines, with --on-error quarantine
     #[arg(long, value_name = "FILE", required_if_eq("on_error", "quarantine"))]
     quarantine: Option<PathBuf>,
-    /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
-    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
-    max_record_bytes: usize,
-    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
-    max_ratio: u64,
+    #[command(flatten)]
+    limits: LimitOptions,
     /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     namespace: Vec<i64>,
@@ -45,6 +41,18 @@ pub(super) struct InputOptions {
     /// Of MediaWiki dumps leave out pages of disambiguation
     #[arg(long)]
     skip_disambiguation: bool,
+}
+
+/// What files may hold.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct LimitOptions {
+    /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
+    pub(super) max_record_bytes: usize,
+    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_ratio: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -64,8 +72,8 @@ impl InputOptions {
             text_is_optional: false,
             id_column: self.id_column.clone(),
             format: self.input_format,
-            max_record_bytes: self.max_record_bytes,
-            max_ratio: self.max_ratio,
+            max_record_bytes: self.limits.max_record_bytes,
+            max_ratio: self.limits.max_ratio,
             on_error: match (self.on_error, &self.quarantine) {
                 // What goes to an object is collected in a file first, and where it cannot be, [`Self::begin_quarantine`] has failed.
                 (OnError::Quarantine, Some(path)) => {

@@ -14,7 +14,7 @@ use super::problem::Problem;
 const BUFFER: usize = 64 << 10;
 
 /// How much a compressed file may always hold: small files that repeat themselves are no bombs.
-pub(super) const FREE_GROWTH: u64 = 64 << 20;
+pub(crate) const FREE_GROWTH: u64 = 64 << 20;
 
 /// How a file is compressed. Files of several gzip members, zstd frames or bzip2 streams are read to their end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

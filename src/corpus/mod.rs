@@ -55,6 +55,7 @@ use arrow::datatypes::SchemaRef;
 use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union, too_many};
+pub(crate) use self::compression::FREE_GROWTH;
 use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};

@@ -24,6 +24,10 @@ pub(super) enum Kind {
 }
 
 impl Explained {
+    pub(crate) fn new(said: String) -> Self {
+        Self { said, kind: Kind::Other }
+    }
+
     /// The explanation that stands in an error, if it has one.
     pub(crate) fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         causes(error).find_map(|cause| cause.downcast_ref::<Self>())

@@ -20,8 +20,9 @@ use clap::Args;
 
 use self::shell::Shell;
 use super::Ending;
-use super::options::{OutputOptions, RunOptions};
+use super::options::{LimitOptions, OutputOptions, RunOptions};
 use super::run::{Run, say_traffic};
+use crate::limited::{Limits, limit_files};
 use crate::pipeline::query::{Literal, Parameters};
 
 /// Run SQL with all functions of ibid; files can be named in FROM, as in SELECT * FROM 'reuse.parquet'
@@ -44,6 +45,8 @@ pub(super) struct Sql {
     #[arg(short, long, value_name = "NAME=VALUE", value_parser = parameter)]
     param: Vec<(String, String)>,
     #[command(flatten)]
+    limits: LimitOptions,
+    #[command(flatten)]
     writing: OutputOptions,
     #[command(flatten)]
     running: RunOptions,
@@ -62,6 +65,8 @@ impl Sql {
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
         let mut run = Run::begin(running)?;
+        let LimitOptions { max_record_bytes, max_ratio } = self.limits;
+        limit_files(&run.workspace.session, Limits { max_record_bytes, max_ratio })?;
         let mut parameters = Parameters::default();
         for (name, value) in &self.param {
             parameters.set(name, Literal::of_text(value));

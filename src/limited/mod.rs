@@ -1,0 +1,250 @@
+//! Files of CSV and JSON lines as `FROM` reads them, within limits: DataFusion's readers take lines of any length, and whatever
+//! comes of a compressed file.
+
+mod records;
+mod store;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::Session;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{GetExt, Result, Statistics};
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
+use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::physical_plan::{
+    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource,
+};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{LexRequirement, PhysicalExpr};
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
+use datafusion::prelude::SessionContext;
+use object_store::{ObjectMeta, ObjectStore};
+
+use self::records::Syntax;
+use self::store::LimitedStore;
+
+/// How many records of JSON say what columns there are, if no option does, as in DataFusion.
+const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SCHEMA_INFER_MAX_RECORD;
+
+/// What files may hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// The longest line of JSON or row of CSV, in bytes.
+    pub(crate) max_record_bytes: usize,
+    /// How many bytes may come of a compressed one, beyond the first 64 MiB of a file.
+    pub(crate) max_ratio: u64,
+}
+
+/// Holds all files of CSV and JSON lines to limits that the session reads from here on.
+pub(crate) fn limit_files(session: &SessionContext, limits: Limits) -> Result<()> {
+    let state = session.state_ref();
+    let mut state = state.write();
+    for extension in ["csv", "json", "jsonl", "ndjson"] {
+        if let Some(files) = state.get_file_format_factory(extension) {
+            state.register_file_format(Arc::new(LimitedFiles { files, limits }), true)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+struct LimitedFiles {
+    files: Arc<dyn FileFormatFactory>,
+    limits: Limits,
+}
+
+impl GetExt for LimitedFiles {
+    fn get_ext(&self) -> String {
+        self.files.get_ext()
+    }
+}
+
+impl FileFormatFactory for LimitedFiles {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        let format = self.files.create(state, options)?;
+        let mut options = options.clone();
+        options.insert("format.compression".to_owned(), "uncompressed".to_owned());
+        let unpacked = self.files.create(state, &options)?;
+        Ok(LimitedFormat::over(format, unpacked, self.limits))
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        let format = FileFormatFactory::default(self.files.as_ref());
+        LimitedFormat::over(Arc::clone(&format), format, self.limits)
+    }
+}
+
+/// A format whose files are within limits.
+#[derive(Debug)]
+struct LimitedFormat {
+    format: Arc<dyn FileFormat>,
+    /// The same for what is not compressed.
+    unpacked: Arc<dyn FileFormat>,
+    syntax: Syntax,
+    limits: Limits,
+    /// How many records of a file are read to see what columns there are, where all of it would be.
+    records_of_schema: Option<usize>,
+}
+
+impl LimitedFormat {
+    /// The format with limits, if its files have records one after the other.
+    fn over(format: Arc<dyn FileFormat>, unpacked: Arc<dyn FileFormat>, limits: Limits) -> Arc<dyn FileFormat> {
+        let any: &dyn Any = format.as_ref();
+        let (syntax, records_of_schema) = if let Some(csv) = any.downcast_ref::<CsvFormat>() {
+            (Syntax::of_csv(csv.options()), None)
+        } else if let Some(json) = any.downcast_ref::<JsonFormat>().filter(|json| json.options().newline_delimited) {
+            (Syntax::Lines, Some(json.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA)))
+        } else {
+            return format;
+        };
+        Arc::new(Self { format, unpacked, syntax, limits, records_of_schema })
+    }
+}
+
+#[async_trait]
+impl FileFormat for LimitedFormat {
+    fn get_ext(&self) -> String {
+        self.format.get_ext()
+    }
+
+    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
+        self.format.get_ext_with_compression(compression)
+    }
+
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        self.format.compression_type()
+    }
+
+    async fn infer_schema(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        objects: &[ObjectMeta],
+    ) -> Result<SchemaRef> {
+        let limited: Arc<dyn ObjectStore> = Arc::new(LimitedStore {
+            store: Arc::clone(store),
+            compression: self.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED),
+            syntax: self.syntax,
+            limits: self.limits,
+            enough: self.records_of_schema,
+            last: Arc::default(),
+        });
+        self.unpacked.infer_schema(state, &limited, objects).await
+    }
+
+    async fn infer_stats(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        self.format.infer_stats(state, store, schema, object).await
+    }
+
+    async fn create_physical_plan(&self, state: &dyn Session, scan: FileScanConfig) -> Result<Arc<dyn ExecutionPlan>> {
+        let plan = self.format.create_physical_plan(state, scan).await?;
+        let scan = plan.downcast_ref::<DataSourceExec>();
+        let Some(scan) = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) else {
+            return Ok(plan);
+        };
+        let source = LimitedSource { source: Arc::clone(scan.file_source()), syntax: self.syntax, limits: self.limits };
+        Ok(DataSourceExec::from_data_source(
+            FileScanConfigBuilder::from(scan.clone()).with_source(Arc::new(source)).build(),
+        ))
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        state: &dyn Session,
+        sink: FileSinkConfig,
+        order: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.format.create_writer_physical_plan(input, state, sink, order).await
+    }
+
+    fn file_source(&self, schema: TableSchema) -> Arc<dyn FileSource> {
+        self.format.file_source(schema)
+    }
+}
+
+/// What reads files of a format within limits.
+#[derive(Clone)]
+struct LimitedSource {
+    source: Arc<dyn FileSource>,
+    syntax: Syntax,
+    limits: Limits,
+}
+
+impl LimitedSource {
+    fn of(&self, source: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(Self { source, ..self.clone() })
+    }
+}
+
+impl FileSource for LimitedSource {
+    fn create_file_opener(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        scan: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        let compression = scan.file_compression_type;
+        let (syntax, limits, last) = (self.syntax, self.limits, Arc::default());
+        let store = LimitedStore { store, compression, syntax, limits, enough: None, last };
+        let unpacked = FileScanConfigBuilder::from(scan.clone())
+            .with_file_compression_type(FileCompressionType::UNCOMPRESSED)
+            .build();
+        self.source.create_file_opener(Arc::new(store), &unpacked, partition)
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        self.source.table_schema()
+    }
+
+    fn with_batch_size(&self, rows: usize) -> Arc<dyn FileSource> {
+        self.of(self.source.with_batch_size(rows))
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        self.source.projection()
+    }
+
+    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
+        Ok(self.source.try_pushdown_projection(projection)?.map(|source| self.of(source)))
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        self.source.metrics()
+    }
+
+    fn file_type(&self) -> &str {
+        self.source.file_type()
+    }
+
+    fn fmt_extra(&self, kind: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt_extra(kind, f)
+    }
+
+    fn supports_repartitioning(&self) -> bool {
+        self.source.supports_repartitioning()
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.source.apply_expressions(f)
+    }
+}

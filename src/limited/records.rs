@@ -1,0 +1,227 @@
+//! Where records end in the bytes of a file, and that none is too long.
+
+use datafusion::common::config::CsvOptions;
+use memchr::{memchr, memchr2, memchr3};
+
+/// What ends a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Syntax {
+    /// A line is a record.
+    Lines,
+    /// A line is one, but for the ends of lines within quotes.
+    Csv {
+        quote: u8,
+        escape: Option<u8>,
+        delimiter: u8,
+        /// What ends a row instead of the end of a line.
+        terminator: Option<u8>,
+    },
+}
+
+impl Syntax {
+    /// That of a file of CSV.
+    pub(super) fn of_csv(options: &CsvOptions) -> Self {
+        // A quote in a comment opens nothing, which only a parser could tell.
+        if options.comment.is_some() {
+            return Self::Lines;
+        }
+        let CsvOptions { quote, escape, delimiter, terminator, .. } = *options;
+        Self::Csv { quote, escape, delimiter, terminator }
+    }
+}
+
+/// Follows the records of a file, piece by piece.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) syntax: Syntax,
+    longest: usize,
+    /// How many records have ended, and where the last of them did.
+    pub(super) ended: usize,
+    pub(super) end: u64,
+    read: u64,
+    /// Whether all of the record that goes on was seen: one of which the beginning was not is of any length.
+    is_whole: bool,
+    /// Whether a quote is open, or an escaped byte comes next.
+    within: Within,
+    last: Option<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// A field without quotes, or between records.
+    Bare,
+    /// Quotes.
+    Quotes,
+    /// Quotes, behind what escapes the next byte.
+    Escape,
+    /// A field behind its last quote, unless another follows.
+    Closed,
+}
+
+/// A record is too long.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLong;
+
+impl Records {
+    /// `is_whole` says that the first bytes are the first ones of a record.
+    pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
+        Self { syntax, longest, ended: 0, end: 0, read: 0, is_whole, within: Within::Bare, last: None }
+    }
+
+    /// Takes the next bytes, at most so many records of them. Gives how many bytes these are.
+    pub(super) fn take(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
+        let mut at = 0;
+        let last_record = self.ended.saturating_add(most);
+        while self.ended < last_record {
+            let Some(end) = self.next_end(bytes, at) else {
+                at = bytes.len();
+                break;
+            };
+            at = end;
+            self.ends_at(self.read + end as u64)?;
+        }
+        self.read += at as u64;
+        if at > 0 {
+            self.last = bytes.get(at - 1).copied();
+        }
+        self.check(self.read)?;
+        Ok(at)
+    }
+
+    fn ends_at(&mut self, end: u64) -> Result<(), TooLong> {
+        self.check(end)?;
+        (self.end, self.ended, self.is_whole) = (end, self.ended + 1, true);
+        Ok(())
+    }
+
+    /// Whether the record that goes on may reach so far.
+    fn check(&self, to: u64) -> Result<(), TooLong> {
+        if self.is_whole && to - self.end > self.longest as u64 { Err(TooLong) } else { Ok(()) }
+    }
+
+    /// Where the record ends that goes on at `at`, if it does in these bytes.
+    fn next_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        let Syntax::Csv { quote, escape, delimiter, terminator } = self.syntax else {
+            return memchr(b'\n', &bytes[at..]).map(|i| at + i + 1);
+        };
+        let is_end = |byte: u8| terminator.map_or(byte == b'\n' || byte == b'\r', |terminator| byte == terminator);
+        while at < bytes.len() {
+            let rest = &bytes[at..];
+            match self.within {
+                Within::Escape => {
+                    self.within = Within::Quotes;
+                    at += 1;
+                }
+                Within::Quotes => {
+                    let found = memchr2(quote, escape.unwrap_or(quote), rest)?;
+                    self.within = if rest[found] == quote { Within::Closed } else { Within::Escape };
+                    at += found + 1;
+                }
+                Within::Closed if rest[0] == quote => {
+                    self.within = Within::Quotes;
+                    at += 1;
+                }
+                Within::Closed | Within::Bare => {
+                    self.within = Within::Bare;
+                    let found = match terminator {
+                        Some(terminator) => memchr2(quote, terminator, rest),
+                        None => memchr3(quote, b'\n', b'\r', rest),
+                    };
+                    let found = at + found?;
+                    at = found + 1;
+                    if is_end(bytes[found]) {
+                        return Some(at);
+                    }
+                    let before = if found == 0 { self.last } else { Some(bytes[found - 1]) };
+                    if before.is_none_or(|before| before == delimiter || is_end(before)) {
+                        self.within = Within::Quotes;
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const CSV: Syntax = Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None };
+
+    /// Where the records end of bytes that come in pieces of some length.
+    fn ends(syntax: Syntax, bytes: &[u8], piece: usize) -> Vec<u64> {
+        let mut records = Records::new(syntax, usize::MAX, true);
+        let mut ends = Vec::new();
+        for mut piece in bytes.chunks(piece) {
+            while !piece.is_empty() {
+                let taken = records.take(piece, 1).unwrap();
+                piece = &piece[taken..];
+                if ends.len() < records.ended {
+                    ends.push(records.end);
+                }
+            }
+        }
+        ends
+    }
+
+    #[test]
+    fn rows_end_outside_of_quotes() {
+        for (rows, expected) in [
+            ("a,b\n1,2\n", vec![4, 8]),
+            ("\"a\nb\",c\nd\n", vec![8, 10]),
+            ("\"a\"\"\nb\",c\nd\n", vec![10, 12]),
+            // A quote within a field is a character.
+            ("5\" disk,a\n6\" disk,b\n", vec![10, 20]),
+            ("a\r\nb\r", vec![2, 3, 5]),
+        ] {
+            for piece in 1..=rows.len() {
+                assert_eq!(ends(CSV, rows.as_bytes(), piece), expected, "{rows:?}, {piece}");
+            }
+        }
+        let escaped = Syntax::Csv { quote: b'\'', escape: Some(b'\\'), delimiter: b';', terminator: Some(b'|') };
+        assert_eq!(ends(escaped, b"a;'b\\'|'|c\n|", 3), [9, 12]);
+        assert_eq!(ends(Syntax::Lines, b"\"a\nb\"\n", 2), [3, 6]);
+    }
+
+    #[test]
+    fn a_record_may_be_as_long_as_the_longest() {
+        for (text, longest, expected) in
+            [("abc\nd", 4, Ok(5)), ("abc\nd", 3, Err(TooLong)), ("a\nbcd", 3, Ok(5)), ("a\nbcd", 2, Err(TooLong))]
+        {
+            for syntax in [CSV, Syntax::Lines] {
+                let take = |is_whole| Records::new(syntax, longest, is_whole).take(text.as_bytes(), usize::MAX);
+                assert_eq!(take(true), expected, "{text:?} {longest}");
+                // The first one goes on.
+                assert_eq!(take(false).is_err(), text == "a\nbcd" && longest == 2, "{text:?} {longest}");
+            }
+        }
+    }
+
+    proptest! {
+        /// The reader of CSV says where its rows end.
+        #[test]
+        fn rows_end_where_the_parser_ends_them(rows in "[a,\"\n]{0,40}", piece in 1_usize..8) {
+            let mut parser = csv_core::Reader::new();
+            let (mut fields, mut field_ends) = ([0; 64], [0; 64]);
+            let (mut at, mut parsed) = (0, Vec::new());
+            loop {
+                let (result, read, ..) = parser.read_record(&rows.as_bytes()[at..], &mut fields, &mut field_ends);
+                at += read;
+                match result {
+                    csv_core::ReadRecordResult::Record => parsed.push(at as u64),
+                    csv_core::ReadRecordResult::InputEmpty if at == rows.len() && read == 0 => break,
+                    csv_core::ReadRecordResult::InputEmpty => {}
+                    _ => break,
+                }
+            }
+            let found = ends(CSV, rows.as_bytes(), piece);
+            // It passes over empty lines before a row, and a row may end with the file.
+            for end in parsed {
+                prop_assert!(found.contains(&end) || end == rows.len() as u64, "{rows:?} {found:?} {end}");
+            }
+        }
+    }
+}
