@@ -223,11 +223,8 @@ fn files_in_from_are_held_to_the_limits() {
     server.put("line.jsonl.gz", gzip(format!("{{\"a\": \"y\"}}\n{{\"a\": \"{long}\"}}\n")));
     server.put("row.csv", format!("a,b\n1,\"{long}\"\n"));
     for (file, said) in [
-        (
-            "line.jsonl.gz",
-            "line.jsonl.gz: line 2, which begins at byte 11 of what it unpacks to, is longer than 16777216 bytes",
-        ),
-        ("row.csv", "row.csv: row 2, which begins at byte 4, is longer than 16777216 bytes"),
+        ("line.jsonl.gz", "line.jsonl.gz, line 2, byte 11: the line is longer than 16777216 bytes"),
+        ("row.csv", "row.csv, line 2, byte 4: the row is longer than 16777216 bytes"),
     ] {
         let sql = |options: &str| format!("sql --format ndjson{options} -f count.sql");
         server.place.write("count.sql", format!("SELECT count(*) AS n FROM 's3://box/{file}'"));
@@ -236,6 +233,10 @@ fn files_in_from_are_held_to_the_limits() {
         let ended = server.ok(&sql(" --max-record-bytes 32MiB"));
         assert!(ended.text().starts_with("{\"n\":"), "{}", ended.text());
     }
+    server.put("late.jsonl", "{\"a\": 1}\n".repeat(2000) + "{\"a\": }\n");
+    server.place.write("count.sql", "SELECT count(*) AS n FROM 's3://box/late.jsonl'");
+    let err = server.fails("sql -f count.sql");
+    assert!(err.contains("late.jsonl, line 2001, byte 18000: Encountered unexpected '}'"), "{err}");
 }
 
 #[test]

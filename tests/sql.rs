@@ -493,6 +493,24 @@ fn packed_files_are_tables() {
     }
 }
 
+/// Large enough to be read in parts, if that were right.
+#[test]
+fn values_of_csv_have_ends_of_lines() {
+    let place = Place::new();
+    let row = |i: usize| format!("{i},\"one, and\nanother,line\n\"\"quoted\"\"\\\n{}\"\n", "x".repeat(i % 80));
+    let rows = 200_000;
+    let data = "id,text\n".to_owned() + &(0..rows).map(row).collect::<String>();
+    assert!(data.len() > 12 << 20);
+    place.write("a.csv", &data);
+    place.write("a.csv.zst", pack("zstd", &data));
+    for file in ["a.csv", "a.csv.zst"] {
+        let sql = format!("SELECT count(*) AS n, sum(id) AS ids, sum(length(text)) AS length FROM '{file}'");
+        let length: usize = (0..rows).map(|i| 32 + i % 80).sum();
+        let found = place.sql(&format!("SET datafusion.execution.target_partitions = 4; {sql}"));
+        assert_eq!(found, [json!({"n": rows, "ids": rows * (rows - 1) / 2, "length": length})], "{file}");
+    }
+}
+
 fn pack(how: &str, contents: &str) -> Vec<u8> {
     match how {
         "gzip" => gzip(contents),

@@ -809,6 +809,8 @@ pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
 /// A session with the limits that the user set, which spills into `folder`.
 fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
+    // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
+    config.options_mut().catalog.newlines_in_values = true;
     if let Some(threads) = options.threads {
         config = config.with_target_partitions(usize::from(threads));
     }

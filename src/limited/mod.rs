@@ -1,6 +1,9 @@
 //! Files of CSV and JSON lines as `FROM` reads them, within limits: DataFusion's readers take lines of any length, and whatever
 //! comes of a compressed file.
 
+mod columns;
+mod opener;
+mod place;
 mod records;
 mod store;
 
@@ -30,10 +33,12 @@ use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use datafusion::prelude::SessionContext;
 use object_store::{ObjectMeta, ObjectStore};
 
+use self::columns::columns;
+use self::opener::{LimitedOpener, Reading};
 use self::records::Syntax;
 use self::store::LimitedStore;
 
-/// How many records of JSON say what columns there are, if no option does, as in DataFusion.
+/// How many records say what columns there are, if no option does, as in DataFusion.
 const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SCHEMA_INFER_MAX_RECORD;
 
 /// What files may hold.
@@ -131,15 +136,15 @@ impl FileFormat for LimitedFormat {
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
-        let limited: Arc<dyn ObjectStore> = Arc::new(LimitedStore {
+        let files = LimitedStore {
             store: Arc::clone(store),
             compression: self.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED),
             syntax: self.syntax,
             limits: self.limits,
             enough: self.records_of_schema,
             last: Arc::default(),
-        });
-        self.unpacked.infer_schema(state, &limited, objects).await
+        };
+        columns(&self.unpacked, state, &files, objects).await
     }
 
     async fn infer_stats(
@@ -202,11 +207,13 @@ impl FileSource for LimitedSource {
     ) -> Result<Arc<dyn FileOpener>> {
         let compression = scan.file_compression_type;
         let (syntax, limits, last) = (self.syntax, self.limits, Arc::default());
-        let store = LimitedStore { store, compression, syntax, limits, enough: None, last };
-        let unpacked = FileScanConfigBuilder::from(scan.clone())
+        let files = Arc::new(LimitedStore { store, compression, syntax, limits, enough: None, last });
+        let scan = FileScanConfigBuilder::from(scan.clone())
             .with_file_compression_type(FileCompressionType::UNCOMPRESSED)
             .build();
-        self.source.create_file_opener(Arc::new(store), &unpacked, partition)
+        let opener = self.source.create_file_opener(Arc::clone(&files) as _, &scan, partition)?;
+        let reading = Arc::new(Reading { source: Arc::clone(&self.source), scan, partition, files });
+        Ok(Arc::new(LimitedOpener { opener, reading }))
     }
 
     fn table_schema(&self) -> &TableSchema {

@@ -1,7 +1,9 @@
 //! Where records end in the bytes of a file, and that none is too long.
 
+use std::mem;
+
 use datafusion::common::config::CsvOptions;
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 /// What ends a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,9 @@ pub(super) struct Records {
     /// How many records have ended, and where the last of them did.
     pub(super) ended: usize,
     pub(super) end: u64,
+    /// How many ends of lines stand before `end`, and how many behind it.
+    pub(super) lines: u64,
+    open_lines: u64,
     read: u64,
     /// Whether all of the record that goes on was seen: one of which the beginning was not is of any length.
     is_whole: bool,
@@ -65,11 +70,25 @@ pub(super) struct TooLong;
 impl Records {
     /// `is_whole` says that the first bytes are the first ones of a record.
     pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
-        Self { syntax, longest, ended: 0, end: 0, read: 0, is_whole, within: Within::Bare, last: None }
+        let (ended, end, lines, open_lines, read, within, last) = (0, 0, 0, 0, 0, Within::Bare, None);
+        Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, last }
     }
 
     /// Takes the next bytes, at most so many records of them. Gives how many bytes these are.
     pub(super) fn take(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
+        let before = self.read;
+        let taken = self.follow(bytes, most);
+        let ended = usize::try_from(self.end.saturating_sub(before)).unwrap_or(usize::MAX);
+        if ended > 0 {
+            self.lines += mem::take(&mut self.open_lines) + lines(&bytes[..ended]);
+        }
+        if let Ok(taken) = taken {
+            self.open_lines += lines(&bytes[ended..taken]);
+        }
+        taken
+    }
+
+    fn follow(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
         let mut at = 0;
         let last_record = self.ended.saturating_add(most);
         while self.ended < last_record {
@@ -86,6 +105,11 @@ impl Records {
         }
         self.check(self.read)?;
         Ok(at)
+    }
+
+    /// How many bytes there are of the record that goes on.
+    pub(super) fn begun(&self) -> usize {
+        usize::try_from(self.read - self.end).unwrap_or(usize::MAX)
     }
 
     fn ends_at(&mut self, end: u64) -> Result<(), TooLong> {
@@ -143,6 +167,11 @@ impl Records {
     }
 }
 
+/// How many ends of lines there are.
+pub(super) fn lines(bytes: &[u8]) -> u64 {
+    memchr_iter(b'\n', bytes).count() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -151,7 +180,7 @@ mod tests {
 
     const CSV: Syntax = Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None };
 
-    /// Where the records end of bytes that come in pieces of some length.
+    /// Where the records end of bytes that come in pieces of some length, each behind the lines that it is.
     fn ends(syntax: Syntax, bytes: &[u8], piece: usize) -> Vec<u64> {
         let mut records = Records::new(syntax, usize::MAX, true);
         let mut ends = Vec::new();
@@ -161,6 +190,7 @@ mod tests {
                 piece = &piece[taken..];
                 if ends.len() < records.ended {
                     ends.push(records.end);
+                    assert_eq!(records.lines, lines(&bytes[..usize::try_from(records.end).unwrap()]));
                 }
             }
         }

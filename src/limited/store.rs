@@ -1,7 +1,9 @@
 //! A store that gives files as they are once they are decompressed, within limits.
 
 use std::fmt::{self, Display};
+use std::future::ready;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +14,7 @@ use datafusion::common::Result as DataFusionResult;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::error::DataFusionError;
 use futures::stream::{self, BoxStream};
-use futures::{StreamExt, TryStreamExt};
+use futures::{Stream, StreamExt, TryStreamExt};
 use object_store::path::Path as Key;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
@@ -28,6 +30,7 @@ use crate::store::Explained;
 const PIECE: usize = 64 << 10;
 
 /// Reads files of another store.
+#[derive(Clone)]
 pub(super) struct LimitedStore {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) compression: FileCompressionType,
@@ -110,6 +113,28 @@ impl LimitedStore {
     }
 }
 
+/// The pieces of a file, cut anew where records end.
+pub(super) fn at_ends(
+    pieces: impl Stream<Item = Result<Bytes>>,
+    syntax: Syntax,
+) -> impl Stream<Item = DataFusionResult<Bytes>> {
+    let mut records = Records::new(syntax, usize::MAX, true);
+    let mut held = Vec::new();
+    let pieces = pieces.map_ok(Some).chain(stream::iter([Ok(None)]));
+    let pieces = pieces.map(move |piece| {
+        let Some(piece) = piece? else { return Ok(mem::take(&mut held).into()) };
+        held.extend_from_slice(&piece);
+        let _ = records.take(&piece, usize::MAX);
+        let begun = records.begun();
+        if begun == held.len() {
+            return Ok(Bytes::new());
+        }
+        let begun = held.split_off(held.len() - begun);
+        Ok(mem::replace(&mut held, begun).into())
+    });
+    pieces.try_filter(|piece: &Bytes| ready(!piece.is_empty()))
+}
+
 /// Looks at what comes of a file.
 struct Watch {
     name: String,
@@ -130,10 +155,10 @@ impl Watch {
         if let Some(compressed) = &self.compressed {
             let (compressed, most) = (compressed.load(Ordering::Relaxed), self.limits.max_ratio);
             if self.bytes > FREE_GROWTH && self.bytes / most >= compressed {
-                return Err(self.refused(&format!(
-                    "grows too much: {} bytes come of the first {compressed} compressed ones, more than {most} of one: check the \
-                     file, or raise --max-ratio",
-                    self.bytes
+                return Err(refused(format!(
+                    "{}: grows too much: {} bytes come of the first {compressed} compressed ones, more than {most} of one: \
+                     check the file, or raise --max-ratio",
+                    self.name, self.bytes
                 )));
             }
         }
@@ -145,18 +170,14 @@ impl Watch {
             Syntax::Lines => "line",
             Syntax::Csv { .. } => "row",
         };
-        // What begins in the middle has records before it that nobody counted.
-        let what = if self.first == 0 { format!("{what} {}", self.records.ended + 1) } else { format!("a {what}") };
-        let unpacked = if self.compressed.is_some() { " of what it unpacks to" } else { "" };
-        self.refused(&format!(
-            "{what}, which begins at byte {}{unpacked}, is longer than {} bytes: check the file, or raise --max-record-bytes",
+        // What begins in the middle has lines before it that nobody counted.
+        let line = if self.first == 0 { format!(", line {}", self.records.lines + 1) } else { String::new() };
+        refused(format!(
+            "{}{line}, byte {}: the {what} is longer than {} bytes: check the file, or raise --max-record-bytes",
+            self.name,
             self.first + self.records.end,
             self.limits.max_record_bytes
         ))
-    }
-
-    fn refused(&self, reason: &str) -> Error {
-        refused(format!("{}: {reason}", self.name))
     }
 }
 
