@@ -221,7 +221,8 @@ impl ExecutionPlan for SimilarityJoinExec {
         let config = context.session_config();
         let (shape, rest) = (Arc::new(self.shape(config.batch_size())), self.fetch.unwrap_or(usize::MAX));
         let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema(), config.target_partitions());
-        let (condition, metrics) = (Arc::clone(&self.condition), RunMetrics::new(&self.metrics));
+        let (condition, metrics) =
+            (Arc::clone(&self.condition), RunMetrics::new(&self.metrics, config.target_partitions()));
         let is_self_join = self.right.is_none();
         let run = Arc::new(Run { condition, is_self_join, shape, context, metrics, out: stream.tx() });
         let left = (self.left.clone(), self.kept_columns(JoinSide::Left));

@@ -43,15 +43,18 @@ pub(super) struct RunMetrics {
     pub(super) all: ExecutionPlanMetricsSet,
     build_time: Time,
     memory: Gauge,
+    /// One set for each worker: a join in many parts would fill memory with sets of its own for each part.
+    of_workers: Vec<WorkerMetrics>,
 }
 
 impl RunMetrics {
-    pub(super) fn new(all: &ExecutionPlanMetricsSet) -> Self {
+    pub(super) fn new(all: &ExecutionPlanMetricsSet, workers: usize) -> Self {
         let of_run = || MetricBuilder::new(all);
         Self {
             all: all.clone(),
             build_time: of_run().subset_time("build_time", 0),
             memory: of_run().gauge("build_mem_used", 0),
+            of_workers: (0..workers).map(|worker| WorkerMetrics::new(all, worker)).collect(),
         }
     }
 }
@@ -204,15 +207,15 @@ impl Run {
     pub(super) async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
         let joining = Arc::new(joining);
         let (near, scanning) = self.scan(&joining)?.unzip();
-        let worker = |number| Worker {
+        let worker = |metrics: &WorkerMetrics| Worker {
             run: Arc::clone(self),
             joining: Arc::clone(&joining),
             near: near.clone(),
             matched: matched.cloned(),
             output: Output::new(Arc::clone(&self.shape)),
-            metrics: WorkerMetrics::new(&self.metrics.all, number),
+            metrics: metrics.clone(),
         };
-        let workers = (0..self.workers()).map(|number| SpawnedTask::spawn(worker(number).work()));
+        let workers = self.metrics.of_workers.iter().map(|metrics| SpawnedTask::spawn(worker(metrics).work()));
         let ends = workers
             .map(async |worker| worker.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))?);
         // The first that fails ends the others, which may wait for what it has not done.
@@ -290,6 +293,7 @@ struct Worker {
     metrics: WorkerMetrics,
 }
 
+#[derive(Clone)]
 struct WorkerMetrics {
     pruned_length: Count,
     candidates: Count,
