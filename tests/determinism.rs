@@ -25,14 +25,18 @@ fn the_bytes_do_not_depend_on_threads() {
 }
 
 #[test]
-fn a_corpus_does_not_depend_on_threads() {
+fn a_corpus_does_not_depend_on_threads_and_memory() {
     let place = Place::new();
-    let corpus = |threads: u8| {
-        place.ok(&format!("ingest {LICENCES} --threads {threads} -o corpus{threads}"));
-        ["documents.parquet", "sentences.parquet"].map(|file| place.read(format!("corpus{threads}/{file}")))
+    let corpus = |options: &str| {
+        place.ok(&format!("ingest {LICENCES} {options} -o corpus"));
+        let files = ["documents.parquet", "sentences.parquet"].map(|file| place.read(format!("corpus/{file}")));
+        std::fs::remove_dir_all(place.path("corpus")).unwrap();
+        files
     };
-    let one = corpus(1);
-    assert!(one == corpus(2) && one == corpus(8));
+    let one = corpus("--threads 1");
+    for options in ["--threads 2", "--threads 8", "--threads 8 --memory 64MiB"] {
+        assert!(one == corpus(options), "{options}");
+    }
 }
 
 fn same_for_threads(place: &Place, command: &str, files: &[&str]) {
