@@ -826,6 +826,8 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         // Of this much each sort is sure when it reads back what it put on disk.
         let of_sort = pool / 128 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
+        // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
+        config.options_mut().execution.sort_in_place_threshold_bytes = 0;
         // An error names the operators that hold most.
         let pool = if memory < LEAST_HELD { SharedPool::new(pool) } else { SharedPool::of_process(pool, memory) };
         runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS)));
