@@ -15,7 +15,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{Documents, LeftOutCounts, Summary};
+use crate::corpus::{BATCH_ROWS, Documents, LeftOutCounts, Summary};
 use crate::pipeline::query::CORPUS_SENTENCES;
 use crate::seal::{SealedWriter, Written};
 use crate::session::session_of_tables;
@@ -139,7 +139,8 @@ pub(crate) async fn ingest(
     });
     let mut cut = batches
         .map(|read| {
-            let config = config.clone().with_target_partitions(1).with_batch_size(ROWS_AT_ONCE);
+            // Pages of Parquet end between batches: those of the session, which are smaller in little memory, would make another file.
+            let config = config.clone().with_target_partitions(1).with_batch_size(BATCH_ROWS);
             let runtime = Arc::clone(&runtime);
             async move {
                 let (batch, summary) = read?;
@@ -189,10 +190,6 @@ pub(crate) async fn ingest(
     let sentences = sentences.map(|file| file.close(&about)).transpose()?.map_or(0, |written| written.rows);
     Ok(Ingested { summary, sentences })
 }
-
-/// How many sentences are written at once, as pages of Parquet end between batches: a limit of memory, which makes those of the
-/// session smaller, would make another file.
-const ROWS_AT_ONCE: usize = 8192;
 
 /// What the files of a corpus say that they are: what they hold depends on nothing but the documents.
 pub(crate) fn about_corpus() -> Value {
