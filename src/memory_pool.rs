@@ -53,10 +53,6 @@ fn copies(consumer: &MemoryConsumer) -> usize {
 /// The least share, as a part of the pool.
 const LEAST: usize = 16;
 
-/// The part of the pool that each can have, however much others do: those that began when they were few may hold what they took
-/// until others, that wait for memory, have given them rows.
-const SURE: usize = 64;
-
 /// So many of the least shares are kept for operators that go to disk.
 const KEPT: usize = 2;
 
@@ -132,7 +128,6 @@ impl MemoryPool for SharedPool {
             let half = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
             let share = if taken > FULL { 0 } else { half };
             left = left.min(share.max(self.bytes / LEAST).saturating_sub(reservation.size()));
-            left = left.max((self.bytes / SURE).saturating_sub(reservation.size()));
         } else {
             left = left.min((self.bytes - KEPT * (self.bytes / LEAST)).saturating_sub(state.firm));
             if taken > TOO_FULL {
@@ -202,19 +197,6 @@ mod tests {
         sorts[0].try_grow(1200).unwrap();
         drop(passing);
         assert_eq!(pool.reserved(), 2400);
-    }
-
-    #[test]
-    fn each_can_have_a_little_though_the_first_hold_all() {
-        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
-        let first = MemoryConsumer::new("first").with_can_spill(true).register(&pool);
-        first.try_grow(3200).unwrap();
-        let join = MemoryConsumer::new("join").register(&pool);
-        join.try_grow(3200).unwrap();
-        let merge = MemoryConsumer::new("ExternalSorterMerge[0]").register(&pool);
-        merge.try_grow(100).unwrap();
-        assert!(merge.try_grow(1).is_err());
-        assert!(first.try_grow(1).is_err());
     }
 
     #[test]
