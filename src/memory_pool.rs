@@ -8,9 +8,9 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 
 /// A pool in which those that can do with less share alike, and leave as much to those that cannot.
 ///
-/// Operators that go to disk take what they are given, and so do the merges of what sorts put there. In a pool that gives it all
-/// to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have been
-/// served.
+/// Operators that go to disk take what they are given, and so do the merges of what sorts hold or put there. In a pool that gives
+/// it all to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have
+/// been served. A merge cannot go to disk, and yet may be the only way for a sort to get there: so merges have a half of their own.
 ///
 /// Not all memory is reserved. Where the process as a whole takes too much, operators that go to disk have their least share only,
 /// and the others are refused.
@@ -24,18 +24,42 @@ pub(crate) struct SharedPool {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many consumers there are that can do with less.
-    elastic_consumers: usize,
-    /// How much these have reserved, and the others.
-    elastic: usize,
+    /// Those that go to disk.
+    spilling: Sharing,
+    merging: Sharing,
+    /// How much the others have reserved.
     firm: usize,
     /// What passes rows on says that it holds, of which no other is given less: it counts buffers that batches share once for each.
     passing: usize,
 }
 
-/// A merge of sorted files is not registered as one that can spill, but merges as few files at a time as it has memory for.
-fn is_elastic(consumer: &MemoryConsumer) -> bool {
-    (consumer.can_spill() && !is_passing(consumer)) || consumer.name().starts_with("ExternalSorterMerge")
+/// Consumers that share alike.
+#[derive(Debug, Default)]
+struct Sharing {
+    consumers: usize,
+    /// How much they have reserved.
+    bytes: usize,
+}
+
+/// How a consumer is served.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Spilling,
+    Merging,
+    Firm,
+    Passing,
+}
+
+impl Kind {
+    fn of(consumer: &MemoryConsumer) -> Self {
+        match consumer {
+            _ if is_passing(consumer) => Self::Passing,
+            // It merges as few files at a time as it has memory for.
+            _ if consumer.name().starts_with("ExternalSorterMerge") => Self::Merging,
+            _ if consumer.can_spill() => Self::Spilling,
+            _ => Self::Firm,
+        }
+    }
 }
 
 /// What passes rows on is never refused memory, as it would go to disk then, and may wait for ever for what two of its inputs put
@@ -50,11 +74,8 @@ fn copies(consumer: &MemoryConsumer) -> usize {
     if collects.iter().any(|join| consumer.name().starts_with(join)) { 2 } else { 1 }
 }
 
-/// The least share, as a part of the pool.
-const LEAST: usize = 16;
-
-/// So many of the least shares are kept for operators that go to disk.
-const KEPT: usize = 2;
+/// This part of the pool is kept for operators that go to disk, and as much for merges.
+const KEPT: usize = 16;
 
 /// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
 const FULL: usize = 95;
@@ -82,11 +103,20 @@ impl SharedPool {
 }
 
 impl State {
-    fn of(&mut self, consumer: &MemoryConsumer) -> &mut usize {
-        match consumer {
-            consumer if is_passing(consumer) => &mut self.passing,
-            consumer if is_elastic(consumer) => &mut self.elastic,
-            _ => &mut self.firm,
+    fn sharing(&mut self, kind: Kind) -> Option<&mut Sharing> {
+        match kind {
+            Kind::Spilling => Some(&mut self.spilling),
+            Kind::Merging => Some(&mut self.merging),
+            Kind::Firm | Kind::Passing => None,
+        }
+    }
+
+    fn bytes(&mut self, kind: Kind) -> &mut usize {
+        match kind {
+            Kind::Spilling => &mut self.spilling.bytes,
+            Kind::Merging => &mut self.merging.bytes,
+            Kind::Firm => &mut self.firm,
+            Kind::Passing => &mut self.passing,
         }
     }
 }
@@ -97,43 +127,50 @@ impl MemoryPool for SharedPool {
     }
 
     fn register(&self, consumer: &MemoryConsumer) {
-        if is_elastic(consumer) {
-            self.state().elastic_consumers += 1;
+        if let Some(sharing) = self.state().sharing(Kind::of(consumer)) {
+            sharing.consumers += 1;
         }
     }
 
     fn unregister(&self, consumer: &MemoryConsumer) {
-        if is_elastic(consumer) {
-            self.state().elastic_consumers -= 1;
+        if let Some(sharing) = self.state().sharing(Kind::of(consumer)) {
+            sharing.consumers -= 1;
         }
     }
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        *self.state().of(reservation.consumer()) += additional * copies(reservation.consumer());
+        let consumer = reservation.consumer();
+        *self.state().bytes(Kind::of(consumer)) += additional * copies(consumer);
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        *self.state().of(reservation.consumer()) -= shrink * copies(reservation.consumer());
+        let consumer = reservation.consumer();
+        *self.state().bytes(Kind::of(consumer)) -= shrink * copies(consumer);
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
-        if is_passing(reservation.consumer()) {
+        let kind = Kind::of(reservation.consumer());
+        if kind == Kind::Passing {
             self.grow(reservation, additional);
             return Ok(());
         }
         let taken = self.taken();
         let mut state = self.state();
-        let mut left = self.bytes.saturating_sub(state.elastic + state.firm);
-        if is_elastic(reservation.consumer()) {
-            let half = self.bytes.saturating_sub(state.firm) / 2 / state.elastic_consumers.max(1);
-            let share = if taken > FULL { 0 } else { half };
-            left = left.min(share.max(self.bytes / LEAST).saturating_sub(reservation.size()));
-        } else {
-            left = left.min((self.bytes - KEPT * (self.bytes / LEAST)).saturating_sub(state.firm));
-            if taken > TOO_FULL {
-                left = 0;
-            }
-        }
+        let left = self.bytes.saturating_sub(state.spilling.bytes + state.merging.bytes + state.firm);
+        let kept = self.bytes / KEPT;
+        let half = (self.bytes.saturating_sub(state.firm) / 2).max(kept);
+        // A share, or a little more of what others have not taken of theirs.
+        let rest = |of: usize, sharing: &Sharing| {
+            let share = (of / sharing.consumers.max(1)).saturating_sub(reservation.size());
+            share.max(kept.saturating_sub(reservation.size()).min(half.saturating_sub(sharing.bytes)))
+        };
+        let mut left = match kind {
+            Kind::Spilling => left.min(rest(if taken > FULL { kept } else { half }, &state.spilling)),
+            // And more as long as others find some.
+            Kind::Merging => left.min(rest(half, &state.merging).max(if taken > FULL { 0 } else { left / 2 })),
+            _ if taken > TOO_FULL => 0,
+            _ => left.min((self.bytes - 2 * kept).saturating_sub(state.firm)),
+        };
         let copies = copies(reservation.consumer());
         left /= copies;
         if additional > left {
@@ -147,13 +184,13 @@ impl MemoryPool for SharedPool {
                 self.bytes
             )));
         }
-        *state.of(reservation.consumer()) += additional * copies;
+        *state.bytes(kind) += additional * copies;
         Ok(())
     }
 
     fn reserved(&self) -> usize {
         let state = self.state();
-        state.elastic + state.firm + state.passing
+        state.spilling.bytes + state.merging.bytes + state.firm + state.passing
     }
 
     fn memory_limit(&self) -> MemoryLimit {
@@ -177,26 +214,48 @@ mod tests {
     fn those_that_can_do_with_less_leave_half_to_the_others() {
         let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
         let sorts = ["one", "two"].map(|name| MemoryConsumer::new(name).with_can_spill(true).register(&pool));
-        let merges = [0, 1].map(|i| MemoryConsumer::new(format!("ExternalSorterMerge[{i}]")).register(&pool));
-        for elastic in sorts.iter().chain(&merges) {
-            elastic.try_grow(800).unwrap();
-            assert!(elastic.try_grow(1).is_err());
+        for sort in &sorts {
+            sort.try_grow(1600).unwrap();
+            assert!(sort.try_grow(1).is_err());
         }
         let join = MemoryConsumer::new("join").register(&pool);
         join.try_grow(3200).unwrap();
         assert!(join.try_grow(1).is_err());
         assert_eq!(pool.reserved(), 6400);
-        // A sixteenth is for each, if it is left.
+        // What the join has is not shared any more.
         sorts[0].free();
-        sorts[0].try_grow(400).unwrap();
+        sorts[0].try_grow(800).unwrap();
         assert!(sorts[0].try_grow(1).is_err());
         drop(join);
-        drop(merges);
         let passing = MemoryConsumer::new("RepartitionExec[0]").with_can_spill(true).register(&pool);
         passing.try_grow(12_800).unwrap();
-        sorts[0].try_grow(1200).unwrap();
+        sorts[0].try_grow(800).unwrap();
         drop(passing);
-        assert_eq!(pool.reserved(), 2400);
+        assert_eq!(pool.reserved(), 3200);
+    }
+
+    #[test]
+    fn many_sorts_leave_half_to_their_merges() {
+        let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
+        let register = |name: &str, spills| MemoryConsumer::new(name).with_can_spill(spills).register(&pool);
+        let sorts: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorter[{i}]"), true)).collect();
+        let merges: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorterMerge[{i}]"), false)).collect();
+        sorts.iter().for_each(|sort| sort.try_grow(100).unwrap());
+        assert!(sorts.iter().all(|sort| sort.try_grow(1).is_err()));
+        // One has more while others have less.
+        sorts[1..4].iter().for_each(|sort| assert_eq!(sort.free(), 100));
+        sorts[0].try_grow(300).unwrap();
+        assert!(sorts[0].try_grow(1).is_err());
+        sorts[0].shrink(300);
+        sorts[1..4].iter().for_each(|sort| sort.try_grow(100).unwrap());
+        // One takes more than its share, but never so much that another finds none.
+        merges[0].try_grow(800).unwrap();
+        while merges[0].try_grow(100).is_ok() {}
+        merges[1..].iter().for_each(|merge| merge.try_grow(1).unwrap());
+        drop(merges);
+        let merges: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorterMerge[{i}]"), false)).collect();
+        merges.iter().for_each(|merge| merge.try_grow(100).unwrap());
+        assert_eq!(pool.reserved(), 6400);
     }
 
     #[test]

@@ -623,3 +623,71 @@ fn files_in_from_are_held_to_the_limits() {
         }
     }
 }
+
+#[test]
+fn a_quarantine_takes_the_place_of_no_other_file() {
+    let good = "{\"id\": \"a\", \"text\": \"One.\"}\n";
+    let place = Place::with([("in.jsonl", good), ("queries.jsonl", good), ("notes.txt", "of another kind")]);
+    place.ok("ingest in.jsonl -o corpus");
+    let sealed = place.read("corpus/documents.parquet");
+    for (line, said) in [
+        ("ingest in.jsonl -o c --on-error quarantine --quarantine in.jsonl", "holds no bad records"),
+        ("ingest in.jsonl -o c --on-error quarantine --quarantine notes.txt", "holds no bad records"),
+        ("ingest in.jsonl -o c --quarantine bad.jsonl", "is for --on-error quarantine"),
+        ("passages corpus --on-error quarantine --quarantine corpus/documents.parquet", "holds no bad records"),
+        (
+            "search corpus --queries queries.jsonl --on-error quarantine --quarantine queries.jsonl",
+            "holds no bad records",
+        ),
+    ] {
+        let error = place.fails(1, line);
+        assert!(error.contains(said), "{line}: {error}");
+    }
+    assert_eq!(place.read("in.jsonl"), good.as_bytes());
+    assert_eq!(place.read("queries.jsonl"), good.as_bytes());
+    assert_eq!(place.read("notes.txt"), b"of another kind");
+    assert_eq!(place.read("corpus/documents.parquet"), sealed);
+}
+
+/// The second run has another one, and a run that reads nothing leaves it.
+#[test]
+fn a_quarantine_is_that_of_the_last_run() {
+    let place =
+        Place::with([("one.jsonl", "nonsense\n{\"text\": \"One.\"}\n"), ("two.jsonl", "{\"text\": \"Two.\"}\n[]\n")]);
+    let kept = |line: &str| {
+        place.ok(&format!("{line} --on-error quarantine --quarantine bad.jsonl"));
+        json_lines(std::str::from_utf8(&place.read("bad.jsonl")).unwrap())
+    };
+    for (file, data) in [("one.jsonl", "nonsense"), ("two.jsonl", "[]")] {
+        let kept = kept(&format!("ingest {file} -o {file}.corpus"));
+        assert_eq!(kept.iter().map(|entry| entry["data"].as_str().unwrap()).collect::<Vec<_>>(), [data]);
+    }
+    let before = place.read("bad.jsonl");
+    place.fails(1, "ingest nothing.jsonl -o corpus --on-error quarantine --quarantine bad.jsonl");
+    assert_eq!(place.read("bad.jsonl"), before);
+}
+
+/// A list of ten million bytes, of which a tree would take a gigabyte.
+#[test]
+fn lists_and_objects_of_json_take_little_more_memory_than_their_text() {
+    let place = Place::new();
+    for item in ["{\"\":0}", "0", "[]"] {
+        let list = vec![item; (10 << 20) / (item.len() + 1)].join(",");
+        place.write("list.jsonl", format!("{{\"text\": \"One.\", \"list\": [{list}]}}\n"));
+        let (_, peak) = run(&place, "ingest list.jsonl -o corpus --memory 256MiB");
+        let rows = place.sql("SELECT length(list) AS n FROM 'corpus/documents.parquet'");
+        assert_eq!(rows[0]["n"], list.len() + 2);
+        assert!(peak <= 320, "{item}: {peak} MiB");
+        std::fs::remove_dir_all(place.path("corpus")).unwrap();
+    }
+}
+
+#[test]
+fn the_folder_where_one_is_is_read() {
+    let place = Place::with([("a.txt", "One.")]);
+    place.ok("ingest . -o corpus");
+    assert_eq!(place.sql("SELECT doc_id FROM 'corpus/documents.parquet'")[0]["doc_id"], "a.txt");
+    // Such as of a variable that is not set.
+    let ended = place.run_with(["ingest", "", "-o", "other"], "");
+    assert!(ended.code == Some(1) && ended.err.contains("does not exist"), "{}", ended.err);
+}

@@ -1,7 +1,7 @@
 //! Whatever happens to a run, the old result stays or the whole new one takes its place.
 
 use std::collections::BTreeSet;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -329,6 +329,21 @@ fn an_interrupted_fit_ends_at_once_and_cleans_up() {
     assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
 }
 
+/// What can be read only once is copied first.
+#[test]
+fn an_interrupted_copy_of_standard_input_is_removed() {
+    let place = Place::new();
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // More will never come.
+    writer.write_all(b"{\"text\": \"One.\"}\n").unwrap();
+    let mut command = place.command(["ingest", "-", "-o", "corpus"]);
+    command.stdin(reader);
+    let run = Endless::start(&place, command);
+    run.signal("INT");
+    assert_eq!(run.end(), (Some(130), "ibid: interrupted\n".to_string()));
+    assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
+}
+
 #[test]
 fn a_run_that_lost_its_terminal_ends_at_once_and_cleans_up() {
     // Whoever runs the tests under nohup hands that down.
@@ -370,7 +385,7 @@ struct Endless(Child);
 impl Endless {
     /// Starts a run and waits until it works.
     fn start(place: &Place, mut command: Command) -> Self {
-        let mut run = Self(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+        let mut run = Self(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
         // The program listens to signals before it makes its first temporary folder.
         run.wait_until(|_| !entries(&place.path("tmp")).is_empty());
         // To be in the middle of the query. Should the machine be too busy for that, the test is the easier.

@@ -2,8 +2,9 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
@@ -30,6 +31,8 @@ pub(super) struct InputOptions {
     /// Where to put bad records, as JSON lines, with --on-error quarantine
     #[arg(long, value_name = "FILE", required_if_eq("on_error", "quarantine"))]
     quarantine: Option<PathBuf>,
+    #[arg(skip)]
+    begun: OnceLock<corpus::Quarantine>,
     #[command(flatten)]
     limits: LimitOptions,
     /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
@@ -74,11 +77,8 @@ impl InputOptions {
             format: self.input_format,
             max_record_bytes: self.limits.max_record_bytes,
             max_ratio: self.limits.max_ratio,
-            on_error: match (self.on_error, &self.quarantine) {
-                // What goes to an object is collected in a file first, and where it cannot be, [`Self::begin_quarantine`] has failed.
-                (OnError::Quarantine, Some(path)) => {
-                    corpus::OnError::Quarantine(outbox::local(path).unwrap_or_else(|_| path.clone()))
-                }
+            on_error: match (self.on_error, self.begun.get()) {
+                (OnError::Quarantine, Some(quarantine)) => corpus::OnError::Quarantine(quarantine.clone()),
                 (OnError::Fail, _) => corpus::OnError::Fail,
                 _ => corpus::OnError::Skip,
             },
@@ -94,12 +94,18 @@ impl InputOptions {
         }
     }
 
-    /// Fails where the quarantine cannot be written, and empties it: all readers of a run add to it.
+    /// Fails where the quarantine cannot be written, before anything is read.
     pub(super) fn begin_quarantine(&self) -> Result<()> {
         let Some(path) = self.quarantine.as_deref() else { return Ok(()) };
+        if self.on_error != OnError::Quarantine {
+            bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
+        }
         StagedFile::check(path)?;
-        let file = outbox::local(path)?;
-        std::fs::File::create(&file).map(drop).with_context(|| format!("cannot write {}", file.display()))
+        // What goes to an object is collected in a file first.
+        let quarantine = corpus::Quarantine::new(outbox::local(path)?);
+        quarantine.check()?;
+        self.begun.get_or_init(|| quarantine);
+        Ok(())
     }
 }
 

@@ -44,6 +44,9 @@ const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
 /// What a sort reserves to read back what it put on disk, in bytes, where there is no limit of memory.
 const SORT_RESERVATION: usize = 10 << 20;
 
+/// How much memory there is for each of the parts in which operators work side by side, in bytes.
+const BYTES_OF_PARTITION: usize = 64 << 20;
+
 /// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
 const BYTES_OF_ROW: usize = 256 << 10;
 
@@ -527,7 +530,11 @@ fn bytes_for_people(bytes: u64) -> String {
 /// Lists what reading left out.
 pub(super) fn list_left_out(summary: &Summary) {
     for skipped in summary.skipped.iter().take(LISTED) {
-        let line = skipped.line.map(|line| format!(", line {line}")).unwrap_or_default();
+        let line = match (skipped.line, skipped.record) {
+            (Some(line), _) => format!(", line {line}"),
+            (None, Some(record)) => format!(", record {record}"),
+            (None, None) => String::new(),
+        };
         let byte = skipped.byte.map(|byte| format!(", byte {byte}")).unwrap_or_default();
         say(&format!("skipped {}{line}{byte}: {}", skipped.file, skipped.reason));
     }
@@ -819,6 +826,9 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills).with_object_store_registry(stores);
     if let Some(memory) = options.memory {
         let pool = for_operators(memory);
+        // Each partition of each operator has buffers of its own.
+        let partitions = (memory / BYTES_OF_PARTITION).max(1).min(config.target_partitions());
+        config = config.with_target_partitions(partitions);
         // What is on its way from operator to operator is reserved by none.
         let rows = memory / config.target_partitions() / BYTES_OF_ROW;
         let most = config.batch_size();

@@ -112,8 +112,11 @@ impl Records {
         loop {
             let input = self.stream.fill()?;
             let at_end = input.is_empty();
+            // The end of a line ends the last record, too, unless it is within quotes.
+            let given = if at_end { b"\n" } else { input };
             let (result, taken, put, ends) =
-                self.core.read_record(input, &mut self.fields[length..], &mut self.ends[self.count..]);
+                self.core.read_record(given, &mut self.fields[length..], &mut self.ends[self.count..]);
+            let taken = taken.min(input.len());
             self.line += count_lines(&input[..taken]);
             let kept = taken.min((self.limit + 1).saturating_sub(self.raw.len()));
             self.raw.extend_from_slice(&input[..kept]);
@@ -127,7 +130,11 @@ impl Records {
                 (length, self.count) = (0, 0);
             }
             match result {
-                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::InputEmpty if at_end && !too_long && !too_wide => {
+                    self.ended = true;
+                    return Err(self.bad("a quote is opened here or further on and never closed"));
+                }
+                ReadRecordResult::InputEmpty if !at_end => {}
                 ReadRecordResult::OutputFull if length == self.fields.len() => {
                     let doubled = self.fields.len() * 2;
                     self.fields.resize(doubled, 0);
@@ -141,21 +148,12 @@ impl Records {
                     }
                 }
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
-                ReadRecordResult::Record if too_long => return Ok(Read::TooLong),
-                ReadRecordResult::Record if too_wide || self.count > MAX_COLUMNS => return Ok(Read::TooWide),
-                ReadRecordResult::Record if at_end && self.quote_is_open() => {
-                    self.ended = true;
-                    return Err(self.bad("a quote is opened here or further on and never closed"));
-                }
+                _ if too_long => return Ok(Read::TooLong),
+                _ if too_wide || self.count > MAX_COLUMNS => return Ok(Read::TooWide),
                 ReadRecordResult::Record => return Ok(Read::Record),
-                ReadRecordResult::End => return Ok(Read::Nothing),
+                ReadRecordResult::End | ReadRecordResult::InputEmpty => return Ok(Read::Nothing),
             }
         }
-    }
-
-    /// Whether the last record of the file has swallowed line ends behind a quote that nothing closes.
-    fn quote_is_open(&self) -> bool {
-        self.raw.contains(&b'\n') && self.raw.iter().filter(|b| **b == b'"').count() % 2 == 1
     }
 
     fn check(&self) -> Result<(), Box<Problem>> {
@@ -347,6 +345,9 @@ mod tests {
     fn an_open_quote_is_an_error() {
         let error = of("id,text\n1,a\n2,\"b\n3,c\n").error(&["a.csv"], &Options::default());
         assert!(error.starts_with("a.csv, line 3, byte 12: a quote is opened"), "{error}");
+        let error = of("id,text\n1,a\n2,\"b and the rest").error(&["a.csv"], &Options::default());
+        assert!(error.starts_with("a.csv, line 3, byte 12: a quote is opened"), "{error}");
+        assert_eq!(of("id,text\n1,\"a\"").read(&["a.csv"], &Options::default()).unwrap(), documents(&[("1", "a")]));
         assert_eq!(of("id,text\n1,5\" pipe").read(&["a.csv"], &Options::default()).unwrap().len(), 1);
     }
 

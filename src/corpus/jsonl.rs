@@ -1,12 +1,17 @@
-//! JSON lines: an object a line, blank lines apart. Of a key that stands twice in an object, the last value counts.
+//! JSON lines: an object a line, blank lines apart. Of a key that stands twice in it, the last value counts.
 //!
 //! The columns are the union of all keys: whole numbers, floats and booleans keep their type where all values of a key
-//! have it; what differs, and what is larger than 64 bits, is text; lists and objects are JSON text.
+//! have it; what differs, and what is larger than 63 bits, is text, and a number of more than 64 bits a float; lists and objects
+//! are JSON text.
 
+use std::collections::HashMap;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::batch::{Cell, Row};
@@ -18,6 +23,133 @@ use super::{Context, Item, Options};
 
 /// The largest whole number up to which a float holds all.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
+
+/// A line.
+struct Object {
+    /// Lists and objects as text: as trees they would take a hundred times the memory.
+    members: Map<String, Value>,
+    /// What those that are text for that reason are called in an error.
+    nested: HashMap<String, &'static str>,
+}
+
+impl Object {
+    /// What a value that is no text is called in an error.
+    fn name_of(&self, key: &str, value: &Value) -> &'static str {
+        match value {
+            Value::Null => "NULL",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => self.nested.get(key).copied().unwrap_or("text"),
+            Value::Array(_) => LIST,
+            Value::Object(_) => OBJECT,
+        }
+    }
+
+    fn remove(&mut self, key: &str) -> Option<Value> {
+        self.members.remove(key)
+    }
+}
+
+const LIST: &str = "a list";
+const OBJECT: &str = "an object";
+
+impl<'de> Deserialize<'de> for Object {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = Object;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
+                let mut object = Object { members: Map::new(), nested: HashMap::new() };
+                while let Some((key, Member { value, nested })) = map.next_entry::<String, Member>()? {
+                    match nested {
+                        Some(name) => object.nested.insert(key.clone(), name),
+                        None => object.nested.remove(&key),
+                    };
+                    object.members.insert(key, value);
+                }
+                Ok(object)
+            }
+        }
+
+        deserializer.deserialize_map(Members)
+    }
+}
+
+/// A value of a line.
+struct Member {
+    value: Value,
+    nested: Option<&'static str>,
+}
+
+impl<'de> Deserialize<'de> for Member {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyValue;
+
+        impl<'de> Visitor<'de> for AnyValue {
+            type Value = Member;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("any JSON value")
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Member, E> {
+                Ok(plain(Value::Null))
+            }
+
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_i64<E: Error>(self, value: i64) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_u64<E: Error>(self, value: u64) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_f64<E: Error>(self, value: f64) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_str<E: Error>(self, value: &str) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_string<E: Error>(self, value: String) -> Result<Member, E> {
+                Ok(plain(value))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Member, A::Error> {
+                nested(SeqAccessDeserializer::new(list), LIST)
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Member, A::Error> {
+                nested(MapAccessDeserializer::new(object), OBJECT)
+            }
+        }
+
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+fn plain(value: impl Into<Value>) -> Member {
+    Member { value: value.into(), nested: None }
+}
+
+/// A list or an object, written as it is read.
+fn nested<'de, D: Deserializer<'de>>(value: D, name: &'static str) -> Result<Member, D::Error> {
+    let mut text = Vec::new();
+    serde_transcode::transcode(value, &mut serde_json::Serializer::new(&mut text)).map_err(Error::custom)?;
+    let text = String::from_utf8(text).map_err(Error::custom)?;
+    Ok(Member { value: Value::String(text), nested: Some(name) })
+}
 
 /// The objects of a file, and where the last one stands.
 struct Objects {
@@ -42,7 +174,7 @@ impl Objects {
     }
 
     /// The next object; after a problem, the one after it.
-    fn next(&mut self) -> Result<Option<Map<String, Value>>, Box<Problem>> {
+    fn next(&mut self) -> Result<Option<Object>, Box<Problem>> {
         while !self.ended {
             self.start = self.stream.offset();
             let read = self.stream.read_line(self.limit, &mut self.buffer);
@@ -68,7 +200,7 @@ impl Objects {
         Ok(None)
     }
 
-    fn parse(&self) -> Result<Map<String, Value>, Box<Problem>> {
+    fn parse(&self) -> Result<Object, Box<Problem>> {
         let text = std::str::from_utf8(&self.buffer).map_err(|e| {
             let at = e.valid_up_to();
             self.locate(Problem::not_utf8(&self.file, &self.buffer, at), at)
@@ -108,7 +240,7 @@ pub(crate) fn columns<E>(
         match objects.next() {
             Ok(None) => return Ok(Some(columns)),
             Ok(Some(object)) => {
-                for (key, value) in &object {
+                for (key, value) in &object.members {
                     if columns.add(key, kind(value)).is_none() {
                         return Ok(None);
                     }
@@ -147,18 +279,6 @@ fn cell(value: Value) -> Option<Cell> {
     })
 }
 
-/// What a value is called in an error.
-fn name_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "NULL",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
 /// The documents of a file.
 pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut objects = Objects::open(&context.file, context.limit)?;
@@ -168,16 +288,19 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
     }))
 }
 
-fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Result<Row, Box<Problem>> {
+fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, Box<Problem>> {
     let roles = &context.roles;
-    let (mut id, mut text) = (None, None);
+    let text = match &roles.text {
+        Some(column) if !roles.text_is_optional => text_of(objects, column, &mut object)?,
+        column => as_text(column.as_ref().and_then(|column| object.remove(column))),
+    };
+    let id = match &roles.id {
+        None => context.record_id(objects.record),
+        Some(column) => id_of(objects, column, &mut object)?,
+    };
     let mut others = Vec::new();
-    for (key, value) in object {
-        if roles.text.as_ref() == Some(&key) {
-            text = Some(value);
-        } else if roles.id.as_ref() == Some(&key) {
-            id = Some(value);
-        } else if let Some(&index) = context.columns.get(&key) {
+    for (key, value) in object.members {
+        if let Some(&index) = context.columns.get(&key) {
             others.extend(cell(value).map(|cell| (index, cell)));
         } else {
             return Err(
@@ -185,14 +308,6 @@ fn row(context: &Context, objects: &Objects, object: Map<String, Value>) -> Resu
             );
         }
     }
-    let text = match text {
-        text if roles.text_is_optional => as_text(text),
-        text => text_of(objects, roles.text.as_deref().unwrap_or_default(), text)?,
-    };
-    let id = match &roles.id {
-        None => context.record_id(objects.record),
-        Some(column) => id_of(objects, column, id)?,
-    };
     Ok(Row { record: objects.record, line: Some(objects.line), id, text, others })
 }
 
@@ -202,22 +317,26 @@ fn as_text(value: Option<Value>) -> String {
 }
 
 /// The text of the record that was read last.
-fn text_of(objects: &Objects, column: &str, value: Option<Value>) -> Result<String, Box<Problem>> {
-    match value {
-        Some(Value::String(text)) => Ok(text),
-        Some(value) => Err(objects.bad(format!("the text, {column:?}, is {}, not text", name_of(&value)), 0)),
+fn text_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
+    match object.remove(column) {
+        Some(Value::String(text)) if !object.nested.contains_key(column) => Ok(text),
+        Some(value) => {
+            let name = object.name_of(column, &value);
+            Err(objects.bad(format!("the text, {column:?}, is {name}, not text"), 0))
+        }
         None => Err(objects.bad(format!("the text, {column:?}, is missing"), 0)),
     }
 }
 
 /// The id of the record that was read last.
-fn id_of(objects: &Objects, column: &str, value: Option<Value>) -> Result<String, Box<Problem>> {
-    let found = match value {
-        Some(Value::String(id)) if !id.is_empty() => return Ok(id),
+fn id_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
+    let is_nested = object.nested.contains_key(column);
+    let found = match object.remove(column) {
+        Some(Value::String(id)) if !id.is_empty() && !is_nested => return Ok(id),
         Some(Value::Number(n)) if n.is_i64() || n.is_u64() => return Ok(n.to_string()),
         None => "missing",
-        Some(Value::String(_)) => "empty",
-        Some(value) => name_of(&value),
+        Some(Value::String(_)) if !is_nested => "empty",
+        Some(value) => object.name_of(column, &value),
     };
     Err(objects.bad(format!("the id, {column:?}, is {found}; an id is text or a whole number of 64 bits"), 0))
 }
@@ -281,7 +400,7 @@ impl Arrivals {
         let Some(mut object) = self.objects.next()? else { return Ok(None) };
         let column = match &self.id_column {
             Some(column) => Arc::clone(column),
-            None => match ID_COLUMNS.into_iter().find(|column| object.contains_key(*column)) {
+            None => match ID_COLUMNS.into_iter().find(|column| object.members.contains_key(*column)) {
                 Some(column) => Arc::clone(self.id_column.insert(Arc::from(column))),
                 None => {
                     return Err(self.objects.bad("it has no id", 0).remedy(
@@ -291,8 +410,8 @@ impl Arrivals {
                 }
             },
         };
-        let id = id_of(&self.objects, &column, object.remove(&*column))?;
-        let text = text_of(&self.objects, &self.text_column, object.remove(&self.text_column))?;
+        let id = id_of(&self.objects, &column, &mut object)?;
+        let text = text_of(&self.objects, &self.text_column, &mut object)?;
         let time = self.time_column.as_ref().and_then(|column| object.remove(column)).filter(|time| !time.is_null());
         let time = time.map(|time| as_text(Some(time)));
         let line = self.objects.buffer.clone();

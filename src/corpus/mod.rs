@@ -63,7 +63,7 @@ pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::paths::Format;
 use self::paths::{InputFile, Selection};
-pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Skipped};
+pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
@@ -202,7 +202,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
         return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
     }
     let selection = paths::expand(inputs, options, stdin)?;
-    if let OnError::Quarantine(path) = &options.on_error {
+    if let OnError::Quarantine(Quarantine { path, .. }) = &options.on_error {
         let same =
             |file: &InputFile| matches!((file.path.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
         if selection.files.iter().any(same) {

@@ -12,6 +12,7 @@ use walkdir::WalkDir;
 use super::Options;
 use super::compression::{Compression, Stream};
 use super::problem::Error;
+use crate::export::outbox::temporary_file;
 use crate::store::{Location, Object, Source};
 
 /// What a file holds.
@@ -151,7 +152,11 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             objects(&location, &mut found)?;
             continue;
         }
-        let path = tidy(Path::new(input));
+        let path = match tidy(Path::new(input)) {
+            // The folder where one is.
+            path if path.as_os_str().is_empty() && !input.is_empty() => PathBuf::from("."),
+            path => path,
+        };
         match std::fs::metadata(&path) {
             Ok(m) if m.is_dir() => walk(input, &path, None, &mut found)?,
             Ok(m) if m.is_file() => {
@@ -356,8 +361,7 @@ pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> 
 /// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
 /// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, else one text.
 fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<TempPath>) -> Result<InputFile, Error> {
-    let mut copy =
-        tempfile::NamedTempFile::new().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
+    let mut copy = temporary_file().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
     let write = |source| Error::Write { path: std::env::temp_dir(), source };
     let mut head = Vec::new();
     from.take(8).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;

@@ -2,16 +2,20 @@
 
 use std::fmt::{self, Display};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// How many characters of a bad record an error shows.
 const EXCERPT: usize = 80;
 
 /// How many bad records are listed; the others are only counted.
 const LISTED: usize = 1000;
+
+/// An entry of the quarantine is no longer: what is kept of a record is escaped.
+const LONGEST_ENTRY: u64 = 8 << 20;
 
 /// How much of a bad record is kept for the quarantine.
 const QUARANTINED_BYTES: usize = 1 << 20;
@@ -193,7 +197,59 @@ pub(crate) enum OnError {
     Skip,
     /// As `Skip`, and write it into this file: a JSON object a line, with `file`, `line`, `byte`, `record` (NULL where
     /// not known), `reason`, and in `data` the record, at most its first MiB.
-    Quarantine(PathBuf),
+    Quarantine(Quarantine),
+}
+
+/// The file of bad records, to which all readers of a run add.
+#[derive(Debug, Clone)]
+pub(crate) struct Quarantine {
+    pub(crate) path: PathBuf,
+    /// Whether it is that of this run already, and no longer that of an earlier one.
+    begun: Arc<Mutex<bool>>,
+}
+
+impl PartialEq for Quarantine {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Quarantine {}
+
+impl Quarantine {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path, begun: Arc::default() }
+    }
+
+    /// Fails where a file stands there that is no quarantine, such as an input.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let mut line = String::new();
+        let read =
+            File::open(&self.path).and_then(|file| BufReader::new(file.take(LONGEST_ENTRY)).read_line(&mut line));
+        let is_ours = || {
+            let entry: Map<String, Value> = serde_json::from_str(&line).unwrap_or_default();
+            ["file", "reason", "data"].iter().all(|key| entry.contains_key(*key))
+        };
+        match read {
+            Ok(0) => Ok(()),
+            Ok(_) if is_ours() => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            _ => Err(Error::Input(format!(
+                "{} is there and holds no bad records of an earlier run; name another file with --quarantine, or remove it",
+                self.path.display()
+            ))),
+        }
+    }
+
+    /// Opens it, empty for the first reader.
+    fn open(&self) -> io::Result<File> {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*begun {
+            File::create(&self.path)?;
+            *begun = true;
+        }
+        File::options().append(true).open(&self.path)
+    }
 }
 
 /// A bad record that was left out.
@@ -205,6 +261,8 @@ pub(crate) struct Skipped {
     pub(crate) line: Option<u64>,
     /// The byte of the file, from 0; of a compressed file, of what it holds.
     pub(crate) byte: Option<u64>,
+    /// Which record of the file it is, from 1.
+    pub(crate) record: Option<u64>,
     /// What is wrong and why.
     pub(crate) reason: String,
 }
@@ -221,14 +279,14 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Opens the quarantine, to which other readers of the same run may have added already.
+    /// Opens the quarantine.
     pub(crate) fn try_new(on_error: &OnError) -> Result<Self, Error> {
         let quarantine = match on_error {
             OnError::Fail | OnError::Skip => None,
-            OnError::Quarantine(path) => {
-                let file = File::options().create(true).append(true).open(path);
-                let file = file.map_err(|source| Error::Write { path: path.clone(), source })?;
-                Some((path.clone(), BufWriter::new(file)))
+            OnError::Quarantine(quarantine) => {
+                let path = quarantine.path.clone();
+                let file = quarantine.open().map_err(|source| Error::Write { path: path.clone(), source })?;
+                Some((path, BufWriter::new(file)))
             }
         };
         Ok(Self { quarantine, tolerated: *on_error != OnError::Fail, skipped: Vec::new(), count: 0 })
@@ -251,8 +309,8 @@ impl Problems {
                 .map_err(|source| Error::Write { path: path.clone(), source })?;
         }
         if self.skipped.len() < LISTED {
-            let Problem { file, line, byte, reason, .. } = *problem;
-            self.skipped.push(Skipped { file, line, byte, reason });
+            let Problem { file, line, byte, record, reason, .. } = *problem;
+            self.skipped.push(Skipped { file, line, byte, record, reason });
         }
         Ok(())
     }
@@ -284,7 +342,7 @@ mod tests {
     fn the_quarantine_holds_the_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad.jsonl");
-        let mut problems = Problems::try_new(&OnError::Quarantine(path.clone())).unwrap();
+        let mut problems = Problems::try_new(&OnError::Quarantine(Quarantine::new(path.clone()))).unwrap();
         problems.take(Problem::new("a.csv", "no text").at_line(2).showing(b"1,\n", 0)).unwrap();
         let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(written["line"], 2);
@@ -294,7 +352,8 @@ mod tests {
 
     #[test]
     fn a_quarantine_that_cannot_be_written_is_an_error_at_once() {
-        let error = Problems::try_new(&OnError::Quarantine("/no/such/folder/bad.jsonl".into())).unwrap_err();
+        let error =
+            Problems::try_new(&OnError::Quarantine(Quarantine::new("/no/such/folder/bad.jsonl".into()))).unwrap_err();
         assert!(error.to_string().starts_with("cannot write /no/such/folder/bad.jsonl"), "{error}");
     }
 }

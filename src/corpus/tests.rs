@@ -2,7 +2,7 @@
 
 use super::paths::Format;
 use super::testing::{Folder, documents, gzip, pairs, skip};
-use super::{Documents, OnError, Options, open_with_stdin};
+use super::{Documents, OnError, Options, Quarantine, open_with_stdin};
 
 fn with(change: impl FnOnce(&mut Options)) -> Options {
     let mut options = Options::default();
@@ -70,7 +70,7 @@ fn a_repeated_id_is_an_error_that_names_both_places() {
 fn bad_records_are_counted_listed_and_quarantined() {
     let folder = Folder::of(&[("a.jsonl", b"{\"text\": \"one\"}\nnonsense\n{\"text\": \"two\"}\n{\"text\": 1}\n")]);
     let quarantine = folder.path("bad.jsonl");
-    let options = with(|o| o.on_error = OnError::Quarantine(quarantine.clone()));
+    let options = with(|o| o.on_error = OnError::Quarantine(Quarantine::new(quarantine.clone())));
     let mut read: Documents = folder.open(&["a.jsonl"], &options).unwrap();
     assert_eq!(pairs(&read.next().unwrap().unwrap()), documents(&[("1", "one"), ("3", "two")]));
     assert!(read.next().is_none());
@@ -86,7 +86,7 @@ fn bad_records_are_counted_listed_and_quarantined() {
 #[test]
 fn the_quarantine_is_no_input() {
     let folder = Folder::of(&[("a.jsonl", b"{\"text\": \"one\"}\n")]);
-    let options = with(|o| o.on_error = OnError::Quarantine(folder.path("a.jsonl")));
+    let options = with(|o| o.on_error = OnError::Quarantine(Quarantine::new(folder.path("a.jsonl"))));
     assert!(folder.error(&[""], &options).contains("is one of the inputs"));
     assert_eq!(std::fs::read(folder.path("a.jsonl")).unwrap(), b"{\"text\": \"one\"}\n");
 }

@@ -1,5 +1,6 @@
 //! What is written bit by bit while a command runs, and becomes an object when it ends.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,11 +25,16 @@ pub(crate) fn local(target: &Path) -> Result<PathBuf> {
     if let Some((_, file)) = outbox.iter().find(|(known, _)| *known == location) {
         return Ok(file.path().to_path_buf());
     }
-    let make = || tempfile::Builder::new().prefix(PREFIX).suffix(super::staging::STAGING).tempfile();
-    let file = cleanup::noted(make, NamedTempFile::path).context("cannot make a temporary file")?;
+    let file = temporary_file().context("cannot make a temporary file")?;
     let path = file.path().to_path_buf();
     outbox.push((location, file));
     Ok(path)
+}
+
+/// A file that goes with the program, and that `ibid gc` removes where it did not.
+pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
+    let make = || tempfile::Builder::new().prefix(PREFIX).suffix(super::staging::STAGING).tempfile();
+    cleanup::noted(make, NamedTempFile::path)
 }
 
 /// Puts all of it in place.

@@ -581,7 +581,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::super::testing::{Folder, bzip2, documents, gzip, pairs, skip};
-    use super::super::super::{LeftOutCounts, OnError, Options};
+    use super::super::super::{LeftOutCounts, OnError, Options, Quarantine};
     use super::*;
 
     const HEAD: &str = "<mediawiki version=\"0.11\" xml:lang=\"en\">\n<siteinfo><namespaces><namespace key=\"6\">Picture\
@@ -878,7 +878,7 @@ mod tests {
     fn what_is_left_out_is_quarantined() {
         let folder = of(&dump(&[("A", &"[[x]] ".repeat(1_000)), ("B", "y")]));
         let path = folder.path("bad.jsonl");
-        let on_error = OnError::Quarantine(path.clone());
+        let on_error = OnError::Quarantine(Quarantine::new(path.clone()));
         let options = Options { max_record_bytes: 600, on_error, ..Options::default() };
         assert_eq!(folder.read(&["a.xml"], &options).unwrap(), documents(&[("B", "y")]));
         let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -13,7 +13,8 @@ use super::memory::{MemoryPlan, Summary};
 use super::order::Order;
 use super::output::Matched;
 use super::run::{Collected, Round, Run};
-use super::spill::{Portions, Spilled};
+use super::shared_ranks::SharedRanks;
+use super::spill::{Dealing, Portions, Spilled};
 
 /// What all parts of a join have in common.
 struct Disk<'a> {
@@ -51,42 +52,49 @@ impl Run {
 impl Disk<'_> {
     /// Joins the rows in blocks where these are read seldom enough, and else in shares.
     async fn join(&self, spilled: Spilled, summary: &Summary) -> Result<()> {
-        if self.plan.are_blocks_tried() {
-            let blocks = self.deal_into_blocks(&spilled, 0).await?;
-            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
-            if blocks.times_read(&pairs) <= self.plan.times_moved() {
-                drop(spilled);
-                return self.join_blocks(&blocks, pairs, None).await;
-            }
-        }
         let plan = &self.plan;
         let portions = self.portions(plan.portion);
         self.resize(plan.counters + plan.portion)?;
         let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, portions).await?);
-        self.count("shares", plan.shares);
+        self.resize(order.size() + plan.ranks + 2 * plan.portion)?;
+        let shared = SharedRanks::of(self.run, &spilled, &order, plan.ranks, portions).await?;
+        // A row is at home in a share, too, where it meets itself.
+        let homes = if self.run.is_self_join { summary.rows } else { 0 };
+        let shares = plan.shares(summary, shared.postings + homes);
+        if shares.are_blocks_tried() {
+            let blocks = self.deal_into_blocks(&spilled, order.size() + shared.size()).await?;
+            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+            if blocks.times_read(&pairs) <= shares.times_moved() {
+                drop((spilled, order, shared));
+                self.resize(0)?;
+                return self.join_blocks(&blocks, pairs, None).await;
+            }
+        }
+        self.count("shares", shares.shares);
+        let held = order.size() + shared.size();
+        let dealing = Arc::new(Dealing { order, shared, shares: shares.shares });
         let mut rows = Some(spilled);
-        for pass in plan.passes() {
+        for pass in shares.passes() {
             let Some(spilled) = &rows else { break };
-            self.resize(order.size() + 2 * plan.portion)?;
-            let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
-            let shares = (pass.clone(), plan.shares);
-            let dealt = spilled.deal(&order, condition, is_self_join, shares, portions).await?;
-            self.resize(order.size())?;
-            if pass.end == plan.shares {
+            self.resize(held + 2 * plan.portion)?;
+            let dealt = spilled.deal(self.run, &dealing, pass.clone(), portions).await?;
+            self.resize(held)?;
+            if pass.end == shares.shares {
                 rows = None;
             }
             for (file, number) in pass.enumerate() {
-                self.join_share(&dealt.part(file), Share { number, of: plan.shares }, &order).await?;
+                let share = Share { number, of: shares.shares };
+                self.join_share(&dealt.part(file), share, &dealing.order, held).await?;
             }
         }
         Ok(())
     }
 
-    /// Joins a share; in blocks if it is much larger than most.
-    async fn join_share(&self, part: &Spilled, share: Share, order: &Arc<Order>) -> Result<()> {
+    /// Joins a share, beside so many bytes that are held; in blocks if it is much larger than most.
+    async fn join_share(&self, part: &Spilled, share: Share, order: &Arc<Order>, held: usize) -> Result<()> {
         let of_share = part.of_share();
         if of_share.bytes() > self.plan.share {
-            let blocks = self.deal_into_blocks(part, order.size()).await?;
+            let blocks = self.deal_into_blocks(part, held).await?;
             let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
             return self.join_blocks(&blocks, pairs, Some((share, order))).await;
         }

@@ -13,6 +13,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::spill_file::SpillFile;
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream, SpillManager};
 use futures::StreamExt;
 use ibid_udfs::similarity::{canonical_sets, set_type};
@@ -37,6 +38,8 @@ pub(super) struct Batch {
     /// The columns that the output and the filter need.
     pub(super) rows: RecordBatch,
     sets: ListArray,
+    /// Which of the columns is the sets, too.
+    set_at: Option<usize>,
     /// A hash of the keys of each row; empty where there are none.
     keys: Vec<u64>,
     /// The number of each row in its input; empty where they follow each other.
@@ -101,14 +104,13 @@ impl Batch {
         })
     }
 
-    /// The form in which batches are written to disk: the columns, and after them the set, the key, and the number.
-    pub(super) fn spilled_schema(rows: &Schema) -> SchemaRef {
-        let ours = [
-            Field::new("set", set_type(), true),
-            Field::new("key", DataType::UInt64, false),
-            Field::new("number", DataType::UInt64, false),
-        ];
-        Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours.map(Arc::new)).collect::<Vec<_>>()))
+    /// The form in which batches are written to disk: the columns, and after them the key, the number and, unless it is one of
+    /// the columns, the set.
+    pub(super) fn spilled_schema(rows: &Schema, set_at: Option<usize>) -> SchemaRef {
+        let ours = [Field::new("key", DataType::UInt64, false), Field::new("number", DataType::UInt64, false)];
+        let set = set_at.is_none().then(|| Field::new("set", set_type(), true));
+        let ours = ours.into_iter().chain(set).map(Arc::new);
+        Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours).collect::<Vec<_>>()))
     }
 
     /// The batch in that form.
@@ -116,23 +118,27 @@ impl Batch {
         let rows = self.rows.num_rows();
         let keys: UInt64Array = (0..rows).map(|i| Some(self.key(i))).collect();
         let numbers: UInt64Array = (0..rows).map(|i| Some(self.number(i) as u64)).collect();
-        let ours: [ArrayRef; 3] = [Arc::new(self.sets.clone()), Arc::new(keys), Arc::new(numbers)];
-        let columns = self.rows.columns().iter().cloned().chain(ours).collect();
-        Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema()), columns)?)
+        let ours: [ArrayRef; 2] = [Arc::new(keys), Arc::new(numbers)];
+        let sets = self.set_at.is_none().then(|| Arc::new(self.sets.clone()) as ArrayRef);
+        let columns = self.rows.columns().iter().cloned().chain(ours).chain(sets).collect();
+        Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema(), self.set_at), columns)?)
     }
 
     /// What was written, with new numbers from `first` on.
-    pub(super) fn renumbered(spilled: &RecordBatch, first: usize) -> Result<Self> {
-        Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled)? })
+    pub(super) fn renumbered(spilled: &RecordBatch, set_at: Option<usize>, first: usize) -> Result<Self> {
+        Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled, set_at)? })
     }
 
     /// What was written.
-    pub(super) fn from_spilled(spilled: &RecordBatch) -> Result<Self> {
-        let columns = spilled.num_columns() - 3;
+    pub(super) fn from_spilled(spilled: &RecordBatch, set_at: Option<usize>) -> Result<Self> {
+        let columns = spilled.num_columns() - if set_at.is_some() { 2 } else { 3 };
         let rows = spilled.project(&(0..columns).collect::<Vec<_>>())?;
-        let ours = |i: usize| spilled.column(columns + i);
-        let numbers = |i: usize| ours(i).as_primitive::<UInt64Type>().values().to_vec();
-        Ok(Self { rows, sets: ours(0).as_list().clone(), keys: numbers(1), numbers: numbers(2), first: 0 })
+        let numbers = |i: usize| spilled.column(columns + i).as_primitive::<UInt64Type>().values().to_vec();
+        let sets = match set_at {
+            Some(column) => canonical_sets(spilled.column(column))?,
+            None => spilled.column(columns + 2).as_list().clone(),
+        };
+        Ok(Self { rows, sets, set_at, keys: numbers(0), numbers: numbers(1), first: 0 })
     }
 }
 
@@ -189,8 +195,16 @@ impl Input {
         Ok(Arc::new(self.plan.schema().project(columns)?))
     }
 
+    /// Which of the columns that are kept is the sets, as they are.
+    pub(super) fn set_at(&self, columns: &[usize]) -> Option<usize> {
+        let set = self.set.downcast_ref::<Column>()?.index();
+        let is_list = matches!(self.plan.schema().field(set).data_type(), DataType::List(item) if item.data_type() == &DataType::UInt64);
+        columns.iter().position(|column| *column == set).filter(|_| is_list)
+    }
+
     pub(super) fn reader(&self, columns: &[usize], enough: usize) -> Reader {
-        Reader { set: Arc::clone(&self.set), keys: self.keys.clone(), columns: columns.to_vec(), enough }
+        let (set, keys, set_at) = (Arc::clone(&self.set), self.keys.clone(), self.set_at(columns));
+        Reader { set, set_at, keys, columns: columns.to_vec(), enough }
     }
 
     /// Reads all rows, keeping `columns` of them, in memory as long as there is some and then on disk.
@@ -287,6 +301,7 @@ impl Held {
 
 pub(super) struct Reader {
     set: Arc<dyn PhysicalExpr>,
+    set_at: Option<usize>,
     keys: Vec<Arc<dyn PhysicalExpr>>,
     columns: Vec<usize>,
     /// Batches of fewer rows are put together.
@@ -322,7 +337,8 @@ impl Reader {
             keys = vec![0; batch.num_rows()];
             create_hashes(&columns.collect::<Result<Vec<_>>>()?, &SEED, &mut keys)?;
         }
-        Ok(Batch { rows: batch.project(&self.columns)?, sets, keys, numbers: Vec::new(), first: 0 })
+        let (rows, set_at) = (batch.project(&self.columns)?, self.set_at);
+        Ok(Batch { rows, sets, set_at, keys, numbers: Vec::new(), first: 0 })
     }
 }
 

@@ -74,18 +74,26 @@ pub(crate) fn bytes_to_join(rows: u64, elements: u64, shown: u64) -> u64 {
 /// How to join what does not fit into memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct MemoryPlan {
+    memory: usize,
     /// How many bytes of rows to read back at once.
     pub(super) portion: usize,
-    /// How many shares of the elements there are to join, each by itself.
-    pub(super) shares: usize,
-    /// In how many of the shares a row is.
-    copies: f64,
     /// How much memory to count elements in.
     pub(super) counters: usize,
+    /// How much memory to find in which ranks are shared.
+    pub(super) ranks: usize,
     /// How much memory a share may take: more than was planned, as elements are not spread evenly.
     pub(super) share: usize,
     /// How much memory a block may take, of which each is joined with each.
     pub(super) block: usize,
+}
+
+/// How rows go into shares.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SharePlan {
+    /// How many shares of the elements there are to join, each by itself.
+    pub(super) shares: usize,
+    /// In how many of the shares a row is.
+    copies: f64,
 }
 
 /// The memory to plan with where the pool does not say how much there is.
@@ -102,24 +110,32 @@ const MOST_SHARES: usize = 64 * SHARES_OF_PASS;
 const FEW_COPIES: f64 = 4.0;
 
 impl MemoryPlan {
-    /// A share should take a third of the memory, as they are not of one size; two blocks take half.
+    /// A share may take two thirds of the memory; two blocks take half.
     pub(super) fn of(summary: &Summary, limit: MemoryLimit) -> Self {
         let memory = match limit {
             MemoryLimit::Finite(bytes) => bytes,
             _ => UNKNOWN,
         };
-        let shares = (2..MOST_SHARES).find(|shares| Self::bytes_of_share(summary, *shares) <= memory / 3);
-        let shares = shares.unwrap_or(MOST_SHARES);
         Self {
+            memory,
             portion: (memory / 16).min(PORTION),
-            shares,
-            copies: Self::copies(summary, shares),
             counters: (memory / 8).clamp(1 << 12, Order::bytes_of_counters(summary.elements)),
+            ranks: memory / 4,
             share: memory / 3 * 2,
             block: memory / 4,
         }
     }
 
+    /// The shares of rows that go to one for each of so many postings. They should take a third of the memory, as they are not of one
+    /// size.
+    pub(super) fn shares(&self, summary: &Summary, postings: usize) -> SharePlan {
+        let fits = |shares: &usize| SharePlan::bytes_of_share(summary, postings, *shares) <= self.memory / 3;
+        let shares = (2..MOST_SHARES).find(fits).unwrap_or(MOST_SHARES);
+        SharePlan { shares, copies: SharePlan::copies(summary, postings, shares) }
+    }
+}
+
+impl SharePlan {
     /// The shares that rows are dealt into at a time.
     pub(super) fn passes(&self) -> impl Iterator<Item = Range<usize>> {
         let shares = self.shares;
@@ -139,9 +155,9 @@ impl MemoryPlan {
 
     /// In how many of the shares a row is: in each of which it shows an element.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-    fn copies(summary: &Summary, shares: usize) -> f64 {
-        let (shares, shown_by_row) = (shares as f64, summary.shown as f64 / summary.rows.max(1) as f64);
-        shares * (1.0 - (1.0 - 1.0 / shares).powf(shown_by_row.max(1.0)))
+    fn copies(summary: &Summary, postings: usize, shares: usize) -> f64 {
+        let (shares, of_row) = (shares as f64, postings as f64 / summary.rows.max(1) as f64);
+        shares * (1.0 - (1.0 - 1.0 / shares).powf(of_row))
     }
 
     /// How much memory a share takes.
@@ -151,10 +167,10 @@ impl MemoryPlan {
         clippy::cast_sign_loss,
         reason = "an estimate, not negative"
     )]
-    fn bytes_of_share(summary: &Summary, shares: usize) -> usize {
+    fn bytes_of_share(summary: &Summary, postings: usize, shares: usize) -> usize {
         let of_rows = summary.bytes + summary.bytes_to_join(0);
-        let of_postings = (summary.bytes_to_join(summary.shown) - summary.bytes_to_join(0)) / shares;
-        (of_rows as f64 * Self::copies(summary, shares)) as usize / shares + of_postings
+        let of_postings = (summary.bytes_to_join(postings) - summary.bytes_to_join(0)) / shares;
+        (of_rows as f64 * Self::copies(summary, postings, shares)) as usize / shares + of_postings
     }
 }
 
@@ -165,25 +181,27 @@ mod tests {
     #[test]
     fn less_memory_means_more_shares_up_to_a_limit() {
         let summary = Summary { rows: 1_000_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
-        let shares = |memory| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares;
+        let plan = |memory, postings| MemoryPlan::of(&summary, MemoryLimit::Finite(memory)).shares(&summary, postings);
+        let shares = |memory| plan(memory, summary.shown).shares;
         assert!(shares(1 << 30) < shares(1 << 28));
         assert_eq!(shares(0), MOST_SHARES);
-        assert_eq!(MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite).shares, 2);
+        assert!(plan(1 << 28, summary.rows).shares < shares(1 << 28));
+        let nothing = Summary::default();
+        assert_eq!(MemoryPlan::of(&nothing, MemoryLimit::Infinite).shares(&nothing, 0).shares, 2);
     }
 
     #[test]
     fn rows_that_show_much_are_moved_often_in_shares() {
         let summary = Summary { rows: 100_000, elements: 16_000_000, shown: 4_000_000, bytes: 200_000_000 };
-        let plan = MemoryPlan::of(&summary, MemoryLimit::Finite(1 << 28));
-        assert!(plan.are_blocks_tried() && plan.times_moved() > 50.0, "{plan:?}");
-        let plan = MemoryPlan::of(&Summary { shown: 200_000, ..summary }, MemoryLimit::Finite(1 << 28));
-        assert!(!plan.are_blocks_tried(), "{plan:?}");
+        let plan = |postings| MemoryPlan::of(&summary, MemoryLimit::Finite(1 << 28)).shares(&summary, postings);
+        let plan = [plan(summary.shown), plan(200_000)];
+        assert!(plan[0].are_blocks_tried() && plan[0].times_moved() > 50.0, "{plan:?}");
+        assert!(!plan[1].are_blocks_tried(), "{plan:?}");
     }
 
     #[test]
     fn each_share_is_in_one_pass() {
-        let plan =
-            MemoryPlan { shares: 2 * SHARES_OF_PASS + 1, ..MemoryPlan::of(&Summary::default(), MemoryLimit::Infinite) };
+        let plan = SharePlan { shares: 2 * SHARES_OF_PASS + 1, copies: 1.0 };
         assert!(plan.passes().flatten().eq(0..plan.shares));
     }
 }

@@ -12,10 +12,10 @@
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
 //! What does not fit into the memory allowed is written to disk while it is read, and dealt into parts that fit ([`disk`],
-//! [`memory`]); steps 2 to 6 run for one part after the other. Where sets show few elements these are counted on disk, and a row
-//! goes to the share of each rank that it shows ([`spill`]). Long sets would be in many shares: they go into blocks by their
-//! sizes, and each block is joined with each whose sizes allow a match ([`blocks`]), if that moves fewer rows. So are the rows
-//! of a share that comes out too large.
+//! [`memory`]); steps 2 to 6 run for one part after the other. The elements are counted on disk, and a row goes to the share of each
+//! rank that it shows ([`spill`]) and that others show, too ([`shared_ranks`]). Where rows share so much that they would be in many
+//! shares, they go into blocks by the sizes of their sets, and each block is joined with each whose sizes allow a match
+//! ([`blocks`]), if that moves fewer rows. So do the rows of a share that comes out too large.
 //!
 //! Steps 1 to 4 run in parallel over the parts of the input; in steps 5 and 6 workers take tasks of about as many pairs of
 //! sets off one list ([`work`]), and share the rows of sets that many rows have, so that neither a heavy group nor a heavy
@@ -38,6 +38,7 @@ mod run;
 mod scan;
 mod search;
 mod sets;
+mod shared_ranks;
 mod spill;
 mod work;
 

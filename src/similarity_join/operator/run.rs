@@ -63,6 +63,8 @@ impl RunMetrics {
 pub(super) struct Collected {
     held: Vec<Held>,
     spill: SpillManager,
+    /// Which of its columns is the sets.
+    set_at: Option<usize>,
 }
 
 /// What of the join is done with rows that are in memory at once.
@@ -103,7 +105,7 @@ impl Run {
         let left = self.collect(&left.0, &left.1, true, &reservation).await?;
         let right = match &right.0 {
             Some(input) => self.collect(input, &right.1, false, &reservation).await?,
-            None => Collected { held: Vec::new(), spill: left.spill.clone() },
+            None => Collected { held: Vec::new(), spill: left.spill.clone(), set_at: left.set_at },
         };
         let (of_left, of_right) = (left.summary(), right.summary());
         let is_wanted = self.shape.join_type != JoinType::Inner;
@@ -138,11 +140,12 @@ impl Run {
         reservation: &Arc<MemoryReservation>,
     ) -> Result<Collected> {
         let shown = Shown::new(&self.condition, is_left, self.is_self_join);
-        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?);
+        let set_at = input.set_at(columns);
+        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, set_at);
         let metrics = SpillMetrics::new(&self.metrics.all, 0);
         let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
         let held = input.collect(columns, &self.context, reservation, &spill, &shown).await?;
-        Ok(Collected { held, spill })
+        Ok(Collected { held, spill, set_at })
     }
 
     async fn join_in_memory(
@@ -276,7 +279,8 @@ impl Collected {
             held.spill().await?;
             files.extend(held.finish()?);
         }
-        Ok(Arc::new(Side { files, spill: self.spill, shares: Vec::new(), is_numbered: false }))
+        let (spill, set_at) = (self.spill, self.set_at);
+        Ok(Arc::new(Side { files, spill, set_at, shares: Vec::new(), is_numbered: false }))
     }
 }
 

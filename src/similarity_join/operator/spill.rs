@@ -12,13 +12,15 @@ use datafusion::execution::spill_file::SpillFile;
 use datafusion::physical_plan::SpillManager;
 use futures::StreamExt;
 
-use super::condition::{Condition, Shown};
+use super::condition::Shown;
 use super::index::Share;
 use super::input::{Batch, Batches, together};
 use super::memory::Summary;
 use super::order::Order;
 use super::parallel::parallel;
 use super::prefix::Prefix;
+use super::run::Run;
+use super::shared_ranks::SharedRanks;
 
 /// A file that is being written.
 pub(super) struct SpillWriter(Box<Write>);
@@ -56,6 +58,8 @@ pub(super) struct Spilled {
 pub(super) struct Side {
     pub(super) files: Vec<Arc<dyn SpillFile>>,
     pub(super) spill: SpillManager,
+    /// Which of the columns is the sets.
+    pub(super) set_at: Option<usize>,
     /// Of shares: how much each is.
     pub(super) shares: Vec<OfShare>,
     /// Whether rows have their numbers in the input; else they are numbered as they are read.
@@ -116,8 +120,8 @@ impl SpillReader {
             match stream.next().await.transpose()? {
                 Some(spilled) => {
                     let batch = match self.side.is_numbered {
-                        true => Batch::from_spilled(&spilled)?,
-                        false => Batch::renumbered(&spilled, self.rows)?,
+                        true => Batch::from_spilled(&spilled, self.side.set_at)?,
+                        false => Batch::renumbered(&spilled, self.side.set_at, self.rows)?,
                     };
                     self.rows += spilled.num_rows();
                     return Ok(Some(batch));
@@ -159,12 +163,14 @@ impl Side {
     fn part(&self, file: usize) -> Self {
         let files = self.files.get(file).cloned().into_iter().collect();
         let shares = self.shares.get(file).copied().into_iter().collect();
-        Self { files, spill: self.spill.clone(), shares, is_numbered: self.is_numbered }
+        let (spill, set_at) = (self.spill.clone(), self.set_at);
+        Self { files, spill, set_at, shares, is_numbered: self.is_numbered }
     }
 
     /// The rows of some files, in batches of at least `enough` rows; `read` is told how many bytes come.
     async fn load(&self, files: Range<usize>, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
         let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
+        let one = |small: &[RecordBatch]| Batch::from_spilled(&together(self.spill.schema(), small)?, self.set_at);
         let mut counted = RecordBatchMemoryCounter::new();
         for file in &self.files[files] {
             let mut stream = self.spill.read_spill_as_stream(Arc::clone(file), None)?;
@@ -173,13 +179,13 @@ impl Side {
                 rows += batch.num_rows();
                 small.push(batch);
                 if rows >= enough {
-                    batches.push(Batch::from_spilled(&together(self.spill.schema(), &std::mem::take(&mut small))?)?);
+                    batches.push(one(&std::mem::take(&mut small))?);
                     rows = 0;
                 }
             }
         }
         if rows > 0 {
-            batches.push(Batch::from_spilled(&together(self.spill.schema(), &small)?)?);
+            batches.push(one(&small)?);
         }
         Ok(batches)
     }
@@ -190,19 +196,19 @@ impl Spilled {
         if side == JoinSide::Right { self.right.read() } else { self.left.read() }
     }
 
-    /// Deals the rows into some of so many shares: a row goes to the share of each rank that it shows, which is where it meets
-    /// those that show the same. Each share has a file of each side. At most twice the memory of a portion is taken.
+    /// Deals the rows into some of so many shares: a row goes to the share of each rank that it shows and another one does, which
+    /// is where it meets those that show the same. Each share has a file of each side. At most twice the memory of a portion is
+    /// taken.
     pub(super) async fn deal(
         &self,
-        order: &Arc<Order>,
-        condition: &Arc<Condition>,
-        is_self_join: bool,
-        shares: (Range<usize>, usize),
+        run: &Run,
+        dealing: &Arc<Dealing>,
+        files: Range<usize>,
         portions: Portions,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
-            let shown = Shown::new(condition, is_left, is_self_join);
-            deal(side, order, shown, is_self_join, shares.clone(), portions).await
+            let shown = Shown::new(&run.condition, is_left, run.is_self_join);
+            deal(side, Arc::clone(dealing), shown, run.is_self_join, files.clone(), portions).await
         };
         Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }
@@ -237,19 +243,25 @@ impl Spilled {
     }
 }
 
+/// What says where rows go.
+pub(super) struct Dealing {
+    pub(super) order: Arc<Order>,
+    pub(super) shared: SharedRanks,
+    pub(super) shares: usize,
+}
+
 async fn deal(
     side: &Arc<Side>,
-    order: &Arc<Order>,
+    dealing: Arc<Dealing>,
     shown: Shown,
     is_self_join: bool,
-    shares: (Range<usize>, usize),
+    shares: Range<usize>,
     portions: Portions,
 ) -> Result<Arc<Side>> {
-    let (spill, files) = (side.spill.clone(), shares.0.len());
+    let (spill, files) = (side.spill.clone(), shares.len());
     let mut writers = (0..files).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
     let mut of_shares = vec![OfShare::default(); files];
-    let order = Arc::clone(order);
-    let deal = Arc::new(move |batch| deal_batch(&batch, &order, shown.clone(), is_self_join, &shares.0, shares.1));
+    let deal = Arc::new(move |batch| deal_batch(&batch, &dealing, shown.clone(), is_self_join, &shares));
     let mut batches = side.read();
     while let Some(dealt) = batches.map_portion(portions, &deal).await? {
         for (share, of_share) in of_shares.iter_mut().enumerate() {
@@ -271,7 +283,7 @@ async fn deal(
         writer.append(&empty)?;
         files.extend(writer.finish()?);
     }
-    Ok(Arc::new(Side { files, spill, shares: of_shares, is_numbered: true }))
+    Ok(Arc::new(Side { files, spill, set_at: side.set_at, shares: of_shares, is_numbered: true }))
 }
 
 /// Some rows of some batches, as one batch; `None` if there are none.
@@ -295,12 +307,12 @@ struct Dealt {
 
 fn deal_batch(
     batch: &Batch,
-    order: &Order,
+    dealing: &Dealing,
     mut shown: Shown,
     is_self_join: bool,
     wanted: &Range<usize>,
-    shares: usize,
 ) -> Result<Dealt> {
+    let Dealing { order, shared, shares } = dealing;
     let mut prefix = Prefix::default();
     let mut dealt = vec![(Vec::new(), OfShare::default()); wanted.len()];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
@@ -309,9 +321,9 @@ fn deal_batch(
             continue;
         }
         prefix.find(&batch.elements()[batch.range(row)], batch.key(row), summary.shown, order);
-        let of_ranks = || prefix.ranks.iter().map(|rank| Share::of_rank(*rank, shares));
-        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, shares));
-        for (share, postings) in of_ranks().map(|share| (share, 1)).chain(home.map(|home| (home, 0))) {
+        let of_ranks = prefix.ranks.iter().filter(|rank| shared.has(**rank)).map(|rank| Share::of_rank(*rank, *shares));
+        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, *shares));
+        for (share, postings) in of_ranks.map(|share| (share, 1)).chain(home.map(|home| (home, 0))) {
             let Some((rows, of_share)) = share.checked_sub(wanted.start).and_then(|file| dealt.get_mut(file)) else {
                 continue;
             };
