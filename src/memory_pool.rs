@@ -10,7 +10,7 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 ///
 /// Operators that go to disk take what they are given, and so do the merges of what sorts hold or put there. In a pool that gives
 /// it all to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have
-/// been served. A merge cannot go to disk, and yet may be the only way for a sort to get there: so merges have a half of their own.
+/// been served. A merge cannot go to disk, and yet is the only way for a sort to get there: so many sorts leave some to merges.
 ///
 /// Not all memory is reserved. Where the process as a whole takes too much, operators that go to disk have their least share only,
 /// and the others are refused.
@@ -55,7 +55,7 @@ impl Kind {
         match consumer {
             _ if is_passing(consumer) => Self::Passing,
             // It merges as few files at a time as it has memory for.
-            _ if consumer.name().starts_with("ExternalSorterMerge") => Self::Merging,
+            _ if is_sort(consumer) && !consumer.can_spill() => Self::Merging,
             _ if consumer.can_spill() => Self::Spilling,
             _ => Self::Firm,
         }
@@ -66,6 +66,11 @@ impl Kind {
 /// there at once (<https://github.com/apache/datafusion/issues/24883>). What it holds is small where those it feeds take it in.
 fn is_passing(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("RepartitionExec")
+}
+
+/// A sort, or the merge of what it holds and of what it put on disk.
+fn is_sort(consumer: &MemoryConsumer) -> bool {
+    consumer.name().starts_with("ExternalSorter")
 }
 
 /// How often what a consumer reserves is in memory: a join makes one batch of those that it has collected, without a word of it.
@@ -158,16 +163,18 @@ impl MemoryPool for SharedPool {
         let mut state = self.state();
         let left = self.bytes.saturating_sub(state.spilling.bytes + state.merging.bytes + state.firm);
         let kept = self.bytes / KEPT;
-        let half = (self.bytes.saturating_sub(state.firm) / 2).max(kept);
-        // A share, or a little more of what others have not taken of theirs.
-        let rest = |of: usize, sharing: &Sharing| {
-            let share = (of / sharing.consumers.max(1)).saturating_sub(reservation.size());
-            share.max(kept.saturating_sub(reservation.size()).min(half.saturating_sub(sharing.bytes)))
-        };
+        let half = self.bytes.saturating_sub(state.firm) / 2;
+        let of = if taken > FULL { kept } else { half.max(kept) };
+        let share = of / (state.spilling.consumers + state.merging.consumers).max(1);
+        let size = reservation.size();
         let mut left = match kind {
-            Kind::Spilling => left.min(rest(if taken > FULL { kept } else { half }, &state.spilling)),
-            // And more as long as others find some.
-            Kind::Merging => left.min(rest(half, &state.merging).max(if taken > FULL { 0 } else { left / 2 })),
+            Kind::Spilling => {
+                // The merge of a sort counts what the sort holds once more, beside the keys: it may have twice as much.
+                let least = if is_sort(reservation.consumer()) { kept / 2 } else { kept };
+                let unused = (half.max(2 * kept) / 2).saturating_sub(state.spilling.bytes);
+                left.min(share.saturating_sub(size).max(least.saturating_sub(size).min(unused)))
+            }
+            Kind::Merging => left.min(share.max(kept).saturating_sub(size)),
             _ if taken > TOO_FULL => 0,
             _ => left.min((self.bytes - 2 * kept).saturating_sub(state.firm)),
         };
@@ -214,9 +221,10 @@ mod tests {
     fn those_that_can_do_with_less_leave_half_to_the_others() {
         let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
         let sorts = ["one", "two"].map(|name| MemoryConsumer::new(name).with_can_spill(true).register(&pool));
-        for sort in &sorts {
-            sort.try_grow(1600).unwrap();
-            assert!(sort.try_grow(1).is_err());
+        let merges = [0, 1].map(|i| MemoryConsumer::new(format!("ExternalSorterMerge[{i}]")).register(&pool));
+        for elastic in sorts.iter().chain(&merges) {
+            elastic.try_grow(800).unwrap();
+            assert!(elastic.try_grow(1).is_err());
         }
         let join = MemoryConsumer::new("join").register(&pool);
         join.try_grow(3200).unwrap();
@@ -224,38 +232,35 @@ mod tests {
         assert_eq!(pool.reserved(), 6400);
         // What the join has is not shared any more.
         sorts[0].free();
-        sorts[0].try_grow(800).unwrap();
+        sorts[0].try_grow(400).unwrap();
         assert!(sorts[0].try_grow(1).is_err());
         drop(join);
+        drop(merges);
         let passing = MemoryConsumer::new("RepartitionExec[0]").with_can_spill(true).register(&pool);
         passing.try_grow(12_800).unwrap();
-        sorts[0].try_grow(800).unwrap();
+        sorts[0].try_grow(1200).unwrap();
         drop(passing);
-        assert_eq!(pool.reserved(), 3200);
+        assert_eq!(pool.reserved(), 2400);
     }
 
     #[test]
-    fn many_sorts_leave_half_to_their_merges() {
+    fn many_sorts_leave_memory_to_their_merges() {
         let pool: Arc<dyn MemoryPool> = Arc::new(SharedPool::new(6400));
         let register = |name: &str, spills| MemoryConsumer::new(name).with_can_spill(spills).register(&pool);
         let sorts: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorter[{i}]"), true)).collect();
         let merges: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorterMerge[{i}]"), false)).collect();
-        sorts.iter().for_each(|sort| sort.try_grow(100).unwrap());
-        assert!(sorts.iter().all(|sort| sort.try_grow(1).is_err()));
-        // One has more while others have less.
-        sorts[1..4].iter().for_each(|sort| assert_eq!(sort.free(), 100));
-        sorts[0].try_grow(300).unwrap();
-        assert!(sorts[0].try_grow(1).is_err());
-        sorts[0].shrink(300);
-        sorts[1..4].iter().for_each(|sort| sort.try_grow(100).unwrap());
-        // One takes more than its share, but never so much that another finds none.
-        merges[0].try_grow(800).unwrap();
-        while merges[0].try_grow(100).is_ok() {}
-        merges[1..].iter().for_each(|merge| merge.try_grow(1).unwrap());
-        drop(merges);
-        let merges: Vec<_> = (0..32).map(|i| register(&format!("ExternalSorterMerge[{i}]"), false)).collect();
-        merges.iter().for_each(|merge| merge.try_grow(100).unwrap());
-        assert_eq!(pool.reserved(), 6400);
+        // Some have more than their share, until they have a quarter of all.
+        for sort in &sorts[..8] {
+            sort.try_grow(200).unwrap();
+            assert!(sort.try_grow(1).is_err());
+        }
+        sorts[8..].iter().for_each(|sort| sort.try_grow(50).unwrap());
+        assert!(sorts[8..].iter().all(|sort| sort.try_grow(1).is_err()));
+        for merge in &merges[..8] {
+            merge.try_grow(400).unwrap();
+            assert!(merge.try_grow(1).is_err());
+        }
+        assert_eq!(pool.reserved(), 6000);
     }
 
     #[test]

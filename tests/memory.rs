@@ -12,10 +12,11 @@ const LONGEST: Duration = Duration::from_secs(7200);
 /// How many documents are made at a time.
 const SOME: usize = 20_000;
 
-/// Writes so many MiB of texts, those of one seed after the other. Gives how many documents they are.
+/// Writes so many MiB of texts, those of one seed after the other, and some of them once more with another word. Gives how many
+/// documents they are.
 fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) -> usize {
     let mut file = BufWriter::new(File::create(place.path("texts.jsonl")).unwrap());
-    let (mut made, mut made_of) = (Vec::new(), None);
+    let (mut made, mut made_of): (Vec<(String, String)>, _) = (Vec::new(), None);
     let (mut bytes, mut documents) = (0, 0);
     for seed in seeds {
         if bytes >= mib << 20 {
@@ -24,11 +25,15 @@ fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) ->
         if made_of.replace(seed) != Some(seed) {
             let texts = collection(SOME, seed).into_iter();
             made = texts.map(|(id, sentences)| (id, sentences.join(" "))).collect();
+            let some = made.iter().step_by(50);
+            let copies: Vec<_> =
+                some.map(|(id, text)| (format!("{id}-copy"), text.replacen(' ', " indeed ", 1))).collect();
+            made.extend(copies);
         }
         let lines = jsonl(made.iter().map(|(id, text)| (format!("{documents}-{id}"), text)));
         file.write_all(lines.as_bytes()).unwrap();
         bytes += lines.len() as u64;
-        documents += SOME;
+        documents += made.len();
     }
     file.into_inner().unwrap();
     documents
