@@ -15,7 +15,7 @@ use object_store::client::Certificate;
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
-use url::Url;
+use url::{Host, Url};
 
 use super::aws::{Environment, variable};
 use super::blocking::wait;
@@ -165,6 +165,11 @@ impl Stores {
                     builder.get_config_value(&AmazonS3ConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
                 if let Some(endpoint) = endpoint {
                     check_endpoint(&endpoint, allow_http)?;
+                    let is_of_bucket = builder
+                        .get_config_value(&AmazonS3ConfigKey::VirtualHostedStyleRequest)
+                        .is_some_and(|value| is_true(&value));
+                    let bucket = url.host_str().unwrap_or_default();
+                    let endpoint = if is_of_bucket { of_bucket(&endpoint, bucket)? } else { endpoint };
                     builder = builder.with_endpoint(&endpoint).with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
                     about.endpoint = Some(redacted(&endpoint));
                 }
@@ -266,10 +271,46 @@ fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
     }
 }
 
+/// The address of a bucket that stands in the host of requests, where the library takes any address for that.
+fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
+    let mut url = Url::parse(endpoint)?;
+    let host = url.host_str().unwrap_or_default();
+    if !host.starts_with(&format!("{bucket}.")) {
+        let host = format!("{bucket}.{host}");
+        if matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) || url.set_host(Some(&host)).is_err() {
+            bail!(
+                "{} cannot have the bucket {bucket} before it, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true has it: unset that",
+                redacted(endpoint)
+            );
+        }
+    }
+    Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
 /// The certificates of AWS_CA_BUNDLE.
 fn certificates() -> Result<Vec<Certificate>> {
     let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Vec::new()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
     Certificate::from_pem_bundle(&bundle)
         .with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has no certificates"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bucket_is_put_before_the_host_once() {
+        for (endpoint, expected) in [
+            ("http://store.example:9000", "http://box.store.example:9000"),
+            ("https://box.store.example/", "https://box.store.example"),
+            ("https://boxes.example", "https://box.boxes.example"),
+        ] {
+            assert_eq!(of_bucket(endpoint, "box").unwrap(), expected);
+        }
+        for endpoint in ["http://127.0.0.1:9000", "http://[::1]:9000"] {
+            let error = of_bucket(endpoint, "box").unwrap_err().to_string();
+            assert!(error.contains("AWS_VIRTUAL_HOSTED_STYLE_REQUEST"), "{error}");
+        }
+    }
 }
