@@ -78,6 +78,21 @@ async fn a_file_that_is_replaced_is_read_anew() {
     }
 }
 
+#[tokio::test]
+async fn a_sealed_file_is_checked_whatever_its_name_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.pq");
+    written(&path, 40_000, 7_000);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[1000] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let session = session(Default::default(), Default::default()).unwrap();
+    let made = format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{}'", path.display());
+    session.sql(&made).await.unwrap().collect().await.unwrap();
+    let error = session.sql("SELECT bit_xor(n) FROM t").await.unwrap().collect().await.unwrap_err().to_string();
+    assert!(error.contains("is not what was written"), "{error}");
+}
+
 #[test]
 fn files_of_others_have_no_seal_and_are_no_error() {
     let folder = tempfile::tempdir().unwrap();
