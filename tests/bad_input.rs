@@ -319,6 +319,25 @@ fn from_says_which_record_it_cannot_read() {
     }
 }
 
+#[test]
+fn a_quote_that_is_never_closed_is_an_error_that_says_where_it_opens() {
+    let place = Place::new();
+    let row = |n| if n == 50 { "50,\"open\n".to_owned() } else { format!("{n},x\n") };
+    let rows: String = (0..100_000).map(row).collect();
+    for (file, data, said) in [
+        ("many.csv", format!("id,text\n{rows}"), "line 52, byte 251"),
+        ("one.csv", "id,text\na,One.\nb,\"Two and the rest is".to_owned(), "line 3, byte 17"),
+    ] {
+        for (file, data) in [(file.to_owned(), data.clone().into_bytes()), (format!("{file}.gz"), gzip(data))] {
+            place.write(&file, data);
+            let ended = place.run_with(["sql", &format!("SELECT count(*) FROM '{file}'")], "");
+            assert_eq!(ended.code, Some(1), "{file}: {}", ended.text());
+            let said = format!("{file}, {said}: the quote that opens here is never closed");
+            assert!(ended.err.contains(&said), "{}", ended.err);
+        }
+    }
+}
+
 /// The least and the most memory that a run may take, in MiB: what it takes in any case, and so many times what it reads at
 /// once.
 fn bound(times: usize, bytes: usize) -> u64 {

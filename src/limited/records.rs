@@ -48,7 +48,16 @@ pub(super) struct Records {
     is_whole: bool,
     /// Whether a quote is open, or an escaped byte comes next.
     within: Within,
+    /// Where the last quote opened, and how many ends of lines stand before it.
+    quote: Quote,
     last: Option<u8>,
+}
+
+/// A quote that opens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Quote {
+    pub(super) byte: u64,
+    pub(super) lines: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +80,8 @@ impl Records {
     /// `is_whole` says that the first bytes are the first ones of a record.
     pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
         let (ended, end, lines, open_lines, read, within, last) = (0, 0, 0, 0, 0, Within::Bare, None);
-        Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, last }
+        let quote = Quote::default();
+        Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, quote, last }
     }
 
     /// Takes the next bytes, at most so many records of them. Gives how many bytes these are.
@@ -82,10 +92,20 @@ impl Records {
         if ended > 0 {
             self.lines += mem::take(&mut self.open_lines) + lines(&bytes[..ended]);
         }
+        if let Some(quote) = self.open_quote()
+            && let Some(at) = quote.byte.checked_sub(before).and_then(|at| usize::try_from(at).ok())
+        {
+            self.quote.lines = self.lines + self.open_lines + lines(&bytes[ended..at]);
+        }
         if let Ok(taken) = taken {
             self.open_lines += lines(&bytes[ended..taken]);
         }
         taken
+    }
+
+    /// The quote that is still open, if one is.
+    pub(super) fn open_quote(&self) -> Option<Quote> {
+        matches!(self.within, Within::Quotes | Within::Escape).then_some(self.quote)
     }
 
     fn follow(&mut self, bytes: &[u8], most: usize) -> Result<usize, TooLong> {
@@ -159,6 +179,7 @@ impl Records {
                     let before = if found == 0 { self.last } else { Some(bytes[found - 1]) };
                     if before.is_none_or(|before| before == delimiter || is_end(before)) {
                         self.within = Within::Quotes;
+                        self.quote.byte = self.read + found as u64;
                     }
                 }
             }
@@ -214,6 +235,26 @@ mod tests {
         let escaped = Syntax::Csv { quote: b'\'', escape: Some(b'\\'), delimiter: b';', terminator: Some(b'|') };
         assert_eq!(ends(escaped, b"a;'b\\'|'|c\n|", 3), [9, 12]);
         assert_eq!(ends(Syntax::Lines, b"\"a\nb\"\n", 2), [3, 6]);
+    }
+
+    #[test]
+    fn a_quote_that_stays_open_is_known() {
+        let quote = |byte, lines| Some(Quote { byte, lines });
+        for (rows, expected) in [
+            ("a,b\n1,\"x\n2,y\n", quote(6, 1)),
+            ("a\n\"x\ny\",\"z\n\n", quote(7, 2)),
+            ("\"\"\"", quote(0, 0)),
+            ("a,\"b\"", None),
+            ("5\" disk", None),
+        ] {
+            for piece in 1..=rows.len() {
+                let mut records = Records::new(CSV, usize::MAX, true);
+                for piece in rows.as_bytes().chunks(piece) {
+                    records.take(piece, usize::MAX).unwrap();
+                }
+                assert_eq!(records.open_quote(), expected, "{rows:?}, {piece}");
+            }
+        }
     }
 
     #[test]

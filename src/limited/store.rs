@@ -96,6 +96,9 @@ impl LimitedStore {
                     return None;
                 }
                 let Some(piece) = pieces.next().await else {
+                    if let Some(error) = watch.never_closed() {
+                        return Some((Err(error), None));
+                    }
                     let part = Part { key, range: watch.first..end, records: watch.records };
                     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(part);
                     return None;
@@ -170,14 +173,26 @@ impl Watch {
             Syntax::Lines => "line",
             Syntax::Csv { .. } => "row",
         };
-        // What begins in the middle has lines before it that nobody counted.
-        let line = if self.first == 0 { format!(", line {}", self.records.lines + 1) } else { String::new() };
         refused(format!(
-            "{}{line}, byte {}: the {what} is longer than {} bytes: check the file, or raise --max-record-bytes",
-            self.name,
-            self.first + self.records.end,
+            "{}: the {what} is longer than {} bytes: check the file, or raise --max-record-bytes",
+            self.place(self.records.lines, self.records.end),
             self.limits.max_record_bytes
         ))
+    }
+
+    /// The error of a quote that is open where the file ends, with all that stands behind it in one value.
+    fn never_closed(&self) -> Option<Error> {
+        // What begins in the middle of a file may begin within quotes, until a record has ended.
+        let quote = self.records.open_quote().filter(|_| self.first == 0 || self.records.ended > 0)?;
+        let place = self.place(quote.lines, quote.byte);
+        Some(refused(format!("{place}: the quote that opens here is never closed: check the file")))
+    }
+
+    /// A place behind so many ends of lines.
+    fn place(&self, lines: u64, byte: u64) -> String {
+        // What begins in the middle has lines before it that nobody counted.
+        let line = if self.first == 0 { format!(", line {}", lines + 1) } else { String::new() };
+        format!("{}{line}, byte {}", self.name, self.first + byte)
     }
 }
 
