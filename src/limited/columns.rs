@@ -1,21 +1,27 @@
-//! The columns of files, as DataFusion finds them in the first records.
+//! The columns of files, as DataFusion finds them in the first records of each.
 
 use std::any::Any;
+use std::collections::HashMap;
+use std::slice;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::Result;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::error::DataFusionError;
-use futures::{FutureExt, TryFutureExt};
+use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::RECORDS_OF_SCHEMA;
 use super::place::{Reason, Refused};
 use super::store::{LimitedStore, at_ends};
+use crate::store::Explained;
+
+/// How many files are looked at at once.
+const FILES: usize = 4;
 
 /// What all files together have; `format` is that of what they unpack to.
 pub(super) async fn columns(
@@ -25,46 +31,118 @@ pub(super) async fn columns(
     objects: &[ObjectMeta],
 ) -> Result<SchemaRef> {
     let any: &dyn Any = format.as_ref();
-    let Some(csv) = any.downcast_ref::<CsvFormat>() else {
-        let limited: Arc<dyn ObjectStore> = Arc::new(files.clone());
-        let error = match format.infer_schema(state, &limited, objects).await {
-            Err(error) if Reason::of(&error).is_some() => error,
-            columns => return columns,
+    let csv = any.downcast_ref::<CsvFormat>();
+    let of_file = |object| {
+        let found = match csv {
+            Some(csv) => columns_of_csv(csv, state, files, object).boxed(),
+            None => columns_of_json(format, state, files, object).boxed(),
         };
-        for ObjectMeta { location, .. } in objects {
-            let read =
-                |store, object| async move { format.infer_schema(state, &store, &[object]).await.map(|_| ()) }.boxed();
-            if let Some(refused) = Refused::find(files, location, false, 0, read).await? {
-                return Err(refused.explained(location.as_ref()));
-            }
-        }
-        return Err(error);
+        found.map_ok(move |schema| (object, schema))
     };
-    let mut left = csv.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
-    let mut schemas = Vec::new();
-    for object in objects {
-        let (schema, read) = columns_of_csv(csv, state, files, object, left).await?;
-        schemas.push(schema);
-        left -= read;
-        if left == 0 {
-            break;
-        }
+    let of_files: Vec<_> = objects.iter().map(of_file).collect();
+    let mut of_files = stream::iter(of_files).buffered(FILES);
+    let mut all = Columns { is_csv: csv.is_some(), first: None, fields: Vec::new(), places: HashMap::new() };
+    while let Some((object, schema)) = of_files.try_next().await? {
+        all.add(object, &schema)?;
     }
-    Ok(Arc::new(Schema::try_merge(schemas)?))
+    Ok(Arc::new(Schema::new(all.fields)))
 }
 
-/// What a file has in so many first rows, and how many there are. DataFusion itself cuts it at ends of lines that may stand in
-/// quotes.
+/// The columns of some files.
+struct Columns<'a> {
+    is_csv: bool,
+    /// The first file that has any.
+    first: Option<&'a ObjectMeta>,
+    fields: Vec<Field>,
+    places: HashMap<String, usize>,
+}
+
+impl<'a> Columns<'a> {
+    /// Adds those of another file. A type that does not go with that of an earlier file is left to the reader, which says where
+    /// the value is.
+    fn add(&mut self, file: &'a ObjectMeta, schema: &Schema) -> Result<()> {
+        if schema.fields().is_empty() {
+            return Ok(());
+        }
+        let first = *self.first.get_or_insert(file);
+        let [known, found] = [names(self.fields.iter()), names(schema.fields().iter().map(AsRef::as_ref))];
+        // The reader goes by the place of a value alone.
+        if self.is_csv && first != file && known != found {
+            let said = format!(
+                "{}: its columns are {}, and those of {} are {}: read them one by one, or through ibid ingest",
+                file.location,
+                found.join(", "),
+                first.location,
+                known.join(", ")
+            );
+            return Err(DataFusionError::External(Box::new(Explained::new(said))));
+        }
+        for field in schema.fields() {
+            match self.places.get(field.name()) {
+                Some(place) => merge(&mut self.fields[*place], field, self.is_csv),
+                None => {
+                    self.places.insert(field.name().clone(), self.fields.len());
+                    self.fields.push(field.as_ref().clone());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn names<'a>(fields: impl Iterator<Item = &'a Field>) -> Vec<&'a str> {
+    fields.map(|field| field.name().as_str()).collect()
+}
+
+/// Makes a column one of what another file has, too, where one type can have both.
+fn merge(column: &mut Field, other: &Field, is_csv: bool) {
+    let wider = match (column.data_type(), other.data_type()) {
+        (DataType::Int64, DataType::Float64) | (DataType::Float64, DataType::Int64) => Some(DataType::Float64),
+        (DataType::Null, _) | (_, DataType::Null) => None,
+        (a, b) if a != b && is_csv => Some(DataType::Utf8),
+        _ => None,
+    };
+    let [mut both, mut other] = [column.clone(), other.clone()];
+    if let Some(wider) = wider {
+        both.set_data_type(wider.clone());
+        other.set_data_type(wider);
+    }
+    if both.try_merge(&other).is_ok() {
+        *column = both;
+    }
+}
+
+/// What a file of JSON lines has in its first records.
+async fn columns_of_json(
+    format: &Arc<dyn FileFormat>,
+    state: &dyn Session,
+    files: &LimitedStore,
+    object: &ObjectMeta,
+) -> Result<Schema> {
+    let limited: Arc<dyn ObjectStore> = Arc::new(files.clone());
+    let error = match format.infer_schema(state, &limited, slice::from_ref(object)).await {
+        Err(error) if Reason::of(&error).is_some() => error,
+        columns => return Ok(columns?.as_ref().clone()),
+    };
+    let read = |store, object| async move { format.infer_schema(state, &store, &[object]).await.map(|_| ()) }.boxed();
+    match Refused::find(files, &object.location, false, 0, read).await? {
+        Some(refused) => Err(refused.explained(object.location.as_ref())),
+        None => Err(error),
+    }
+}
+
+/// What a file of CSV has in its first rows. DataFusion itself cuts it at ends of lines that may stand in quotes.
 async fn columns_of_csv(
     csv: &CsvFormat,
     state: &dyn Session,
     files: &LimitedStore,
     object: &ObjectMeta,
-    rows: usize,
-) -> Result<(Schema, usize)> {
+) -> Result<Schema> {
+    let rows = csv.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
     let read = |files: LimitedStore| async move {
         let pieces = at_ends(files.get(&object.location).await?.into_stream(), files.syntax);
-        csv.infer_schema_from_stream(state, rows, pieces).await
+        let (schema, _) = csv.infer_schema_from_stream(state, rows, pieces).await?;
+        Ok::<_, DataFusionError>(schema)
     };
     let error = match read(files.clone()).await {
         Err(error) if matches!(error.find_root(), DataFusionError::ArrowError(..) | DataFusionError::Execution(_)) => {
