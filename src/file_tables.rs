@@ -16,7 +16,7 @@ use datafusion::prelude::SessionContext;
 use crate::export::{MANIFEST, table_files};
 use crate::index::Index;
 use crate::ingest::{FILES, Needed};
-use crate::store::{Explained, Location, Object, objects_table, redacted};
+use crate::store::{Explained, Location, MAGIC, Object, objects_table, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
@@ -66,15 +66,10 @@ impl UrlTableFactory for FileTables {
                 FILES[0]
             );
         }
-        let failed = |error: DataFusionError| match Explained::of(&error) {
-            Some(explained) => plan_datafusion_err!("{explained}"),
-            None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
-        };
-        if let Some(table) = self.listing.try_new(name).await.map_err(failed)? {
-            return Ok(Some(table));
-        }
-        // Every name that is no table comes by here, also that of a table that is to be made.
-        if !is_of_table(name) && !name.contains('/') {
+        // Every name that is no table comes by here, also that of a table that is to be made, and of a folder by chance.
+        let is_path = name.contains('/') || kind(name).is_some();
+        let is_pattern = name.contains(MAGIC);
+        if !is_path && !is_pattern && !Path::new(name).is_dir() {
             return Ok(None);
         }
         if name.contains("://") {
@@ -84,48 +79,61 @@ impl UrlTableFactory for FileTables {
                 redacted(name)
             );
         }
-        if name.contains(['*', '?', '[']) {
-            return plan_err!("there is no file {name} that FROM can read: {}", readable());
-        }
-        if Path::new(name).exists() {
+        if is_path && Path::new(name).is_file() && kind(name).is_none() {
             return plan_err!("cannot read {name} in FROM: {}", readable());
         }
-        plan_err!("there is no file {name}")
+        match self.of_files(name).await {
+            Ok(None) if is_path && is_pattern => {
+                plan_err!("there is no file {name} that FROM can read: {}", readable())
+            }
+            Ok(None) if is_path => plan_err!("there is no file {name}"),
+            Err(_) if !is_path => Ok(None),
+            found => found,
+        }
     }
 }
 
 impl FileTables {
+    /// A table of files of this machine: one, those in a folder, or those that match a glob.
+    async fn of_files(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(location) = Location::of_file(name).or_else(|error| plan_err!("{error:#}"))? else { return Ok(None) };
+        let table = objects_table(&location, &self.state()?, kind, &readable()).await;
+        table.map_err(|error| match Explained::of(&error) {
+            Some(explained) => plan_datafusion_err!("{explained}"),
+            None if matches!(error, DataFusionError::Plan(_)) => error,
+            None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
+        })
+    }
+
     /// A table of objects: one, those below a prefix, or those that match a glob.
     async fn of_objects(&self, location: Location) -> Result<Arc<dyn TableProvider>> {
-        let Some(state) = self.state() else {
-            return plan_err!("internal error: there is no session; please report it");
-        };
+        let state = self.state()?;
         // The files of a corpus have other names in a store than on this machine, and those of an index are many.
-        let table =
+        let name =
             location.key().filename().and_then(|name| name.strip_suffix(".parquet")).unwrap_or_default().to_owned();
-        if ["documents", "sentences"].contains(&table.as_str()) {
+        if ["documents", "sentences"].contains(&name.as_str()) {
             let failed = |error: anyhow::Error| plan_datafusion_err!("{error:#}");
             let folder = location.folder();
             if Object::find(&location).map_err(failed)?.is_none() {
-                let named = table_files(&folder, &[&table]).map_err(failed)?;
+                let named = table_files(&folder, &[&name]).map_err(failed)?;
                 if let Some(file) = named.and_then(|files| files.into_iter().next())
                     && let Some(named) = Location::of_path(&file).map_err(failed)?
                 {
-                    return objects_table(&named, state, is_of_table, &readable()).await;
+                    return there(&named, objects_table(&named, &state, kind, &readable()).await?);
                 }
                 if let Some(table) = self.of_index(Path::new(&location.to_string()))? {
                     return Ok(table);
                 }
             }
         }
-        objects_table(&location, state, is_of_table, &readable()).await
+        there(&location, objects_table(&location, &state, kind, &readable()).await?)
     }
 
     /// The session that asks.
-    fn state(&self) -> Option<SessionState> {
-        let session = self.listing.session_store().get_session().upgrade()?;
-        let session = session.read();
-        session.as_any().downcast_ref::<SessionState>().cloned()
+    fn state(&self) -> Result<SessionState> {
+        let session = self.listing.session_store().get_session().upgrade();
+        let state = session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
+        state.ok_or_else(|| plan_datafusion_err!("internal error: there is no session; please report it"))
     }
 
     /// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
@@ -138,7 +146,10 @@ impl FileTables {
             Some("sentences") => Needed::DocumentsAndSentences,
             _ => return Ok(None),
         };
-        let Some(state) = self.state().filter(|_| Index::is_at(folder)) else { return Ok(None) };
+        if !Index::is_at(folder) {
+            return Ok(None);
+        }
+        let state = self.state()?;
         let table = Index::open(folder).and_then(|index| {
             index.check(needed)?;
             index.table(name.trim_end_matches(".parquet"), &state)
@@ -149,11 +160,17 @@ impl FileTables {
     }
 }
 
-/// Whether a name is that of a file that can be a table.
-fn is_of_table(name: &str) -> bool {
+/// A table, if there are objects for it.
+fn there(location: &Location, table: Option<Arc<dyn TableProvider>>) -> Result<Arc<dyn TableProvider>> {
+    table.ok_or_else(|| plan_datafusion_err!("{location}: there is no such object"))
+}
+
+/// What a file is by the end of its name, if it can be a table, such as `csv.gz`.
+fn kind(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let unpacked = COMPRESSED.iter().find_map(|extension| name.strip_suffix(&format!(".{extension}"))).unwrap_or(&name);
-    unpacked.rsplit_once('.').is_some_and(|(_, extension)| TABLES.contains(&extension))
+    let (stem, _) = unpacked.rsplit_once('.').filter(|(_, extension)| TABLES.contains(extension))?;
+    Some(name[stem.len() + 1..].to_owned())
 }
 
 /// What can be read.

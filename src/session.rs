@@ -69,9 +69,9 @@ pub(crate) fn session_of_tables(
     config: SessionConfig,
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> SessionContext {
-    let builder = SessionStateBuilder::new()
-        .with_config(config.with_information_schema(true).with_create_default_catalog_and_schema(true))
-        .with_runtime_env(runtime)
-        .with_default_features();
+    let mut config = config.with_information_schema(true).with_create_default_catalog_and_schema(true);
+    // Of folders all files are read, also those in folders within.
+    config.options_mut().execution.listing_table_ignore_subdirectory = false;
+    let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
     SessionContext::new_with_state(with_ibid(builder).build())
 }

@@ -19,6 +19,8 @@ fn from_takes_objects_prefixes_globs_and_partitions() {
     server.put("lines.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
     assert_eq!(server.sql("SELECT * FROM 's3://box/n/one.csv' ORDER BY a"), "a,b\n1,x\n2,y\n");
     assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/'"), "s\n19\n");
+    let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/n/'; ";
+    assert_eq!(server.sql(&format!("{made}SELECT sum(a) AS s FROM t")), "s\n19\n");
     assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/*.csv'"), "s\n15\n");
     assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/{one,deep/three}.csv'"), "s\n7\n");
     assert_eq!(server.sql("SELECT sum(a) AS s FROM 's3://box/n/*/*.csv'"), "s\n4\n");
@@ -34,6 +36,15 @@ fn from_takes_objects_prefixes_globs_and_partitions() {
     assert_eq!(server.sql(external), "s\n3\n");
     let said = server.fails("sql SELECT(1)FROM's3://box/none.csv'");
     assert!(said.contains("s3://box/none.csv: there is no such object"), "{said}");
+}
+
+#[test]
+fn an_empty_object_is_no_parquet() {
+    let server = Server::start();
+    server.put("parts/1.parquet", "");
+    server.place.write("count.sql", "SELECT count(*) FROM 's3://box/parts/'");
+    let said = server.fails("sql -f count.sql");
+    assert!(said.contains("s3://box/parts/1.parquet is empty, 0 bytes, no Parquet"), "{said}");
 }
 
 #[test]
@@ -495,6 +506,11 @@ fn an_object_that_changes_while_it_is_read_is_an_error() {
     server.put("changing.jsonl", "{\"text\": \"a\"}\n");
     let said = server.fails("pairs s3://box/changing.jsonl");
     assert!(said.contains("s3://box/changing.jsonl: it was changed while it was read"), "{said}");
+    // Its columns are looked for before its rows are read.
+    server.put("changing.csv", "a\n1\n");
+    server.place.write("count.sql", "SELECT count(*) FROM 's3://box/changing.csv'");
+    let said = server.fails("sql -f count.sql");
+    assert!(said.contains("s3://box/changing.csv: it was changed while it was read"), "{said}");
 }
 
 #[test]

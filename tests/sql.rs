@@ -472,6 +472,82 @@ fn folders_can_be_partitions() {
 }
 
 #[test]
+fn folders_and_patterns_name_all_that_is_below() {
+    let place = Place::new();
+    for (file, value) in [
+        ("n/1.csv", 1),
+        ("n/2.csv", 2),
+        ("n/deep/er/3.csv", 4),
+        ("n/_b.csv", 8),
+        ("n/.c.csv", 16),
+        ("hive/year=2023/lang=en/x.csv", 32),
+        ("hive/year=2024/lang=de/x.csv", 64),
+    ] {
+        place.write(file, format!("a\n{value}\n"));
+    }
+    for (from, sum) in [
+        ("'n'", 7),
+        ("'n/'", 7),
+        ("'n/**/*.csv'", 7),
+        ("'n/*.csv'", 3),
+        ("'n/{1,2}.csv'", 3),
+        ("'n/[2-9].csv'", 2),
+        ("'n/*/*/*.csv'", 4),
+        ("'n/deep/../1.csv'", 1),
+        ("(SELECT a FROM 'n/' UNION ALL SELECT a FROM 'n/*.csv')", 10),
+        ("'hive/*/*/*.csv'", 96),
+        ("'hive/year=*/lang=en/*.csv'", 32),
+        ("'hive/' WHERE year = '2024'", 64),
+    ] {
+        assert_eq!(place.sql(&format!("SELECT sum(a) AS s FROM {from}")), [json!({"s": sum})], "{from}");
+    }
+    let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'n/deep/'; ";
+    assert_eq!(place.sql(&format!("{made}SELECT sum(a) AS s FROM t")), [json!({"s": 4})]);
+}
+
+#[test]
+fn files_that_do_not_go_together_are_no_table() {
+    let place = Place::new();
+    let line = "{\"a\": 1}\n";
+    place.write("packed/a.jsonl", line);
+    place.write("packed/b.jsonl.gz", pack("gzip", line));
+    place.write("both/a.csv.gz", pack("gzip", "a\n1\n"));
+    place.write("both/b.jsonl.gz", pack("gzip", line));
+    place.write("read/a.csv", "a\n1\n");
+    place.write("read/README.md", "Read me.");
+    place.write("order/1.csv", "a,b\nx1,y1\n");
+    place.write("order/2.csv", "b,a\ny2,x2\n");
+    place.write("fewer/1.csv", "a,b\nx1,y1\n");
+    place.write("fewer/2.csv", "a\nx2\n");
+    place.ok("sql SELECT(1) -o parts/1.parquet");
+    place.write("parts/2.parquet", "");
+    for (from, said) in [
+        ("packed/", "packed/a.jsonl and "),
+        ("both/", "names files of different kinds"),
+        ("read/", "read/README.md in FROM"),
+        ("order/", "order/2.csv: its columns are b, a, and those of "),
+        ("fewer/", "fewer/2.csv: its columns are a, and those of "),
+        ("parts/", "parts/2.parquet is empty, 0 bytes, no Parquet"),
+        ("parts/2.parquet", "parts/2.parquet is empty, 0 bytes, no Parquet"),
+    ] {
+        let ended = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "");
+        assert_eq!(ended.code, Some(1), "{from}: {}", ended.text());
+        assert!(ended.err.contains(said), "{from}: {}", ended.err);
+    }
+}
+
+#[test]
+fn columns_are_those_of_the_first_records_of_each_file() {
+    let place = Place::new();
+    place.write("late/1.jsonl", "{\"a\": 1}\n".repeat(2000));
+    place.write("late/2.jsonl", "{\"a\": 0.5, \"b\": \"x\"}\n");
+    place.write("text/1.csv", "a\n".to_owned() + &"1\n".repeat(2000));
+    place.write("text/2.csv", "a\nx\n");
+    assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'late/'"), [json!({"s": 2000.5, "b": "x"})]);
+    assert_eq!(place.sql("SELECT max(a) AS a FROM 'text/'"), [json!({"a": "x"})]);
+}
+
+#[test]
 fn packed_files_are_tables() {
     let place = Place::new();
     let (csv, json) = ("id,text\n1,One.\n", "{\"id\":1,\"text\":\"One.\"}\n");

@@ -11,6 +11,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use super::place::{Reason, Refused};
 use super::store::LimitedStore;
+use crate::store::written;
 
 /// Opens the files of one partition of a scan.
 pub(super) struct LimitedOpener {
@@ -45,8 +46,7 @@ impl Reading {
     async fn explained(&self, error: DataFusionError, file: &PartitionedFile) -> DataFusionError {
         let Some(reason) = Reason::of(&error) else { return error };
         let key = &file.object_meta.location;
-        let url = self.scan.object_store_url.as_str();
-        let name = format!("{}{key}", url.strip_prefix("file://").unwrap_or(url));
+        let name = format!("{}{key}", written(self.scan.object_store_url.as_str()));
         let source: &dyn Any = self.source.as_ref();
         let has_header = source.downcast_ref::<CsvSource>().is_some_and(CsvSource::has_header);
         let from = file.range.as_ref().map_or(0, |range| u64::try_from(range.start).unwrap_or(0));

@@ -1,6 +1,8 @@
 //! What a URL names.
 
 use std::fmt::{self, Display};
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,13 +17,16 @@ use super::uploads::Bucket;
 /// The schemes of URLs that name objects.
 const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
+/// What makes a name a pattern.
+pub(crate) const MAGIC: [char; 4] = ['*', '?', '[', '{'];
+
 /// An object, or a prefix of objects, in a store.
 ///
 /// The key of an object in a bucket is taken as it is written, without percent-encoding, `?` and `#` included; a web address
 /// is a URL.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Location {
-    /// Scheme and bucket, such as `s3://bucket`, without a name or a password.
+    /// Scheme and bucket, such as `s3://bucket`, without a name or a password; empty for files of this machine.
     root: String,
     /// The same as a URL, with whatever the store is reached by.
     store: Url,
@@ -78,10 +83,26 @@ impl Location {
         Ok(Self { root, store, key, is_prefix })
     }
 
+    /// A file of this machine, a folder, or a pattern of files, unless there is no folder for it.
+    pub(crate) fn of_file(name: &str) -> Result<Option<Self>> {
+        let path = Path::new(name);
+        let magic = if path.exists() { None } else { name.find(MAGIC) };
+        let split = name[..magic.unwrap_or(name.len())].rfind('/').map_or(0, |at| at + 1);
+        let (folder, rest) = name.split_at(if path.is_dir() { name.len() } else { split });
+        // Keys have no `..`.
+        let folder = match fs::canonicalize(if folder.is_empty() { "." } else { folder }) {
+            Ok(folder) => folder,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {name}")),
+        };
+        let key = Key::from_absolute_path(folder.join(rest)).with_context(|| format!("cannot read {name}"))?;
+        Ok(Some(Self { root: String::new(), store: Url::parse("file:///")?, key, is_prefix: rest.is_empty() }))
+    }
+
     /// The folder below which the objects of a glob are, and the pattern of their names below it.
     pub(crate) fn split_glob(&self) -> Option<(Self, String)> {
         let key = self.key.as_ref();
-        let magic = key.find(['*', '?', '[', '{'])?;
+        let magic = key.find(MAGIC)?;
         let split = key[..magic].rfind('/').map_or(0, |at| at + 1);
         let folder = Self { key: Key::parse(&key[..split]).ok()?, is_prefix: true, ..self.clone() };
         Some((folder, key[split..].to_owned()))

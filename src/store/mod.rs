@@ -25,10 +25,10 @@ mod table;
 mod uploads;
 
 pub(crate) use self::explain::Explained;
-pub(crate) use self::location::{Location, redacted};
+pub(crate) use self::location::{Location, MAGIC, redacted};
 pub(crate) use self::object::Object;
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
 pub(crate) use self::source::{Source, read_whole};
-pub(crate) use self::table::objects_table;
+pub(crate) use self::table::{objects_table, written};
 pub(crate) use self::uploads::Upload;

@@ -1,20 +1,14 @@
 //! Objects as a table: one, those below a prefix, or those that match a pattern.
 
 use std::fmt::{self, Display};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use bytes::Bytes;
-use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::{Result, Statistics, plan_datafusion_err, plan_err};
-use datafusion::datasource::TableType;
+use datafusion::catalog::TableProvider;
+use datafusion::common::{Result, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt, ListingTableUrl};
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::{Expr, TableProviderFilterPushDown};
-use datafusion::physical_plan::ExecutionPlan;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
 use globset::GlobBuilder;
@@ -25,46 +19,66 @@ use object_store::{
 };
 use url::Url;
 
+use super::explain::Explained;
 use super::location::Location;
 
-/// A table of the objects that `location` names, of which `is_readable` says by the name whether they can be one; `readable`
-/// says it to people.
+/// A table of the objects that `location` names, if there are any. `kind` says what an object is by its name, where it can be a
+/// table, and `readable` says it to people.
 ///
 /// The objects are listed once, so that a query sees them as they were when it began, and by the rules for patterns that readers
 /// have: `*` stays within a folder.
 pub(crate) async fn objects_table(
     location: &Location,
-    session: SessionState,
-    is_readable: impl Fn(&str) -> bool,
+    session: &SessionState,
+    kind: impl Fn(&str) -> Option<String>,
     readable: &str,
-) -> Result<Arc<dyn TableProvider>> {
-    let session = with_subfolders(session);
+) -> Result<Option<Arc<dyn TableProvider>>> {
     let store = session.runtime_env().object_store(ListingTableUrl::try_new(location.url(), None)?)?;
     let (folder, objects) = find(location, &store).await?;
-    let Some(first) = objects.first() else { return plan_err!("{location}: there is no such object") };
-    if let Some(other) = objects.iter().find(|object| !is_readable(object.location.as_ref())) {
+    let Some(first) = objects.first() else { return Ok(None) };
+    let kind = |object: &ObjectMeta| kind(object.location.as_ref());
+    if let Some(other) = objects.iter().find(|object| kind(object).is_none()) {
         return plan_err!("cannot read {} in FROM: {readable}", location.at(other.location.clone()));
     }
-    let extension = |object: &ObjectMeta| object.location.extension().map(str::to_ascii_lowercase);
-    if let Some(other) = objects.iter().find(|other| extension(other) != extension(first)) {
+    if let Some(other) = objects.iter().find(|other| kind(other) != kind(first)) {
         return plan_err!(
             "{location} names files of different kinds, such as {} and {}; write a pattern for one of them",
             first.location,
             other.location
         );
     }
+    if kind(first).is_some_and(|kind| kind == "parquet")
+        && let Some(empty) = objects.iter().find(|object| object.size == 0)
+    {
+        return plan_err!("{} is empty, 0 bytes, no Parquet", location.at(empty.location.clone()));
+    }
     // Under a name of its own, by which no other objects are found.
     static TABLES: AtomicU64 = AtomicU64::new(0);
+    let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
     let mut url = folder.url().to_string();
-    let scheme = url.find(':').unwrap_or(0);
-    url.insert_str(scheme, &format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed)));
+    url.insert_str(url.find(':').unwrap_or(0), &name);
     let url = Url::parse(&url).map_err(|error| plan_datafusion_err!("{location}: {error}"))?;
-    session.runtime_env().register_object_store(&url, Arc::new(Listed { store, objects }));
-    let config = ListingTableConfig::new(ListingTableUrl::try_new(url, None)?).infer_options(&session).await?;
-    let config = config.infer_partitions_from_path(&session).await?.infer_schema(&session).await?;
+    session.runtime_env().register_object_store(&url, Arc::new(Listed { store, folder, objects }));
+    // What is kept of lists is kept by this name.
+    let url = ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name));
+    let mut config = ListingTableConfig::new(url).infer_options(session).await?;
+    if let Some(options) = &mut config.options {
+        // Their names were looked at above.
+        options.file_extension.clear();
+    }
+    let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
     let table = ListingTable::try_new(config)?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
-    Ok(Arc::new(ObjectsTable(table.with_cache(cache))))
+    Ok(Some(Arc::new(table.with_cache(cache))))
+}
+
+/// The address of a store of a scan, as people know it.
+pub(crate) fn written(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    match scheme.split_once('+').map_or(scheme, |(scheme, _)| scheme) {
+        "file" => rest.to_owned(),
+        scheme => format!("{scheme}://{rest}"),
+    }
 }
 
 /// The objects that a location names, and the prefix that they have in common.
@@ -90,58 +104,41 @@ async fn find(location: &Location, store: &Arc<dyn ObjectStore>) -> Result<(Loca
         let below = object.location.as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
         let below = below.trim_start_matches('/');
         let is_hidden = below.split('/').any(|part| part.starts_with(['.', '_']));
-        object.size > 0 && !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below))
+        // Empty objects without an extension stand for folders.
+        let stands_for_folder = object.size == 0 && object.location.extension().is_none();
+        !stands_for_folder && !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below))
     });
     objects.sort_by(|a, b| a.location.cmp(&b.location));
     Ok((folder, objects))
 }
 
-/// The session, which looks into folders within folders.
-fn with_subfolders(mut session: SessionState) -> SessionState {
-    session.config_mut().options_mut().execution.listing_table_ignore_subdirectory = false;
-    session
-}
-
-/// A table of objects.
-#[derive(Debug)]
-struct ObjectsTable(ListingTable);
-
-#[async_trait]
-impl TableProvider for ObjectsTable {
-    fn schema(&self) -> SchemaRef {
-        self.0.schema()
-    }
-
-    fn table_type(&self) -> TableType {
-        self.0.table_type()
-    }
-
-    fn statistics(&self) -> Option<Statistics> {
-        self.0.statistics()
-    }
-
-    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        self.0.supports_filters_pushdown(filters)
-    }
-
-    async fn scan(
-        &self,
-        session: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
-        limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match session.as_any().downcast_ref::<SessionState>() {
-            Some(state) => self.0.scan(&with_subfolders(state.clone()), projection, filters, limit).await,
-            None => self.0.scan(session, projection, filters, limit).await,
-        }
-    }
-}
-
-/// A store that lists nothing but some objects.
+/// A store that lists nothing but some objects, in the order of their keys, and gives them only as they were then.
 struct Listed {
     store: Arc<dyn ObjectStore>,
+    folder: Location,
     objects: Vec<ObjectMeta>,
+}
+
+impl Listed {
+    fn object(&self, key: &Key) -> Option<&ObjectMeta> {
+        self.objects.binary_search_by(|object| object.location.cmp(key)).ok().map(|place| &self.objects[place])
+    }
+
+    fn changed(&self, key: &Key) -> object_store::Error {
+        let said = format!("{}: it was changed while it was read; run it again", self.folder.at(key.clone()));
+        object_store::Error::Generic { store: "listed", source: Box::new(Explained::new(said)) }
+    }
+}
+
+/// Whether an object is the one that was listed. Lists may have its tag without quotes.
+fn is_same(listed: &ObjectMeta, now: &ObjectMeta) -> bool {
+    let tags =
+        [listed, now].map(|meta| meta.e_tag.as_deref().map(|tag| tag.trim_start_matches("W/").trim_matches('"')));
+    let is_same = match tags {
+        [Some(listed), Some(now)] => listed == now,
+        _ => listed.last_modified.timestamp() == now.last_modified.timestamp(),
+    };
+    is_same && listed.size == now.size
 }
 
 impl Display for Listed {
@@ -171,11 +168,14 @@ impl ObjectStore for Listed {
     }
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> object_store::Result<GetResult> {
-        self.store.get_opts(key, options).await
-    }
-
-    async fn get_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> object_store::Result<Vec<Bytes>> {
-        self.store.get_ranges(key, ranges).await
+        let Some(listed) = self.object(key) else { return self.store.get_opts(key, options).await };
+        // Only a strong tag, in the quotes that a request needs.
+        let if_match = listed.e_tag.clone().filter(|tag| tag.starts_with('"'));
+        match self.store.get_opts(key, GetOptions { if_match, ..options }).await {
+            Ok(got) if is_same(listed, &got.meta) => Ok(got),
+            Ok(_) | Err(object_store::Error::Precondition { .. }) => Err(self.changed(key)),
+            Err(error) => Err(error),
+        }
     }
 
     fn delete_stream(
