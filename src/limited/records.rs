@@ -242,7 +242,7 @@ mod tests {
         let quote = |byte, lines| Some(Quote { byte, lines });
         for (rows, expected) in [
             ("a,b\n1,\"x\n2,y\n", quote(6, 1)),
-            ("a\n\"x\ny\",\"z\n\n", quote(7, 2)),
+            ("a\n\"x\ny\",\"z\n\n", quote(8, 2)),
             ("\"\"\"", quote(0, 0)),
             ("a,\"b\"", None),
             ("5\" disk", None),
