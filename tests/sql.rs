@@ -519,8 +519,8 @@ fn files_that_do_not_go_together_are_no_table() {
     place.write("order/2.csv", "b,a\ny2,x2\n");
     place.write("fewer/1.csv", "a,b\nx1,y1\n");
     place.write("fewer/2.csv", "a\nx2\n");
-    place.ok("sql SELECT(1) -o parts/1.parquet");
     place.write("parts/2.parquet", "");
+    place.ok("sql SELECT(1) -o parts/1.parquet");
     for (from, said) in [
         ("packed/", "packed/a.jsonl and "),
         ("both/", "names files of different kinds"),

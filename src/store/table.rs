@@ -43,8 +43,8 @@ pub(crate) async fn objects_table(
     if let Some(other) = objects.iter().find(|other| kind(other) != kind(first)) {
         return plan_err!(
             "{location} names files of different kinds, such as {} and {}; write a pattern for one of them",
-            first.location,
-            other.location
+            location.at(first.location.clone()),
+            location.at(other.location.clone())
         );
     }
     if kind(first).is_some_and(|kind| kind == "parquet")
