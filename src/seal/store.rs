@@ -173,9 +173,11 @@ fn damaged(path: &Path, error: &anyhow::Error) -> Error {
     Error::Generic { store: "seal", source }
 }
 
-/// Whether a file is Parquet by its name; others can be, too.
-fn is_parquet(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+/// Whether a file is text by its name, and so has no seal; Parquet may have any other name.
+fn is_text(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| {
+        ["csv", "json", "jsonl", "ndjson"].iter().any(|text| extension.eq_ignore_ascii_case(text))
+    })
 }
 
 impl<S: ObjectStore> fmt::Display for SealedStore<S> {
@@ -197,16 +199,9 @@ impl<S: ObjectStore> ObjectStore for SealedStore<S> {
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
         let range = match &options {
-            GetOptions { head: false, version: None, range: Some(range), .. } => range.clone(),
+            GetOptions { head: false, version: None, range: Some(range), .. } if !is_text(path) => range.clone(),
             _ => return self.store.get_opts(path, options).await.inspect(|got| note(&mut self.known(), &got.meta)),
         };
-        if !is_parquet(path) && !self.known().contains_key(path) {
-            let got = self.store.get_opts(path, options.clone()).await?;
-            // Who reads Parquet under another name begins at its end.
-            if got.range.end < got.meta.size {
-                return Ok(got);
-            }
-        }
         let Known { meta, sealed } = self.look_at(path).await?;
         let Some(sealed) = sealed else { return self.store.get_opts(path, options).await };
         options.check_preconditions(&meta)?;
