@@ -3,12 +3,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{Manifest, StagedFolder};
 use crate::seal::{Verified, verify};
+use crate::store::Location;
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
 /// tables, which have the same rows then.
@@ -25,6 +26,9 @@ pub(crate) type Key = u128;
 
 impl Finished {
     pub(crate) fn at(folder: &Path) -> Result<Self> {
+        if let Some(location) = Location::of_path(folder)? {
+            bail!("--resume takes a folder of this machine, and {location} is none");
+        }
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default() })
     }
