@@ -252,11 +252,18 @@ impl Parameters {
 pub(crate) struct Literal(String);
 
 impl Literal {
-    /// Reads a value as a user types it: a number, `true`, `false` or `null`, and text otherwise.
+    /// Reads a value as a user types it: a number, `true`, `false` or `null`, and text otherwise, such as `007`.
     pub(crate) fn of_text(text: &str) -> Self {
-        let plain = text.parse::<f64>().is_ok_and(f64::is_finite)
-            || ["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str());
-        if plain { Self(text.to_string()) } else { text.into() }
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        let has_zeros = digits.strip_prefix('0').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let is_number = text.parse::<f64>().is_ok_and(f64::is_finite) && !has_zeros && !text.starts_with('+');
+        match text {
+            // Behind another minus it would be a comment.
+            _ if is_number && text.starts_with('-') => Self(format!("({text})")),
+            _ if is_number => Self(text.to_string()),
+            _ if ["true", "false", "null"].contains(&text.to_ascii_lowercase().as_str()) => Self(text.to_string()),
+            _ => text.into(),
+        }
     }
 
     /// The name of a column.
@@ -317,6 +324,28 @@ mod tests {
         let bound = parameters.bind("-- $n\nSELECT 'it''s $n', $n, $who -- end").unwrap();
         assert_eq!(bound, "-- $n\nSELECT 'it''s $n', 3, 'O''Brien' -- end");
         assert!(parameters.bind("SELECT $m").unwrap_err().to_string().contains("n, who"));
+    }
+
+    #[test]
+    fn what_users_type_is_a_number_or_text() {
+        for (typed, sql) in [
+            ("3", "3"),
+            (".5", ".5"),
+            ("0.5", "0.5"),
+            ("1e-3", "1e-3"),
+            ("-1", "(-1)"),
+            ("NULL", "NULL"),
+            ("007", "'007'"),
+            ("-01", "'-01'"),
+            ("+49", "'+49'"),
+            ("1e999", "'1e999'"),
+            ("", "''"),
+        ] {
+            assert_eq!(Literal::of_text(typed).to_string(), sql);
+        }
+        let mut parameters = Parameters::default();
+        parameters.set("n", Literal::of_text("-1"));
+        assert_eq!(parameters.bind("SELECT 10-$n").unwrap(), "SELECT 10-(-1)");
     }
 
     #[test]
