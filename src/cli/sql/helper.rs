@@ -214,12 +214,16 @@ fn open_text(typed: &str) -> Option<String> {
 /// The names that begin with a word, whatever its case.
 fn begun_with(word: &str, names: impl IntoIterator<Item = String>) -> Vec<Pair> {
     let word = word.to_lowercase();
-    let names = names.into_iter().filter(|name| name.to_lowercase().starts_with(&word));
-    let mut names: Vec<_> =
-        names.map(|name| Pair { display: visible(&name).into_owned(), replacement: name }).collect();
+    let names = names.into_iter().filter(|name| name.to_lowercase().starts_with(&word) && is_typed(name));
+    let mut names: Vec<_> = names.map(|name| Pair { display: name.clone(), replacement: name }).collect();
     names.sort_by(|a, b| a.replacement.cmp(&b.replacement));
     names.dedup_by(|a, b| a.replacement == b.replacement);
     names
+}
+
+/// Whether a name can be put into the line: nothing in it commands the terminal, or ends the line.
+fn is_typed(name: &str) -> bool {
+    visible(name) == name && !name.contains(char::is_control)
 }
 
 /// The files and folders whose path begins so.
@@ -237,8 +241,7 @@ fn files(from: usize, begun: &str) -> (usize, Vec<Pair>) {
         .filter_map(|entry| {
             let mut file = entry.file_name().into_string().ok()?;
             let is_hidden = file.starts_with('.') && !name.starts_with('.');
-            // What would command the terminal is not put into the line.
-            if is_hidden || !file.starts_with(name) || visible(&file) != file {
+            if is_hidden || !file.starts_with(name) || !is_typed(&file) {
                 return None;
             }
             if entry.path().is_dir() {
@@ -267,7 +270,7 @@ mod tests {
             functions: vec![function("jaccard"), function("words")],
             table_functions: vec!["passages".to_string()],
             tables: vec!["documents".to_string()],
-            columns: ["doc_id", "text"].map(String::from).into(),
+            columns: ["doc_id", "text", "k\u{1b}]0;pwn\u{7}", "k\nl"].map(String::from).into(),
             settings: vec!["ibid.gpu".to_string(), "ibid.similarity_join.strategy".to_string()],
         };
         Helper { names, ..Helper::default() }
@@ -293,6 +296,8 @@ mod tests {
         assert_eq!(completed("\\d doc"), ["\\d documents"]);
         assert_eq!(completed("\\df jac"), ["\\df jaccard"]);
         assert!(completed("SELECT ").is_empty());
+        // Nor what commands the terminal.
+        assert!(completed("SELECT k").is_empty());
     }
 
     #[test]
