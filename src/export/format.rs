@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
+use arrow::datatypes::Schema;
 use arrow::json::LineDelimitedWriter;
 use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
@@ -63,6 +65,17 @@ pub(crate) struct Form {
     pub(crate) counts_rows: bool,
 }
 
+/// Fails where columns have the same name, and readers would see one of them.
+pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
+    let mut names = HashSet::new();
+    match schema.fields().iter().find(|field| !names.insert(field.name())) {
+        Some(field) => {
+            bail!("there are several columns named {0}; name them apart with AS, as in a.{0} AS {0}_a", field.name())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Writes all rows and says how many there were.
 ///
 /// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
@@ -74,6 +87,9 @@ pub(crate) async fn write_rows<W: Write + Send>(
     to: &mut W,
 ) -> Result<u64> {
     let schema = rows.schema();
+    if matches!(form.format, Format::Ndjson | Format::Parquet) {
+        refuse_same_names(&schema)?;
+    }
     let mut writer = Writer::try_new(form, &schema, to)?;
     if form.on_screen {
         return write_on_screen(rows, about, writer).await;

@@ -12,7 +12,7 @@ mod spreadsheet;
 mod staging;
 mod table;
 
-pub(crate) use format::{Form, Format, write_rows};
+pub(crate) use format::{Form, Format, refuse_same_names, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{stem_of_sealed, table_files};
 pub(crate) use staging::{StagedFile, StagedFolder, is_staging};

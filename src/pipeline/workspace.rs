@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::DataType;
+use datafusion::common::TableReference;
 use datafusion::common::runtime::JoinSet;
 use datafusion::common::tree_node::TreeNode;
 use datafusion::dataframe::DataFrame;
@@ -19,7 +20,7 @@ use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
-use datafusion::sql::sqlparser;
+use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use futures::TryStreamExt;
 use indicatif::ProgressBar;
@@ -32,9 +33,11 @@ use super::compact::CompactViews;
 use super::finished::{Finished, Key};
 use super::query::{Parameters, Query};
 use crate::cleanup;
+use crate::export::refuse_same_names;
 use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
+use crate::store::redacted;
 
 /// What a statement did.
 pub(crate) enum Outcome {
@@ -142,24 +145,48 @@ impl Workspace {
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
         let made = self.finished.as_ref().map(|finished| self.key(finished, &statement)).transpose()?.flatten();
         let plan = self.session.state().statement_to_plan(statement).await?;
-        if let (Some(finished), LogicalPlan::Ddl(ddl)) = (&self.finished, &plan)
-            && let DdlStatement::CreateView(CreateView { name, .. })
-            | DdlStatement::CreateMemoryTable(CreateMemoryTable { name, .. }) = ddl
-        {
-            finished.note(name.table(), made.as_ref().map(|made| made.key));
+        let noted = match (&self.finished, &plan) {
+            (
+                Some(finished),
+                LogicalPlan::Ddl(
+                    DdlStatement::CreateView(CreateView { name, .. })
+                    | DdlStatement::CreateMemoryTable(CreateMemoryTable { name, .. }),
+                ),
+            ) => Some((finished, self.noted_as(name.clone()), made.as_ref().map(|made| made.key))),
+            _ => None,
+        };
+        let outcome = self.run_plan(plan, made).await?;
+        if let Some((finished, name, key)) = noted {
+            finished.note(&name, key);
         }
-        match plan {
-            // Also within EXPLAIN ANALYZE, which runs it.
-            plan if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? => bail!(
+        Ok(outcome)
+    }
+
+    async fn run_plan(&self, plan: LogicalPlan, made: Option<Made>) -> Result<Outcome> {
+        // Also within EXPLAIN ANALYZE, which runs it.
+        if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? {
+            bail!(
                 "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \
                  \"SELECT …\" -o FILE, which does not"
-            ),
+            );
+        }
+        if plan.exists(|part| Ok(matches!(part, LogicalPlan::Dml(_))))? {
+            bail!(
+                "INSERT would leave half of its rows in the table if the query failed; write them to a file of their own with \
+                 -o FILE or \\o FILE, or make the table anew: CREATE OR REPLACE TABLE … AS SELECT … UNION ALL …"
+            );
+        }
+        match plan {
             LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !table.if_not_exists => {
-                if table.or_replace {
-                    self.session.deregister_table(table.name.clone())?;
-                }
-                let (rows, counters) = self.materialise(table.name.table(), &table.input, made).await?;
+                let (rows, counters) = self.materialise(table, made).await?;
                 Ok(Outcome::Done { rows: Some(rows), counters })
+            }
+            LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut table)) => {
+                // It can be listed, and options may be keys.
+                let definition = table.definition.take().filter(|_| table.options.is_empty());
+                table.definition = definition.map(|sql| redacted(&sql));
+                self.session.execute_logical_plan(LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table))).await?;
+                Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
@@ -187,19 +214,33 @@ impl Workspace {
 
     /// What a statement makes.
     fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Made>> {
-        let references = self.session.state().resolve_table_references(statement)?;
-        let mut tables: Vec<_> = references.iter().map(|table| table.table().to_owned()).collect();
-        // The table that is made is among them.
-        let made = made_by(statement);
-        tables.retain(|table| Some(table) != made.as_ref());
+        let Some(query) = query_of(statement) else { return Ok(None) };
+        let references = self.session.state().resolve_table_references(&query)?;
+        let mut tables: Vec<_> = references.into_iter().map(|table| self.noted_as(table)).collect();
         tables.sort();
         let statement = statement.to_string();
         let key = finished.key(&statement, tables.iter().map(String::as_str));
         Ok(key.map(|key| Made { key, statement }))
     }
 
+    /// What a table is called among those that are noted: bare in the default schema.
+    fn noted_as(&self, table: TableReference) -> String {
+        let state = self.session.state();
+        let catalog = &state.config_options().catalog;
+        let full = table.resolve(&catalog.default_catalog, &catalog.default_schema);
+        if *full.catalog == *catalog.default_catalog && *full.schema == *catalog.default_schema {
+            full.table.to_string()
+        } else {
+            full.to_string()
+        }
+    }
+
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
-    async fn materialise(&self, name: &str, plan: &LogicalPlan, made: Option<Made>) -> Result<(u64, Counters)> {
+    /// A table that it replaces stays until then.
+    async fn materialise(&self, table: CreateMemoryTable, made: Option<Made>) -> Result<(u64, Counters)> {
+        let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
+        refuse_same_names(plan.schema().as_arrow())?;
+        let plan = plan.as_ref();
         let (folder, table) = match (&self.finished, made) {
             (Some(finished), Some(made)) => match finished.take(made.key)? {
                 Some((folder, noted)) => (folder, Table::of_json(&noted["noted"])),
@@ -210,13 +251,16 @@ impl Workspace {
                 }
             },
             _ => {
-                let folder = tempfile::Builder::new().prefix(name).tempdir_in(self.folder.path())?.keep();
+                let folder = tempfile::tempdir_in(self.folder.path())?.keep();
                 let table = self.write(plan, &folder).await?;
                 (folder, table)
             }
         };
         self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
         let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
+        if or_replace {
+            self.session.deregister_table(name.clone())?;
+        }
         self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
         Ok((table.rows, table.counters))
     }
@@ -318,16 +362,15 @@ struct Made {
     statement: String,
 }
 
-/// The table or view that a statement makes.
-fn made_by(statement: &Statement) -> Option<String> {
-    match statement {
-        Statement::Statement(statement) => match statement.as_ref() {
-            sqlparser::ast::Statement::CreateTable(table) => Some(table.name.to_string()),
-            sqlparser::ast::Statement::CreateView(view) => Some(view.name.to_string()),
-            _ => None,
-        },
-        _ => None,
-    }
+/// The query that a statement makes a table or a view of.
+fn query_of(statement: &Statement) -> Option<Statement> {
+    let Statement::Statement(statement) = statement else { return None };
+    let query = match statement.as_ref() {
+        ast::Statement::CreateTable(table) => table.query.clone()?,
+        ast::Statement::CreateView(view) => view.query.clone(),
+        _ => return None,
+    };
+    Some(Statement::Statement(Box::new(ast::Statement::Query(query))))
 }
 
 /// A table that was written, or what one task wrote of it.
