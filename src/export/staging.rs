@@ -29,6 +29,22 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
     Ok((parent, format!(".{name}.")))
 }
 
+/// What a link at `target` leads to, which is replaced instead of the link.
+fn behind_links(target: &Path) -> PathBuf {
+    if !target.is_symlink() {
+        return target.to_path_buf();
+    }
+    let followed = fs::canonicalize(target).or_else(|_| fs::read_link(target).map(|to| target.with_file_name(to)));
+    followed.unwrap_or_else(|_| target.to_path_buf())
+}
+
+/// Whether something is there that is no file and cannot be replaced by one: a pipe, a terminal or another device, or what
+/// this process was given as a file.
+fn is_stream(target: &Path) -> bool {
+    let is_given = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|given| target.starts_with(given));
+    is_given || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
 /// How the names of what is staged end.
 pub(super) const STAGING: &str = ".ibid-staging";
 
@@ -54,7 +70,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before. Its place may be that of an object.
+/// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before. Its place may be that of an object,
+/// and into a pipe or a device its bytes go then.
 pub(crate) struct StagedFile {
     file: NamedTempFile,
     parent: PathBuf,
@@ -83,13 +100,16 @@ impl StagedFile {
         if object.as_ref().is_some_and(Location::is_prefix) || target.is_dir() {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
-        let (parent, prefix) = match &object {
-            Some(_) => (std::env::temp_dir(), objects::PREFIX.to_owned()),
-            None => place(target)?,
+        let is_stream = object.is_none() && is_stream(target);
+        let target = if is_stream { target.to_path_buf() } else { behind_links(target) };
+        let (parent, prefix) = if is_stream || object.is_some() {
+            (std::env::temp_dir(), objects::PREFIX.to_owned())
+        } else {
+            place(&target)?
         };
         let file = cleanup::noted(|| staging(&prefix, 0o666).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        Ok(Self { file, parent, target: target.to_path_buf(), object })
+        Ok(Self { file, parent, target, object })
     }
 
     pub(crate) fn commit(mut self) -> Result<()> {
@@ -98,6 +118,15 @@ impl StagedFile {
             return store::put(self.file.path(), object, When::Always).map(drop);
         }
         let failed = || format!("cannot write {}", self.target.display());
+        if is_stream(&self.target) {
+            self.file.flush().with_context(failed)?;
+            let (mut from, mut to) =
+                (self.file.reopen()?, File::options().append(true).open(&self.target).with_context(failed)?);
+            return io::copy(&mut from, &mut to).map(drop).with_context(failed);
+        }
+        if let Ok(old) = fs::metadata(&self.target) {
+            self.file.as_file().set_permissions(old.permissions()).with_context(failed)?;
+        }
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
         self.file.persist(&self.target).map_err(|error| error.error).with_context(failed)?;
         sync_folder(&self.parent).with_context(failed)
@@ -149,7 +178,7 @@ impl StagedFolder {
             return Ok(Self { folder, parent, target: target.to_path_buf(), objects: Some(objects) });
         }
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
-        let target: PathBuf = target.components().collect();
+        let target = behind_links(&target.components().collect::<PathBuf>());
         let (parent, prefix) = place(&target)?;
         if target.exists() {
             let stranger = fs::read_dir(&target)
