@@ -381,6 +381,20 @@ fn no_secret_is_told() {
         command.env("RUST_LOG", "trace");
         end(command);
     }
+    let web =
+        format!("http://me:{SECRET}@{}/public/x.csv?token=Signature=1", server.address.trim_start_matches("http://"));
+    server.place.write("buckets/public/x.csv", "a\n1\n");
+    for sql in [
+        format!("EXPLAIN SELECT * FROM '{web}'"),
+        format!("EXPLAIN VERBOSE SELECT * FROM '{web}'"),
+        format!("CREATE VIEW v AS SELECT * FROM '{web}'; SELECT * FROM information_schema.views; SELECT * FROM v"),
+        format!(
+            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{web}'; SELECT * FROM information_schema.views; SELECT * FROM t"
+        ),
+    ] {
+        let ended = end(server.with_key(["sql", &sql]));
+        assert_eq!(ended.code, Some(0), "{sql}: {}", ended.err);
+    }
     let said =
         server.fails("pairs https://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@127.0.0.1:1/x.jsonl?X-Amz-Signature=1");
     assert!(said.contains("127.0.0.1:1"), "{said}");

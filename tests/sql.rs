@@ -175,6 +175,8 @@ fn the_history_has_no_secrets() {
     shell.line("SELECT 'remember me';");
     shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('aws.secret_access_key' 'hush');");
     shell.line("\\set password hush");
+    shell.line("SELECT 1; SET x.token = 'hush';");
+    shell.line("SELECT 1; \\set key hush");
     let shown = shell.line("SELEC 'https://me:hush@example.org/';");
     assert!(shown.contains("column 1"), "{shown}");
     // What is not recorded does not come back by the key, either.

@@ -12,6 +12,7 @@ use super::{Ending, run};
 use crate::corpus::{self, Content};
 use crate::export::{Manifest, StagedFolder};
 use crate::ingest::{FILES, Ingested, Needed};
+use crate::store::redacted;
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -82,7 +83,7 @@ impl Ingest {
                 "skip_redirects": reading.pages.skip_redirects,
                 "skip_disambiguation": reading.pages.skip_disambiguation,
             },
-            "inputs": self.inputs,
+            "inputs": self.inputs.iter().map(|input| redacted(input)).collect::<Vec<_>>(),
             "content": content.to_json(),
             "skipped": ingested.summary.skipped_count,
         })

@@ -10,7 +10,7 @@ use crate::export::{Manifest, names};
 use crate::index::Index;
 use crate::ingest::FILES;
 use crate::seal::{Root, Verified, verify};
-use crate::store::Location;
+use crate::store::{Location, redacted};
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -43,7 +43,7 @@ impl Verify {
                         format!("WRONG: {error:#}")
                     }
                 };
-                writeln!(Stdout, "{}: {found}", file.display())?;
+                writeln!(Stdout, "{}: {found}", redacted(&file.display().to_string()))?;
             }
         }
         let Counts { files, wrong } = counts;

@@ -10,8 +10,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use clap::{ArgAction, CommandFactory, Parser};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, TableAlias, TableFactor, UnaryOperator, Value, VisitMut,
-    VisitorMut,
+    self, Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, TableAlias, TableFactor, UnaryOperator, Value,
+    VisitMut, VisitorMut,
 };
 
 use super::mistakes::did_you_mean;
@@ -69,17 +69,18 @@ pub(super) struct Call {
 /// names of the tables new.
 pub(super) fn take_calls(statement: &mut Statement, number: &mut usize) -> Result<Vec<Call>> {
     let mut calls = Calls { calls: Vec::new(), number };
-    match visit(statement, &mut calls) {
+    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut calls)) {
         ControlFlow::Continue(()) => Ok(calls.calls),
         ControlFlow::Break(error) => Err(error),
     }
 }
 
-fn visit(statement: &mut Statement, calls: &mut Calls<'_>) -> ControlFlow<anyhow::Error> {
+/// The statement that can have tables in FROM, also within EXPLAIN.
+pub(super) fn in_sql(statement: &mut Statement) -> Option<&mut ast::Statement> {
     match statement {
-        Statement::Statement(statement) => statement.visit(calls),
-        Statement::Explain(explain) => visit(&mut explain.statement, calls),
-        Statement::CopyTo(_) | Statement::CreateExternalTable(_) | Statement::Reset(_) => ControlFlow::Continue(()),
+        Statement::Statement(statement) => Some(statement),
+        Statement::Explain(explain) => in_sql(&mut explain.statement),
+        Statement::CopyTo(_) | Statement::CreateExternalTable(_) | Statement::Reset(_) => None,
     }
 }
 

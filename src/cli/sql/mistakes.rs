@@ -8,9 +8,9 @@ use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
-use super::history::has_secret;
 use super::names::Names;
 use super::script::{Place, line_at};
+use super::secrets::has_secret;
 use crate::cli::run::describe;
 
 /// How many names are listed that may have been meant, and how many there are.

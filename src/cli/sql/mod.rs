@@ -10,6 +10,7 @@ mod mistakes;
 mod names;
 mod repl;
 mod script;
+mod secrets;
 mod shell;
 
 use std::io::{IsTerminal, Read};

@@ -15,6 +15,7 @@ use tokio::sync::watch;
 use super::helper::Helper;
 use super::history;
 use super::script::is_whole;
+use super::secrets::has_secret;
 use super::shell::Shell;
 use crate::cleanup;
 use crate::cli::run::say;
@@ -150,7 +151,7 @@ impl Repl {
 
     /// Adds what was typed to the history, unless it has a secret.
     fn remember(&mut self, typed: &str) {
-        if history::has_secret(typed) || !matches!(self.editor.add_history_entry(typed), Ok(true)) {
+        if has_secret(typed) || !matches!(self.editor.add_history_entry(typed), Ok(true)) {
             return;
         }
         if let Some(file) = &self.history

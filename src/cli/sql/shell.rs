@@ -22,6 +22,7 @@ use super::methods;
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
+use super::secrets::take_urls;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, say};
@@ -189,7 +190,11 @@ impl Shell {
         }
     }
 
+        let hidden = self.hide_secrets(&mut statement).await?;
     /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
+        for table in hidden {
+            workspace.session.deregister_table(bare(&table))?;
+        }
     async fn call_methods(&self, statement: &mut Statement) -> Result<Vec<(String, PathBuf)>> {
         let mut number = self.state().calls;
         let calls = methods::take_calls(statement, &mut number)?;
@@ -230,6 +235,20 @@ impl Shell {
             let next = state.next_output.take();
             if next.is_none() {
                 state.results += 1;
+    /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
+    async fn hide_secrets(&self, statement: &mut Statement) -> Result<Vec<String>> {
+        let session = &self.run.workspace.session;
+        let mut tables = Vec::new();
+        for (url, name) in take_urls(statement) {
+            let table = session.table_provider(bare(&url)).await?;
+            // A statement that was interrupted may have left it.
+            session.deregister_table(bare(&name))?;
+            session.register_table(bare(&name), table)?;
+            tables.push(name);
+        }
+        Ok(tables)
+    }
+
                 if state.results > 1 && state.writing.output.is_some() {
                     bail!("there is more than one result, and --output can hold one; take the queries apart");
                 }

@@ -1,0 +1,123 @@
+//! What has a secret, and how it is kept from plans and from the history.
+
+use std::ops::ControlFlow;
+
+use datafusion::sql::parser::Statement;
+use datafusion::sql::sqlparser::ast::{Ident, ObjectName, visit_relations_mut};
+
+use super::methods::in_sql;
+use super::script::Pieces;
+use crate::store::redacted;
+
+/// Puts names without secrets in the places of the URLs in FROM that have some, and gives each such URL with its name.
+pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
+    let mut taken: Vec<(String, String)> = Vec::new();
+    let Some(statement) = in_sql(statement) else { return taken };
+    let visited = visit_relations_mut(statement, |relation| {
+        if let [part] = relation.0.as_slice()
+            && let Some(Ident { value: url, quote_style: Some(quote), .. }) = part.as_ident()
+            && redacted(url) != *url
+        {
+            let known = taken.iter().find(|(known, _)| known == url).map(|(_, name)| name.clone());
+            let name = known.unwrap_or_else(|| {
+                let mut name = redacted(url);
+                while taken.iter().any(|(_, other)| *other == name) {
+                    name.push('*');
+                }
+                taken.push((url.clone(), name.clone()));
+                name
+            });
+            *relation = ObjectName::from(vec![Ident::with_quote(*quote, name)]);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    debug_assert!(visited.is_continue(), "nothing here breaks");
+    taken
+}
+
+/// What names the value of a setting or option as a secret.
+const SECRET_NAMES: [&str; 7] = ["secret", "token", "password", "passwd", "credential", "sas", "key"];
+
+/// What gives away a secret wherever it stands.
+const SECRETS: [&str; 9] = [
+    "secret_access_key",
+    "session_token",
+    "account_key",
+    "client_secret",
+    "x-amz-signature",
+    "x-amz-security-token",
+    "x-goog-signature",
+    "?sig=",
+    "&sig=",
+];
+
+/// Whether statements or commands have, or may have, a secret in them. They need not be such that can run.
+pub(super) fn has_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let names_secret = |text: &str| SECRET_NAMES.iter().any(|name| text.contains(name));
+    SECRETS.iter().any(|secret| text.contains(secret))
+        || redacted(&text) != text
+        || Pieces::of(&text).any(|piece| match piece {
+            Ok(piece) => sets_something(piece.text) && names_secret(piece.text),
+            // What is cut short may be anything.
+            Err(_) => names_secret(&text),
+        })
+}
+
+fn sets_something(text: &str) -> bool {
+    let first = text.split(char::is_whitespace).next().unwrap_or_default();
+    text.contains("options") || ["set", "alter", "\\set"].contains(&first)
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::sql::parser::DFParser;
+
+    use super::*;
+
+    #[test]
+    fn urls_get_names_without_secrets() {
+        let taken = |sql: &str| {
+            let mut statement = DFParser::parse_sql(sql).unwrap().pop_front().unwrap();
+            (take_urls(&mut statement), statement.to_string())
+        };
+        let (urls, sql) = taken(
+            "EXPLAIN SELECT * FROM 'https://me:pw@h/x.csv' AS a, 'https://h/x.csv?a=1' AS b, 'https://h/x.csv?a=2' AS c, \
+             'https://h/x.csv?a=1' AS d, 'x.csv' AS e, t",
+        );
+        let names: Vec<_> = urls.iter().map(|(_, name)| name.as_str()).collect();
+        assert_eq!(names, ["https://***@h/x.csv", "https://h/x.csv?***", "https://h/x.csv?****"]);
+        assert!(sql.contains("'https://h/x.csv?****' AS c, 'https://h/x.csv?***' AS d, 'x.csv' AS e, t"), "{sql}");
+        assert!(taken("SELECT * FROM 's3://b/y?.csv', x.y").0.is_empty());
+    }
+
+    #[test]
+    fn secrets_are_known() {
+        for secret in [
+            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://b/t' OPTIONS ('aws.secret_access_key' 'x')",
+            "create external table t stored as csv location 'az://b/t' options (sas_key 'x')",
+            "/* a; comment */ SET aws.token = 'x';",
+            "\\set password x",
+            "\\set key x",
+            "SELECT 1; SET aws.token = 'x';",
+            "SELECT 1; \\set password x",
+            "SELECT * FROM 'https://user:pass@example.org/x.csv'",
+            "SELECT * FROM 'https://token@example.org/x.csv'",
+            "SELECT * FROM 'https://h/x.csv?X-Amz-Signature=1'",
+            "SELECT * FROM 'https://h/x.csv?sv=1&sig=1'",
+            "SELECT * FROM 'https://h/x.csv?access_token=1'",
+            "SELEC 'AWS_SECRET_ACCESS_KEY=x",
+        ] {
+            assert!(has_secret(secret), "{secret}");
+        }
+        for plain in [
+            "SELECT tokens, sas FROM 'x.csv' WHERE password IS NULL",
+            "SELECT * FROM 'https://example.org/a@b:c'",
+            "SELECT * FROM 's3://b/part-?.parquet'",
+            "SET ibid.gpu = on",
+            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('format.has_header' 'true')",
+        ] {
+            assert!(!has_secret(plain), "{plain}");
+        }
+    }
+}
