@@ -69,6 +69,7 @@ impl Repl {
             }
             let prompt = if typed.is_empty() { PROMPT } else { PROMPT_TO_GO_ON };
             match self.editor.readline(prompt) {
+                Ok(line) if typed.is_empty() && is_end(&line) => break,
                 Ok(line) => typed.push_str(&line),
                 // The line is cleared, and with it what came before it.
                 Err(ReadlineError::Interrupted) => {
@@ -161,6 +162,12 @@ impl Repl {
             self.history = None;
         }
     }
+}
+
+/// Whether a line is what ends other shells.
+fn is_end(line: &str) -> bool {
+    let word = line.trim().trim_end_matches(';').trim_end();
+    ["quit", "exit"].iter().any(|end| word.eq_ignore_ascii_case(end))
 }
 
 fn new_editor() -> Result<Editor<Helper, FileHistory>> {

@@ -31,6 +31,9 @@ use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::Source;
 
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// How deep scripts may include scripts.
 const DEEPEST: usize = 16;
 
@@ -122,6 +125,7 @@ impl Shell {
             Ok(())
         }
         .boxed()
+            let script = script.strip_prefix(BYTE_ORDER_MARK).unwrap_or(script);
     }
 
     /// Runs a file of statements.
