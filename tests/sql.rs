@@ -415,6 +415,71 @@ fn parquet_goes_through_a_pipe() {
 }
 
 #[test]
+fn what_a_file_cannot_hold_is_an_error() {
+    let place = Place::new();
+    let says = |arguments: &[&str]| {
+        let ended = place.run_with(["sql"].iter().chain(arguments).copied(), "");
+        assert_eq!(ended.code, Some(1), "{arguments:?}");
+        ended.err
+    };
+    assert!(says(&["SELECT 1; SELECT 2", "--format", "parquet"]).contains("more than one result"));
+    let twice = "SELECT a.n, b.n FROM (SELECT 1 AS n) AS a CROSS JOIN (SELECT 2 AS n) AS b";
+    for said in [
+        says(&[&format!("CREATE TABLE d AS {twice}")]),
+        says(&[twice, "-o", "out.parquet"]),
+        says(&[twice, "--format", "ndjson"]),
+    ] {
+        assert!(said.contains("several columns named n") && said.contains("AS n_a"), "{said}");
+    }
+    assert_eq!(place.names(), Vec::<String>::new());
+    assert!(place.run_with(["sql", twice], "").text().contains("| n | n |"));
+}
+
+#[test]
+fn tables_have_the_names_that_are_written() {
+    let place = Place::new();
+    for (name, other) in [("\"MyT\"", "myt"), ("\"a.b\"", "a.b"), ("s.t", "t"), ("\"a/b\"", "ab")] {
+        let rows = place.sql(&format!("CREATE SCHEMA s; CREATE TABLE {name} AS SELECT 1 AS n; SELECT * FROM {name}"));
+        assert_eq!(rows, [json!({"n": 1})], "{name}");
+        let sql = format!("CREATE SCHEMA s; CREATE TABLE {name} AS SELECT 1 AS n; SELECT * FROM {other}");
+        assert_eq!(place.run_with(["sql", &sql], "").code, Some(1), "{other}");
+    }
+}
+
+#[test]
+fn what_goes_elsewhere_is_written_when_nobody_reads_the_output() {
+    let place = Place::with([
+        ("more.sql", "SELECT * FROM range(3000000);\n\\o after.csv\nSELECT 1 AS n;"),
+        ("fails.sql", "SELECT * FROM range(3000000);\nSELECT boom;"),
+    ]);
+    let code = |line: &str| {
+        let mut child = place.command(line.split(' ')).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        child.wait().unwrap().code()
+    };
+    assert_eq!(code("sql -f more.sql"), Some(0));
+    assert_eq!(place.read("after.csv"), b"n\n1\n");
+    assert_eq!(code("sql -f fails.sql"), Some(1));
+    assert_eq!(code("completions bash"), Some(0));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_statement() {
+    let place = Place::with([("marked.sql", "\u{feff}SELECT 1 AS n;")]);
+    assert_eq!(place.ok("sql -f marked.sql --format csv"), "n\n1\n");
+}
+
+#[test]
+fn quit_and_exit_end_the_shell() {
+    let place = Place::new();
+    for word in ["quit", "EXIT;"] {
+        let mut shell = Terminal::shell(&place);
+        shell.press(&format!("{word}\r"));
+        assert_eq!(shell.end().0, Some(0), "{word}");
+    }
+}
+
+#[test]
 fn spreadsheets_get_no_formulas_on_request() {
     let place = Place::with([("x.jsonl", &jsonl([("=1+1", "One two three."), ("@b", "One two three.")]))]);
     assert_eq!(place.ok("pairs x.jsonl --format csv -q"), "id_a,id_b,similarity\n=1+1,@b,1.0\n");

@@ -255,6 +255,85 @@ fn copy_is_refused_and_leaves_the_old_file() {
     }
 }
 
+#[test]
+fn insert_is_refused_and_leaves_the_table() {
+    let place = Place::with([("t/1.csv", "value,n\n1,1\n")]);
+    let table = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 't/' OPTIONS ('format.has_header' 'true');";
+    for insert in [format!("INSERT INTO t {FAILS_LATE}"), format!("EXPLAIN ANALYZE INSERT INTO t {FAILS_LATE}")] {
+        let ended = place.run_with(["sql", &format!("{table}{insert}")], "");
+        assert_eq!(ended.code, Some(1), "{insert}");
+        assert!(ended.err.contains("-o FILE"), "{insert}: {}", ended.err);
+        assert_eq!(entries(&place.path("t")), [place.path("t/1.csv")], "{insert}");
+    }
+}
+
+#[test]
+fn a_script_that_fails_or_gives_no_result_leaves_the_old_file() {
+    let place = Place::with([("out.csv", "the old result")]);
+    for (sql, says) in [
+        ("SELECT 1; SELECT boom", "boom"),
+        ("SELECT 1; SELECT 2", "more than one result"),
+        ("SET ibid.gpu = 'off'", "no statement gives rows for out.csv"),
+    ] {
+        let ended = place.run_with(["sql", sql, "-o", "out.csv"], "");
+        assert_eq!(ended.code, Some(1), "{sql}");
+        assert!(ended.err.contains(says), "{sql}: {}", ended.err);
+        assert_eq!(place.read("out.csv"), b"the old result", "{sql}");
+        assert_eq!(place.names(), ["out.csv"], "{sql}");
+    }
+}
+
+#[test]
+fn a_table_is_replaced_when_the_new_one_is_made() {
+    let place = Place::with([(
+        "replace.sql",
+        "CREATE TABLE t AS SELECT 1 AS n;\nCREATE OR REPLACE TABLE t AS SELECT n + 1 AS n FROM t;\n\\o t.csv\n\
+         SELECT * FROM t;\nCREATE OR REPLACE TABLE t AS SELECT CAST('x' || n AS INT) AS n FROM t;",
+    )]);
+    place.fails(1, "sql -f replace.sql");
+    assert_eq!(place.read("t.csv"), b"n\n2\n");
+    // With what is kept of a table of the same name, too.
+    for n in [1, 2] {
+        let sql = format!(
+            "CREATE TABLE t AS SELECT {n} AS n; CREATE OR REPLACE TABLE t AS SELECT n + 1 AS n FROM t; SELECT * FROM t"
+        );
+        let ended = place.run_with(["sql", &sql, "--format", "csv", "--resume", "kept"], "");
+        assert_eq!(ended.text(), format!("n\n{}\n", n + 1), "{}", ended.err);
+    }
+    assert!(place.fails(1, "sql SELECT --resume s3://box/kept").contains("a folder of this machine"));
+}
+
+#[cfg(unix)]
+#[test]
+fn links_pipes_and_modes_stay_what_they_are() {
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+    let place = Place::with([("real/out.csv", "the old result")]);
+    std::fs::set_permissions(place.path("real/out.csv"), PermissionsExt::from_mode(0o600)).unwrap();
+    symlink("real/out.csv", place.path("link.csv")).unwrap();
+    symlink("real/new.csv", place.path("new.csv")).unwrap();
+    let sql = |output: &str| {
+        let ended = place.run_with(["sql", "SELECT 1 AS n", "--format", "csv", "-o", output], "");
+        assert_eq!(ended.code, Some(0), "{output}: {}", ended.err);
+        ended
+    };
+    for (link, real) in [("link.csv", "real/out.csv"), ("new.csv", "real/new.csv")] {
+        sql(link);
+        assert!(place.path(link).is_symlink());
+        assert_eq!(place.read(real), b"n\n1\n");
+    }
+    assert_eq!(std::fs::metadata(place.path("real/out.csv")).unwrap().permissions().mode() & 0o777, 0o600);
+    let pipe = place.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reading = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read(pipe).unwrap()
+    });
+    sql("pipe");
+    assert_eq!(reading.join().unwrap(), b"n\n1\n");
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(sql("/dev/stdout").text(), "n\n1\n");
+}
+
 /// Why results are not written with `COPY`: it replaces the old file by half of the new one.
 #[tokio::test]
 async fn copy_does_not_leave_the_old_file() {

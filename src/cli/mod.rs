@@ -23,6 +23,7 @@ mod threads;
 mod verify;
 mod warnings;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -74,6 +75,8 @@ enum Ending {
     Done,
     /// With `--strict`: something was capped or skipped.
     NotStrict,
+    /// It failed, whether or not anybody still read its output.
+    Failed(anyhow::Error),
 }
 
 /// Runs the program with the arguments of the process.
@@ -110,7 +113,7 @@ pub fn main() -> ExitCode {
         Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
         // Whoever read our output has seen enough.
         Ok(Err(_)) if run::stdout_is_closed() => ExitCode::SUCCESS,
-        Ok(Err(error)) => {
+        Ok(Ok(Ending::Failed(error)) | Err(error)) => {
             run::say(&run::describe(&error));
             ExitCode::FAILURE
         }
@@ -158,12 +161,15 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Search(command) => command.run().await,
         Command::Codes(command) => command.run().await,
         Command::Explain(command) => command.run().await,
-        Command::Sql(command) => command.run().await,
+        // Its statements know themselves whether it matters that nobody reads their rows.
+        Command::Sql(command) => command.run().await.or_else(|error| Ok(Ending::Failed(error))),
         Command::Verify(command) => command.run(),
         Command::Gc(command) => command.run().await,
         Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {
-            clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut std::io::stdout());
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut script);
+            run::Stdout.write_all(&script)?;
             Ok(Ending::Done)
         }
     }

@@ -97,6 +97,7 @@ impl Sql {
             }
             shell.run_script("standard input", &standard_input()?, 0).await?;
         }
+        shell.commit()?;
         if !running.quiet {
             say_traffic();
         }

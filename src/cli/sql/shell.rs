@@ -1,7 +1,7 @@
 //! What runs statements and commands, whoever gives them.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,8 +25,8 @@ use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::take_urls;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, RunOptions};
-use crate::cli::run::{Run, Stdout, describe, grouped, say};
-use crate::export::StagedFile;
+use crate::cli::run::{Run, Stdout, describe, grouped, say, stdout_is_closed};
+use crate::export::{Format, StagedFile, write_rows};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::Source;
@@ -54,6 +54,8 @@ struct State {
     next_output: Option<PathBuf>,
     says_time: bool,
     results: usize,
+    /// The result that goes to --output, until all statements have run.
+    result: Option<StagedFile>,
     /// How many calls of methods there were.
     calls: usize,
     /// Columns of what was read.
@@ -81,6 +83,7 @@ impl Shell {
             next_output: None,
             says_time: is_interactive,
             results: 0,
+            result: None,
             calls: 0,
             columns: BTreeSet::new(),
             has_left_out: false,
@@ -98,6 +101,16 @@ impl Shell {
         self.state().has_ended
     }
 
+    /// Puts the result in its place, now that nothing has failed.
+    pub(super) fn commit(&self) -> Result<()> {
+        let mut state = self.state();
+        match (state.result.take(), &state.writing.output) {
+            (Some(result), _) => result.commit(),
+            (None, Some(path)) => bail!("no statement gives rows for {}; leave out --output", path.display()),
+            (None, None) => Ok(()),
+        }
+    }
+
     /// How the command ends.
     pub(super) fn ending(&self) -> Ending {
         if self.state().has_left_out { Ending::NotStrict } else { Ending::Done }
@@ -112,20 +125,25 @@ impl Shell {
     /// Runs a script, up to the first piece of it that fails. `from` is what it is called; what was typed has no name.
     pub(super) fn run_script<'a>(&'a self, from: &'a str, script: &'a str, depth: usize) -> BoxFuture<'a, Result<()>> {
         async move {
+            let script = script.strip_prefix(BYTE_ORDER_MARK).unwrap_or(script);
             for piece in Pieces::of(script) {
                 if self.has_ended() {
                     break;
                 }
-                match piece {
-                    Ok(piece) if piece.is_command => self.command(from, &piece, depth).await?,
-                    Ok(piece) => self.statement(from, &piece).await?,
-                    Err(error) => return Err(placed(&error.message, script, from, Place::START, Some(error.at))),
+                let was_closed = stdout_is_closed();
+                let outcome = match piece {
+                    Ok(piece) if piece.is_command => self.command(from, &piece, depth).await,
+                    Ok(piece) => self.statement(from, &piece).await,
+                    Err(error) => Err(placed(&error.message, script, from, Place::START, Some(error.at))),
+                };
+                // Whoever read our output has seen enough; what goes elsewhere is still wanted.
+                if was_closed || !stdout_is_closed() {
+                    outcome?;
                 }
             }
             Ok(())
         }
         .boxed()
-            let script = script.strip_prefix(BYTE_ORDER_MARK).unwrap_or(script);
     }
 
     /// Runs a file of statements.
@@ -172,7 +190,11 @@ impl Shell {
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = makes_view(&statement);
+        let hidden = self.hide_secrets(&mut statement).await?;
         let outcome = self.run_planned(statement).await;
+        for table in hidden {
+            workspace.session.deregister_table(bare(&table))?;
+        }
         if !keeps_called {
             for (table, file) in &called {
                 workspace.session.deregister_table(bare(table))?;
@@ -194,11 +216,7 @@ impl Shell {
         }
     }
 
-        let hidden = self.hide_secrets(&mut statement).await?;
     /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
-        for table in hidden {
-            workspace.session.deregister_table(bare(&table))?;
-        }
     async fn call_methods(&self, statement: &mut Statement) -> Result<Vec<(String, PathBuf)>> {
         let mut number = self.state().calls;
         let calls = methods::take_calls(statement, &mut number)?;
@@ -215,6 +233,20 @@ impl Shell {
             called.push((call.table, file));
         }
         Ok(called)
+    }
+
+    /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
+    async fn hide_secrets(&self, statement: &mut Statement) -> Result<Vec<String>> {
+        let session = &self.run.workspace.session;
+        let mut tables = Vec::new();
+        for (url, name) in take_urls(statement) {
+            let table = session.table_provider(bare(&url)).await?;
+            // A statement that was interrupted may have left it.
+            session.deregister_table(bare(&name))?;
+            session.register_table(bare(&name), table)?;
+            tables.push(name);
+        }
+        Ok(tables)
     }
 
     /// Notes the columns of what a query reads, to complete them.
@@ -234,32 +266,38 @@ impl Shell {
 
     /// Writes a result and says how many rows it has.
     async fn write(&self, rows: DataFrame) -> Result<u64> {
-        let writing = {
-            let mut state = self.state();
-            let next = state.next_output.take();
-            if next.is_none() {
-                state.results += 1;
-    /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
-    async fn hide_secrets(&self, statement: &mut Statement) -> Result<Vec<String>> {
-        let session = &self.run.workspace.session;
-        let mut tables = Vec::new();
-        for (url, name) in take_urls(statement) {
-            let table = session.table_provider(bare(&url)).await?;
-            // A statement that was interrupted may have left it.
-            session.deregister_table(bare(&name))?;
-            session.register_table(bare(&name), table)?;
-            tables.push(name);
+        let next = self.state().next_output.take();
+        if let Some(path) = next {
+            let writing = self.state().writing.beside(&path);
+            return self.run.write(rows, &writing).await;
         }
-        Ok(tables)
+        let (writing, is_first) = {
+            let mut state = self.state();
+            state.results += 1;
+            (state.writing.clone(), state.results == 1)
+        };
+        let form = writing.form()?;
+        match &writing.output {
+            Some(_) if !is_first => {
+                bail!("there is more than one result, and --output can hold one; take the queries apart")
+            }
+            None if !is_first && form.format == Format::Parquet => {
+                bail!("there is more than one result, and a Parquet file can hold one; take the queries apart")
+            }
+            Some(path) => {
+                let mut staged = StagedFile::create(path)?;
+                let (rows, about) = (rows.execute_stream().await?, self.run.about());
+                let count = write_rows(rows, form, &about, &mut BufWriter::new(&mut staged)).await?;
+                self.state().result = Some(staged);
+                Ok(count)
+            }
+            None => self.print(rows, &writing).await,
+        }
     }
 
-                if state.results > 1 && state.writing.output.is_some() {
-                    bail!("there is more than one result, and --output can hold one; take the queries apart");
-                }
-            }
-            next.map_or_else(|| state.writing.clone(), |path| state.writing.beside(&path))
-        };
-        self.run.write(rows, &writing).await
+    /// Writes rows to standard output, if anybody still reads it.
+    async fn print(&self, rows: DataFrame, writing: &OutputOptions) -> Result<u64> {
+        if stdout_is_closed() { Ok(0) } else { self.run.write(rows, writing).await }
     }
 
     fn say_outcome(&self, rows: Option<u64>, took: Duration) {
@@ -300,7 +338,7 @@ impl Shell {
             Command::Columns(name) => self.write_listed(commands::columns(session, &name).await?).await?,
             Command::Functions(pattern) => match commands::functions(session, pattern.as_deref())? {
                 Described::Rows(rows) => self.write_listed(rows).await?,
-                Described::Text(text) => Stdout.write_all(text.as_bytes())?,
+                Described::Text(text) => print_text(&text)?,
             },
             Command::Parameters => {
                 let parameters = self.state().parameters.clone();
@@ -316,7 +354,7 @@ impl Shell {
             Command::Format(format) => self.state().writing.format = Some(format),
             Command::Timing(says_time) => self.state().says_time = says_time,
             Command::Set(name, value) => self.state().parameters.set(&name, commands::value(&value)),
-            Command::Help => Stdout.write_all(commands::HELP.as_bytes())?,
+            Command::Help => print_text(commands::HELP)?,
             Command::Quit => self.state().has_ended = true,
             Command::Include(path) => {
                 bail!("internal error: {} is included elsewhere; please report it", path.display())
@@ -328,13 +366,18 @@ impl Shell {
     /// Prints what a command lists.
     async fn write_listed(&self, rows: DataFrame) -> Result<()> {
         let writing = OutputOptions { output: None, ..self.state().writing.clone() };
-        self.run.write(rows, &writing).await.map(drop)
+        self.print(rows, &writing).await.map(drop)
     }
 
     /// Says what went wrong with something that was typed.
     pub(super) fn say_error(&self, error: &anyhow::Error) {
         say(&describe(error));
     }
+}
+
+/// Writes a text to standard output, if anybody still reads it.
+fn print_text(text: &str) -> io::Result<()> {
+    if stdout_is_closed() { Ok(()) } else { Stdout.write_all(text.as_bytes()) }
 }
 
 /// The name of a table whose name is no plain word.
