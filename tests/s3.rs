@@ -388,13 +388,18 @@ fn no_secret_is_told() {
         format!("EXPLAIN SELECT * FROM '{web}'"),
         format!("EXPLAIN VERBOSE SELECT * FROM '{web}'"),
         format!("CREATE VIEW v AS SELECT * FROM '{web}'; SELECT * FROM information_schema.views; SELECT * FROM v"),
-        format!(
-            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION '{web}'; SELECT * FROM information_schema.views; SELECT * FROM t"
-        ),
+        "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/x.csv' OPTIONS ('format.null_value' 'Signature='); \
+         SELECT * FROM information_schema.views; SELECT * FROM t"
+            .to_owned(),
     ] {
         let ended = end(server.with_key(["sql", &sql]));
         assert_eq!(ended.code, Some(0), "{sql}: {}", ended.err);
     }
+    server.ok(&format!("ingest {web} -o corpus --text-column a"));
+    let manifest = String::from_utf8(server.place.read("corpus/manifest.json")).unwrap();
+    assert!(manifest.contains("http://***@") && !manifest.contains(SECRET), "{manifest}");
+    let ended = end(server.with_key(["verify", &web]));
+    assert!(ended.code == Some(1) && ended.text().contains("http://***@"), "{ended:?}");
     let said =
         server.fails("pairs https://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@127.0.0.1:1/x.jsonl?X-Amz-Signature=1");
     assert!(said.contains("127.0.0.1:1"), "{said}");

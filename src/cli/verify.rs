@@ -43,7 +43,7 @@ impl Verify {
                         format!("WRONG: {error:#}")
                     }
                 };
-                writeln!(Stdout, "{}: {found}", redacted(&file.display().to_string()))?;
+                writeln!(Stdout, "{}: {}", redacted(&file.display().to_string()), redacted(&found))?;
             }
         }
         let Counts { files, wrong } = counts;
