@@ -172,7 +172,9 @@ impl MemoryPool for SharedPool {
                 // The merge of a sort counts what the sort holds once more, beside the keys: it may have twice as much.
                 let least = if is_sort(reservation.consumer()) { kept / 2 } else { kept };
                 let unused = (half.max(2 * kept) / 2).saturating_sub(state.spilling.bytes);
-                left.min(share.saturating_sub(size).max(least.saturating_sub(size).min(unused)))
+                // Without a first batch it has nothing to put on disk.
+                let more = if size == 0 { least } else { least.saturating_sub(size).min(unused) };
+                left.min(share.saturating_sub(size).max(more))
             }
             Kind::Merging => left.min(share.max(kept).saturating_sub(size)),
             _ if taken > TOO_FULL => 0,
@@ -256,6 +258,11 @@ mod tests {
         }
         sorts[8..].iter().for_each(|sort| sort.try_grow(50).unwrap());
         assert!(sorts[8..].iter().all(|sort| sort.try_grow(1).is_err()));
+        // What it holds first may be more than its share.
+        sorts[8].free();
+        sorts[8].try_grow(150).unwrap();
+        assert!(sorts[8].try_grow(1).is_err());
+        sorts[8].shrink(100);
         for merge in &merges[..8] {
             merge.try_grow(400).unwrap();
             assert!(merge.try_grow(1).is_err());

@@ -148,6 +148,11 @@ impl Location {
         self.store.scheme().starts_with("http")
     }
 
+    /// Whether it is of the machine that the program runs on.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        self.store.scheme() == "file"
+    }
+
     /// The store.
     pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
         stores().get(&self.store)

@@ -52,6 +52,12 @@ pub(crate) async fn objects_table(
     {
         return plan_err!("{} is empty, 0 bytes, no Parquet", location.at(empty.location.clone()));
     }
+    let is_file = location.is_of_this_machine() && objects.len() == 1 && first.location == *location.key();
+    if is_file {
+        // A plan that is sent to another session finds it there.
+        let url = ListingTableUrl::try_new(location.url(), None)?;
+        return table(ListingTableConfig::new(url), session).await.map(Some);
+    }
     // Under a name of its own, by which no other objects are found.
     static TABLES: AtomicU64 = AtomicU64::new(0);
     let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
@@ -61,7 +67,11 @@ pub(crate) async fn objects_table(
     session.runtime_env().register_object_store(&url, Arc::new(Listed { store, folder, objects }));
     // What is kept of lists is kept by this name.
     let url = ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name));
-    let mut config = ListingTableConfig::new(url).infer_options(session).await?;
+    table(ListingTableConfig::new(url), session).await.map(Some)
+}
+
+async fn table(config: ListingTableConfig, session: &SessionState) -> Result<Arc<dyn TableProvider>> {
+    let mut config = config.infer_options(session).await?;
     if let Some(options) = &mut config.options {
         // Their names were looked at above.
         options.file_extension.clear();
@@ -69,7 +79,7 @@ pub(crate) async fn objects_table(
     let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
     let table = ListingTable::try_new(config)?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
-    Ok(Some(Arc::new(table.with_cache(cache))))
+    Ok(Arc::new(table.with_cache(cache)))
 }
 
 /// The address of a store of a scan, as people know it.
