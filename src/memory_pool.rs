@@ -24,21 +24,14 @@ pub(crate) struct SharedPool {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Those that go to disk.
-    spilling: Sharing,
-    merging: Sharing,
-    /// How much the others have reserved.
+    /// How many consumers share alike: those that go to disk, and merges.
+    sharing: usize,
+    /// How much the ones have reserved, the others, and those that do not share.
+    spilling: usize,
+    merging: usize,
     firm: usize,
     /// What passes rows on says that it holds, of which no other is given less: it counts buffers that batches share once for each.
     passing: usize,
-}
-
-/// Consumers that share alike.
-#[derive(Debug, Default)]
-struct Sharing {
-    consumers: usize,
-    /// How much they have reserved.
-    bytes: usize,
 }
 
 /// How a consumer is served.
@@ -59,6 +52,10 @@ impl Kind {
             _ if consumer.can_spill() => Self::Spilling,
             _ => Self::Firm,
         }
+    }
+
+    fn shares(self) -> bool {
+        matches!(self, Self::Spilling | Self::Merging)
     }
 }
 
@@ -108,18 +105,10 @@ impl SharedPool {
 }
 
 impl State {
-    fn sharing(&mut self, kind: Kind) -> Option<&mut Sharing> {
-        match kind {
-            Kind::Spilling => Some(&mut self.spilling),
-            Kind::Merging => Some(&mut self.merging),
-            Kind::Firm | Kind::Passing => None,
-        }
-    }
-
     fn bytes(&mut self, kind: Kind) -> &mut usize {
         match kind {
-            Kind::Spilling => &mut self.spilling.bytes,
-            Kind::Merging => &mut self.merging.bytes,
+            Kind::Spilling => &mut self.spilling,
+            Kind::Merging => &mut self.merging,
             Kind::Firm => &mut self.firm,
             Kind::Passing => &mut self.passing,
         }
@@ -132,14 +121,14 @@ impl MemoryPool for SharedPool {
     }
 
     fn register(&self, consumer: &MemoryConsumer) {
-        if let Some(sharing) = self.state().sharing(Kind::of(consumer)) {
-            sharing.consumers += 1;
+        if Kind::of(consumer).shares() {
+            self.state().sharing += 1;
         }
     }
 
     fn unregister(&self, consumer: &MemoryConsumer) {
-        if let Some(sharing) = self.state().sharing(Kind::of(consumer)) {
-            sharing.consumers -= 1;
+        if Kind::of(consumer).shares() {
+            self.state().sharing -= 1;
         }
     }
 
@@ -161,17 +150,17 @@ impl MemoryPool for SharedPool {
         }
         let taken = self.taken();
         let mut state = self.state();
-        let left = self.bytes.saturating_sub(state.spilling.bytes + state.merging.bytes + state.firm);
+        let left = self.bytes.saturating_sub(state.spilling + state.merging + state.firm);
         let kept = self.bytes / KEPT;
         let half = self.bytes.saturating_sub(state.firm) / 2;
         let of = if taken > FULL { kept } else { half.max(kept) };
-        let share = of / (state.spilling.consumers + state.merging.consumers).max(1);
+        let share = of / state.sharing.max(1);
         let size = reservation.size();
         let mut left = match kind {
             Kind::Spilling => {
                 // The merge of a sort counts what the sort holds once more, beside the keys: it may have twice as much.
                 let least = if is_sort(reservation.consumer()) { kept / 2 } else { kept };
-                let unused = (half.max(2 * kept) / 2).saturating_sub(state.spilling.bytes);
+                let unused = (half / 2).max(kept).saturating_sub(state.spilling);
                 // Without a first batch it has nothing to put on disk.
                 let more = if size == 0 { least } else { least.saturating_sub(size).min(unused) };
                 left.min(share.saturating_sub(size).max(more))
@@ -199,7 +188,7 @@ impl MemoryPool for SharedPool {
 
     fn reserved(&self) -> usize {
         let state = self.state();
-        state.spilling.bytes + state.merging.bytes + state.firm + state.passing
+        state.spilling + state.merging + state.firm + state.passing
     }
 
     fn memory_limit(&self) -> MemoryLimit {

@@ -28,7 +28,7 @@ use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
 use crate::corpus::{self, Content, Documents, Summary};
-use crate::export::{StagedFile, write_rows};
+use crate::export::{Form, StagedFile, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
 use crate::pipeline::query::{self, CORPUS_SENTENCES, Parameters, Query};
@@ -389,17 +389,25 @@ impl<'a> Run<'a> {
 
     /// Writes the result and says how many rows it has.
     pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
-        self.progress.set_message("writing");
         let form = output.form()?;
+        if let Some(path) = &output.output {
+            let (staged, count) = self.stage(rows, path, form).await?;
+            staged.commit()?;
+            return Ok(count);
+        }
+        self.progress.set_message("writing");
         let rows = rows.execute_stream().await?;
-        let Some(path) = &output.output else {
-            self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
-            return write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(Stdout)).await;
-        };
+        self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+        write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(Stdout)).await
+    }
+
+    /// Writes the result beside its place, and says how many rows it has.
+    pub(super) async fn stage(&self, rows: DataFrame, path: &Path, form: Form) -> Result<(StagedFile, u64)> {
+        self.progress.set_message("writing");
+        let rows = rows.execute_stream().await?;
         let mut staged = StagedFile::create(path)?;
         let count = write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(&mut staged)).await?;
-        staged.commit()?;
-        Ok(count)
+        Ok((staged, count))
     }
 
     /// How many rows a table of the collection has, and that of the other collection.
@@ -827,7 +835,7 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     if let Some(memory) = options.memory {
         let pool = for_operators(memory);
         // Each partition of each operator has buffers of its own.
-        let partitions = (memory / BYTES_OF_PARTITION).max(1).min(config.target_partitions());
+        let partitions = (memory / BYTES_OF_PARTITION).clamp(1, config.target_partitions());
         config = config.with_target_partitions(partitions);
         // What is on its way from operator to operator is reserved by none.
         let rows = memory / config.target_partitions() / BYTES_OF_ROW;

@@ -130,10 +130,6 @@ impl Records {
                 (length, self.count) = (0, 0);
             }
             match result {
-                ReadRecordResult::InputEmpty if at_end && !too_long && !too_wide => {
-                    self.ended = true;
-                    return Err(self.bad("a quote is opened here or further on and never closed"));
-                }
                 ReadRecordResult::InputEmpty if !at_end => {}
                 ReadRecordResult::OutputFull if length == self.fields.len() => {
                     let doubled = self.fields.len() * 2;
@@ -149,9 +145,14 @@ impl Records {
                 }
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => {}
                 _ if too_long => return Ok(Read::TooLong),
-                _ if too_wide || self.count > MAX_COLUMNS => return Ok(Read::TooWide),
+                _ if too_wide => return Ok(Read::TooWide),
+                ReadRecordResult::InputEmpty => {
+                    self.ended = true;
+                    return Err(self.bad("a quote is opened here or further on and never closed"));
+                }
+                ReadRecordResult::Record if self.count > MAX_COLUMNS => return Ok(Read::TooWide),
                 ReadRecordResult::Record => return Ok(Read::Record),
-                ReadRecordResult::End | ReadRecordResult::InputEmpty => return Ok(Read::Nothing),
+                ReadRecordResult::End => return Ok(Read::Nothing),
             }
         }
     }

@@ -13,7 +13,7 @@ use super::Options;
 use super::compression::{Compression, Stream};
 use super::problem::Error;
 use crate::export::outbox::temporary_file;
-use crate::store::{Location, Object, Source};
+use crate::store::{Location, MAGIC, Object, Source};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +168,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
                 let mut pipe = File::open(&path).map_err(|e| cannot_read(input, &e))?;
                 selection.files.push(spool(input, &mut pipe, options, &mut selection.spooled)?);
             }
-            Err(_) if input.contains(['*', '?', '[', '{']) => glob(input, &mut found)?,
+            Err(_) if input.contains(MAGIC) => glob(input, &mut found)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::Input(format!("{input} does not exist; check the path")));
             }
@@ -341,7 +341,7 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
 
 /// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
 fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
-    let magic = input.find(['*', '?', '[', '{']).unwrap_or(input.len());
+    let magic = input.find(MAGIC).unwrap_or(input.len());
     let split = input[..magic].rfind('/').map_or(0, |i| i + 1);
     let (folder, pattern) = input.split_at(split);
     let matcher = matcher(input, pattern)?;

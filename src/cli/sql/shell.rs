@@ -1,7 +1,7 @@
 //! What runs statements and commands, whoever gives them.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ use super::secrets::take_urls;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, say, stdout_is_closed};
-use crate::export::{Format, StagedFile, write_rows};
+use crate::export::{Format, StagedFile};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::Source;
@@ -285,9 +285,7 @@ impl Shell {
                 bail!("there is more than one result, and a Parquet file can hold one; take the queries apart")
             }
             Some(path) => {
-                let mut staged = StagedFile::create(path)?;
-                let (rows, about) = (rows.execute_stream().await?, self.run.about());
-                let count = write_rows(rows, form, &about, &mut BufWriter::new(&mut staged)).await?;
+                let (staged, count) = self.run.stage(rows, path, form).await?;
                 self.state().result = Some(staged);
                 Ok(count)
             }

@@ -61,8 +61,9 @@ impl Disk<'_> {
         // A row is at home in a share, too, where it meets itself.
         let homes = if self.run.is_self_join { summary.rows } else { 0 };
         let shares = plan.shares(summary, shared.postings + homes);
+        let held = order.size() + shared.size();
         if shares.are_blocks_tried() {
-            let blocks = self.deal_into_blocks(&spilled, order.size() + shared.size()).await?;
+            let blocks = self.deal_into_blocks(&spilled, held).await?;
             let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
             if blocks.times_read(&pairs) <= shares.times_moved() {
                 drop((spilled, order, shared));
@@ -71,7 +72,6 @@ impl Disk<'_> {
             }
         }
         self.count("shares", shares.shares);
-        let held = order.size() + shared.size();
         let dealing = Arc::new(Dealing { order, shared, shares: shares.shares });
         let mut rows = Some(spilled);
         for pass in shares.passes() {
