@@ -50,6 +50,9 @@ const BYTES_OF_PARTITION: usize = 64 << 20;
 /// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
 const BYTES_OF_ROW: usize = 256 << 10;
 
+/// How much memory there is for each of the files that a part of a query merges at a time, in bytes.
+const BYTES_OF_MERGED_FILE: usize = 4 << 20;
+
 /// The least memory to which the process can be held: without any rows it takes half as much, or less.
 const LEAST_HELD: usize = 192 << 20;
 
@@ -829,9 +832,9 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     if let Some(threads) = options.threads {
         config = config.with_target_partitions(usize::from(threads));
     }
-    let spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
+    let mut spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
     let stores = Arc::clone(stores());
-    let mut runtime = RuntimeEnvBuilder::new().with_disk_manager_builder(spills).with_object_store_registry(stores);
+    let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(stores);
     if let Some(memory) = options.memory {
         let pool = for_operators(memory);
         // Each partition of each operator has buffers of its own.
@@ -844,13 +847,15 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         // Of this much each sort is sure when it reads back what it put on disk.
         let of_sort = pool / 128 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
+        // A file that is merged with others has buffers that nothing reserves.
+        spills = spills.with_max_spill_merge_fan_in((memory / config.target_partitions() / BYTES_OF_MERGED_FILE).max(2));
         // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
         config.options_mut().execution.sort_in_place_threshold_bytes = 0;
         // An error names the operators that hold most.
         let pool = if memory < LEAST_HELD { SharedPool::new(pool) } else { SharedPool::of_process(pool, memory) };
         runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS)));
     }
-    Ok(session(config, runtime.build_arc()?)?)
+    Ok(session(config, runtime.with_disk_manager_builder(spills).build_arc()?)?)
 }
 
 /// How much of the memory that a command may take its operators may reserve: decoding, batches in flight and buffers come on

@@ -2,6 +2,7 @@
 
 mod compact;
 mod finished;
+mod merged;
 pub(crate) mod query;
 mod workspace;
 

@@ -31,6 +31,7 @@ use tempfile::TempDir;
 
 use super::compact::CompactViews;
 use super::finished::{Finished, Key};
+use super::merged::MergeSorted;
 use super::query::{Parameters, Query};
 use crate::cleanup;
 use crate::export::refuse_same_names;
@@ -207,6 +208,7 @@ impl Workspace {
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
         let builder = SessionStateBuilder::new_from_existing(self.session.state());
+        let builder = builder.with_physical_optimizer_rule(Arc::new(MergeSorted));
         let mut state = builder.with_physical_optimizer_rule(Arc::new(CompactViews)).build();
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
         state

@@ -1,0 +1,148 @@
+//! Joins that sort, and read what was sorted in one part.
+
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::joins::SortMergeJoinExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
+
+/// Sorts what a sort-merge join reads as it comes, and deals to others only what comes of the join:
+///
+/// ```text
+/// SortMergeJoinExec                 RepartitionExec: partitioning=Hash(key)
+///   SortExec                          SortMergeJoinExec
+///     RepartitionExec: Hash(key)        SortPreservingMergeExec
+///       …                                 SortExec
+///   …                                       …
+///                                       …
+/// ```
+///
+/// Where rows are dealt before they are sorted, what comes for a sort that is busy going to disk waits for it in memory, and that
+/// has no limit as long as another sort takes rows. A merge takes what it needs. This is the last rule but for [`CompactViews`], since
+/// the rules before see to it that each of several joins gets the rows of its keys.
+///
+/// [`CompactViews`]: super::compact::CompactViews
+#[derive(Debug)]
+pub(super) struct MergeSorted;
+
+impl PhysicalOptimizerRule for MergeSorted {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            if !plan.is::<SortMergeJoinExec>() {
+                return Ok(Transformed::no(plan));
+            }
+            let parts = match plan.output_partitioning() {
+                Partitioning::UnknownPartitioning(parts) => Partitioning::RoundRobinBatch(*parts),
+                parts => parts.clone(),
+            };
+            let inputs = plan.children().into_iter().map(in_one_part).collect::<Result<_>>()?;
+            let joined = plan.with_new_children(inputs)?;
+            let is_one = parts.partition_count() == 1;
+            Ok(Transformed::yes(if is_one { joined } else { Arc::new(RepartitionExec::try_new(joined, parts)?) }))
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "merge_sorted"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The same rows in the same order, in one part.
+fn in_one_part(sorted: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let sorted: Arc<dyn ExecutionPlan> = match sorted.downcast_ref::<SortExec>() {
+        Some(sort) if sort.fetch().is_none() => {
+            Arc::new(SortExec::new(sort.expr().clone(), not_dealt(sort.input())).with_preserve_partitioning(true))
+        }
+        Some(_) => Arc::clone(sorted),
+        None => not_dealt(sorted),
+    };
+    if sorted.output_partitioning().partition_count() == 1 {
+        return Ok(sorted);
+    }
+    let unsorted = || DataFusionError::Internal("a sort-merge join reads what is not sorted".to_owned());
+    let order = sorted.output_ordering().cloned().ok_or_else(unsorted)?;
+    Ok(Arc::new(SortPreservingMergeExec::new(order, sorted)))
+}
+
+/// What is dealt to others here, or the plan itself.
+fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    match plan.downcast_ref::<RepartitionExec>() {
+        Some(dealt) => not_dealt(dealt.input()),
+        None => Arc::clone(plan),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::execution::session_state::SessionStateBuilder;
+    use datafusion::physical_plan::displayable;
+    use datafusion::prelude::{SessionConfig, SessionContext};
+
+    use super::*;
+
+    /// A session with joins that sort, and with or without the rule.
+    async fn session(is_merging: bool) -> SessionContext {
+        let config = SessionConfig::new()
+            .with_target_partitions(3)
+            .set_bool("datafusion.optimizer.prefer_hash_join", false)
+            .with_batch_size(7);
+        let builder = SessionStateBuilder::new().with_default_features().with_config(config);
+        let session = SessionContext::new_with_state(
+            if is_merging { builder.with_physical_optimizer_rule(Arc::new(MergeSorted)) } else { builder }.build(),
+        );
+        for (name, step) in [("a", 2), ("b", 3), ("c", 5)] {
+            let sql = format!(
+                "CREATE TABLE {name} AS SELECT CASE WHEN value % 11 > 0 THEN value % 40 END AS id, 'text ' || value AS text \
+                 FROM range(0, 100, {step})"
+            );
+            session.sql(&sql).await.unwrap().collect().await.unwrap();
+        }
+        session
+    }
+
+    #[tokio::test]
+    async fn joins_of_one_part_give_the_same_rows() {
+        let [merging, dealing] = [session(true).await, session(false).await];
+        let joins = ["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN"];
+        let one = joins.map(|join| format!("SELECT count(*), count(a.text), max(a.id) FROM a {join} b ON a.id = b.id"));
+        let of_both = joins[..4].iter().map(|join| format!("SELECT * FROM a {join} b ON a.id = b.id"));
+        let more = [
+            "SELECT b.id, c.text, count(*) AS n FROM a JOIN b ON a.id = b.id LEFT JOIN c ON b.id = c.id GROUP BY b.id, c.text",
+            "SELECT a.text, c.id FROM a JOIN b ON a.id = b.id FULL JOIN c ON b.text = c.text",
+            "SELECT n.id, c.text FROM (SELECT id, count(*) AS n FROM a GROUP BY id) AS n JOIN c ON n.id = c.id",
+        ];
+        for sql in one.into_iter().chain(of_both).chain(more.map(str::to_owned)) {
+            let mut rows = Vec::new();
+            for session in [&merging, &dealing] {
+                let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+                let plan = displayable(plan.as_ref()).indent(false).to_string();
+                assert!(plan.contains("SortMergeJoinExec"), "{plan}");
+                let shown = session.sql(&sql).await.unwrap().to_string().await.unwrap();
+                let mut lines: Vec<_> = shown.lines().map(str::to_owned).collect();
+                lines.sort();
+                rows.push(lines);
+            }
+            assert_eq!(rows[0], rows[1], "{sql}");
+        }
+    }
+
+    #[tokio::test]
+    async fn rows_are_dealt_after_they_are_joined() {
+        let sql = "SELECT a.text, b.text, c.text FROM a JOIN b ON a.id = b.id JOIN c ON b.id = c.id";
+        let plan = session(true).await.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+        let plan = displayable(plan.as_ref()).indent(false).to_string();
+        let operators: Vec<_> = plan.lines().filter_map(|line| line.split(':').next()).collect();
+        insta::assert_snapshot!(operators.join("\n"));
+    }
+}
