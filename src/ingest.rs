@@ -5,24 +5,29 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::array::{AsArray, RecordBatch, UInt64Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::exec_datafusion_err;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::logical_expr::{DdlStatement, LogicalPlan};
-use datafusion::prelude::{DataFrame, ParquetReadOptions, SessionConfig, SessionContext};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use futures::{StreamExt, stream};
+use ibid_udfs::{each_sentences, sentence_fields};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{BATCH_ROWS, Documents, LeftOutCounts, Summary};
-use crate::pipeline::query::CORPUS_SENTENCES;
+use crate::corpus::{BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary};
 use crate::seal::{SealedWriter, Written};
-use crate::session::session_of_tables;
 use crate::store::Location;
 
 /// The files of a corpus folder.
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
+
+/// How many batches of sentences of a batch of documents wait to be written: all, unless the sentences are very short.
+const BATCHES_AHEAD: usize = 8;
 
 /// When a row group of a corpus file is closed, by what it holds in memory.
 const ROW_GROUP_BYTES: usize = 16 << 20;
@@ -121,9 +126,7 @@ pub(crate) async fn ingest(
     folder: &Path,
     needed: Needed,
 ) -> Result<Ingested> {
-    let config = session.copied_config();
-    let threads = config.target_partitions();
-    let runtime = session.runtime_env();
+    let threads = session.copied_config().target_partitions();
     let schema = documents.schema();
     let batches = stream::unfold(Some(documents), |reader| async {
         let mut reader = reader?;
@@ -139,42 +142,29 @@ pub(crate) async fn ingest(
     });
     let mut cut = batches
         .map(|read| {
-            // Pages of Parquet end between batches: those of the session, which are smaller in little memory, would make another file.
-            let config = config.clone().with_target_partitions(1).with_batch_size(BATCH_ROWS);
-            let runtime = Arc::clone(&runtime);
-            async move {
-                let (batch, summary) = read?;
-                let Some(batch) = batch else { return Ok((None, summary)) };
-                if needed == Needed::Documents {
-                    return Ok((Some((batch, Vec::new())), summary));
-                }
-                let documents = batch.clone();
-                let sentences = SpawnedTask::spawn(cut_sentences(config, runtime, documents))
-                    .join()
-                    .await
-                    .context("the sentence splitter stopped")??;
-                anyhow::Ok((Some((batch, sentences)), summary))
-            }
+            let cut = |(batch, summary): (Option<RecordBatch>, _)| {
+                let sentences = batch.clone().filter(|_| needed == Needed::DocumentsAndSentences).map(cut_sentences);
+                (batch.map(|batch| (batch, sentences)), summary)
+            };
+            std::future::ready(read.map(cut))
         })
         .buffered(threads)
         .boxed();
 
     let mut documents = CorpusFile::create(folder, "documents.parquet", &schema)?;
-    let mut sentences: Option<CorpusFile> = None;
+    let mut sentences = match needed {
+        Needed::Documents => None,
+        Needed::DocumentsAndSentences => Some(CorpusFile::create(folder, "sentences.parquet", &sentences_schema())?),
+    };
     let mut last = None;
     while let Some(next) = cut.next().await {
         let (cut, summary) = next?;
         last = Some(summary);
         let Some((batch, cut)) = cut else { continue };
         documents.write(&batch)?;
-        for batch in cut {
-            match &mut sentences {
-                Some(file) => file.write(&batch)?,
-                None => {
-                    let mut file = CorpusFile::create(folder, "sentences.parquet", &batch.schema())?;
-                    file.write(&batch)?;
-                    sentences = Some(file);
-                }
+        if let (Some(file), Some(mut cut)) = (&mut sentences, cut) {
+            while let Some(batch) = cut.next().await {
+                file.write(&batch?)?;
             }
         }
     }
@@ -196,26 +186,32 @@ pub(crate) fn about_corpus() -> Value {
     json!({ "ibid": env!("CARGO_PKG_VERSION") })
 }
 
-/// Runs `queries/corpus/sentences.sql` over some documents.
-async fn cut_sentences(
-    config: SessionConfig,
-    runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
-    documents: RecordBatch,
-) -> Result<Vec<RecordBatch>> {
-    let session = session_of_tables(config, runtime);
-    session.register_batch("documents", documents)?;
-    match session.state().create_logical_plan(CORPUS_SENTENCES.sql).await? {
-        LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) => {
-            let frame = DataFrame::new(session.state(), Arc::unwrap_or_clone(table.input));
-            let schema = Arc::clone(frame.schema().inner());
-            let mut batches = frame.collect().await?;
-            if batches.is_empty() {
-                batches.push(RecordBatch::new_empty(schema));
-            }
-            Ok(batches)
-        }
-        _ => bail!("internal error: queries/{} does not make a table; please report it", CORPUS_SENTENCES.file),
-    }
+/// The columns of the sentences.
+fn sentences_schema() -> SchemaRef {
+    let doc_id = Arc::new(Field::new("doc_id", DataType::Utf8, false));
+    Arc::new(Schema::new(std::iter::once(doc_id).chain(sentence_fields().iter().cloned()).collect::<Vec<_>>()))
+}
+
+/// The sentences of some documents, as `queries/corpus/sentences.sql` has them: cut by a task, which waits when a few batches
+/// are not taken yet, so that of a document with millions of sentences few are in memory.
+fn cut_sentences(documents: RecordBatch) -> SendableRecordBatchStream {
+    let mut builder = RecordBatchReceiverStreamBuilder::new(sentences_schema(), BATCHES_AHEAD);
+    let sender = builder.tx();
+    builder.spawn_blocking(move || {
+        let texts = cast(documents.column(1), &DataType::Utf8View)?;
+        // Each sentence has the id of its document, which may be long.
+        let longest = documents.column(0).as_string::<i32>().iter().flatten().map(str::len).max().unwrap_or_default();
+        let most = (BATCH_BYTES / longest.max(1)).clamp(1, BATCH_ROWS);
+        each_sentences(texts.as_string_view(), most, |rows, sentences| {
+            let rows = UInt64Array::from_iter_values(rows.into_iter().map(|row| row as u64));
+            let mut columns = vec![take(documents.column(0), &rows, None)?];
+            columns.extend(sentences.into_parts().1);
+            let batch = RecordBatch::try_new(sentences_schema(), columns)?;
+            // Nobody takes them any more where the run has failed.
+            sender.blocking_send(Ok(batch)).map_err(|_| exec_datafusion_err!("nobody takes the sentences"))
+        })
+    });
+    builder.build()
 }
 
 /// A file of a corpus folder that is being written.

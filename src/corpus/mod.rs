@@ -52,7 +52,7 @@ use std::sync::Arc;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
 
-pub(crate) use self::batch::BATCH_ROWS;
+pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union, too_many};

@@ -31,7 +31,7 @@ pub mod similarity;
 mod text;
 
 pub use ibid_codes::split_mix;
-pub use text::{SentenceRule, sentence_rules};
+pub use text::{SentenceRule, each_sentences, sentence_fields, sentence_rules};
 
 use std::sync::Arc;
 

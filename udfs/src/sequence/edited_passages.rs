@@ -399,8 +399,7 @@ struct Reader {
 
 impl Reader {
     fn read<'a>(&mut self, text: &'a str) -> Document<'a> {
-        let mut sentences = Vec::new();
-        split_sentences(text, &mut sentences);
+        let sentences: Vec<_> = split_sentences(text).collect();
         let (mut at, mut character) = (0, 0);
         let characters = sentences.iter().map(|sentence| {
             character += text[at..sentence.start].chars().count();
@@ -1065,11 +1064,7 @@ mod tests {
         #[test]
         fn passages_lie_within_the_texts_between_characters(a in text(), b in text()) {
             let seeds: Vec<_> = {
-                let count = |text: &str| {
-                    let mut sentences = Vec::new();
-                    split_sentences(text, &mut sentences);
-                    i32::try_from(sentences.len()).unwrap()
-                };
+                let count = |text: &str| i32::try_from(split_sentences(text).count()).unwrap();
                 let (m, n) = (count(&a), count(&b));
                 (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).collect()
             };
@@ -1080,9 +1075,7 @@ mod tests {
                     prop_assert!(inside.is_some_and(|inside| inside.chars().count() >= 2));
                     prop_assert_eq!(text[..part.bytes.start].chars().count(), part.characters.start);
                     prop_assert_eq!(text[..part.bytes.end].chars().count(), part.characters.end);
-                    let mut sentences = Vec::new();
-                    split_sentences(text, &mut sentences);
-                    let touched = sentences.iter().enumerate().filter(|(_, sentence)| {
+                    let touched = split_sentences(text).enumerate().filter(|(_, sentence)| {
                         sentence.start < part.bytes.end && part.bytes.start < sentence.end
                     });
                     prop_assert_eq!(touched.map(|(k, _)| k).collect::<Vec<_>>(), part.sentences.clone().collect::<Vec<_>>());

@@ -16,6 +16,7 @@ mod words;
 pub(crate) use normalize::normalize;
 pub(crate) use sentence_rules::split as split_sentences;
 pub use sentence_rules::{Rule as SentenceRule, sentence_rules};
+pub use sentences::{each_sentences, sentence_fields};
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -13,6 +13,8 @@ use std::ops::Range;
 use icu_properties::CodePointMapData;
 use icu_properties::props::SentenceBreak;
 use icu_segmenter::SentenceSegmenter;
+use icu_segmenter::iterators::SentenceBreakIterator;
+use icu_segmenter::scaffold::Utf8;
 
 /// A rule about where sentences end, with examples that a test checks.
 #[derive(Clone, Copy)]
@@ -815,66 +817,46 @@ fn columns(text: &str) -> usize {
     text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from((0xE3..0xF0).contains(&b))).sum()
 }
 
-/// Puts the sentences of `text` into `found`, in order: disjoint ranges of bytes without white space at either end. All
-/// that is outside of them is white space.
-pub(crate) fn split(text: &str, found: &mut Vec<Range<usize>>) {
-    split_by(RULES, text, found);
+/// The sentences of `text` in order: disjoint ranges of bytes without white space at either end. All that is outside of them
+/// is white space.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = Range<usize>> {
+    split_by(RULES, text)
 }
 
-fn split_by(rules: &[Rule], text: &str, found: &mut Vec<Range<usize>>) {
-    found.clear();
+fn split_by<'a>(rules: &'a [Rule], text: &'a str) -> Splitter<'a> {
     let first = text.len() - text.trim_start().len();
-    let mut splitter = Splitter {
+    let mut breaks = SentenceSegmenter::new(Default::default()).segment_str(text);
+    let next_break = breaks.next().unwrap_or(text.len());
+    Splitter {
+        rules,
         text,
+        breaks,
+        next_break,
+        next_mark: first,
+        at: first,
         sentence: first,
         checked: first,
         line: first,
         paragraph: Paragraph::default(),
         quotes: first,
         quoted: false,
-        found,
-    };
-    let mut breaks = SentenceSegmenter::new(Default::default()).segment_str(text);
-    let mut next_break = breaks.next().unwrap_or(text.len());
-    let mut next_mark = first;
-    let mut at = first;
-    loop {
-        while next_break <= at && next_break < text.len() {
-            next_break = breaks.next().unwrap_or(text.len());
-        }
-        if next_mark <= at {
-            next_mark = (at..text.len()).find(|&i| terminator(text.as_bytes(), i) > 0).unwrap_or(text.len());
-        }
-        let mut gap = if next_mark < next_break {
-            splitter.gap_at_terminator(next_mark)
-        } else if next_break < text.len() {
-            splitter.gap_at_break(next_break)
-        } else {
-            break;
-        };
-        if gap.start == text.len() {
-            break;
-        }
-        // A break of Unicode's may be behind signs that open.
-        let reach = text.len() - gap.after().len();
-        while next_break <= reach && next_break < text.len() {
-            gap.unicode |= next_break > gap.mark;
-            next_break = breaks.next().unwrap_or(text.len());
-        }
-        at = gap.start;
-        // `"No!".` is decided where the last terminator is.
-        if gap.has_space() || terminator(text.as_bytes(), gap.start) == 0 {
-            let verdict = rules.iter().filter_map(|rule| rule.decide).find_map(|decide| decide(&gap));
-            let ends = verdict.map_or(gap.unicode, |verdict| verdict == Break);
-            splitter.pass(&gap, ends);
-        }
+        last: None,
+        done: None,
+        ended: false,
     }
-    splitter.finish();
 }
 
 /// What is known up to the gap looked at.
-struct Splitter<'a, 'f> {
+struct Splitter<'a> {
+    rules: &'a [Rule],
     text: &'a str,
+    /// The breaks of Unicode's behind the next one.
+    breaks: SentenceBreakIterator<'static, 'a, Utf8>,
+    next_break: usize,
+    /// Where the next terminator is, if it is not behind.
+    next_mark: usize,
+    /// Where the gap looked at last ends.
+    at: usize,
     /// Where the sentence begins.
     sentence: usize,
     /// Up to here the sentence has no letter or digit, unless it is where the sentence begins.
@@ -885,10 +867,62 @@ struct Splitter<'a, 'f> {
     /// Up to here straight quotes are counted, and whether one is open.
     quotes: usize,
     quoted: bool,
-    found: &'f mut Vec<Range<usize>>,
+    /// The sentence before, which takes what has no words.
+    last: Option<Range<usize>>,
+    /// The sentence before that one, if it is still to be given.
+    done: Option<Range<usize>>,
+    ended: bool,
 }
 
-impl<'a> Splitter<'a, '_> {
+impl Iterator for Splitter<'_> {
+    type Item = Range<usize>;
+
+    fn next(&mut self) -> Option<Range<usize>> {
+        while !self.ended {
+            self.step();
+            if self.done.is_some() {
+                return self.done.take();
+            }
+        }
+        self.last.take()
+    }
+}
+
+impl<'a> Splitter<'a> {
+    /// Decides on the next gap.
+    fn step(&mut self) {
+        let (text, at) = (self.text, self.at);
+        while self.next_break <= at && self.next_break < text.len() {
+            self.next_break = self.breaks.next().unwrap_or(text.len());
+        }
+        if self.next_mark <= at {
+            self.next_mark = (at..text.len()).find(|&i| terminator(text.as_bytes(), i) > 0).unwrap_or(text.len());
+        }
+        let mut gap = if self.next_mark < self.next_break {
+            self.gap_at_terminator(self.next_mark)
+        } else if self.next_break < text.len() {
+            self.gap_at_break(self.next_break)
+        } else {
+            return self.finish();
+        };
+        if gap.start == text.len() {
+            return self.finish();
+        }
+        // A break of Unicode's may be behind signs that open.
+        let reach = text.len() - gap.after().len();
+        while self.next_break <= reach && self.next_break < text.len() {
+            gap.unicode |= self.next_break > gap.mark;
+            self.next_break = self.breaks.next().unwrap_or(text.len());
+        }
+        self.at = gap.start;
+        // `"No!".` is decided where the last terminator is.
+        if gap.has_space() || terminator(text.as_bytes(), gap.start) == 0 {
+            let verdict = self.rules.iter().filter_map(|rule| rule.decide).find_map(|decide| decide(&gap));
+            let ends = verdict.map_or(gap.unicode, |verdict| verdict == Break);
+            self.pass(&gap, ends);
+        }
+    }
+
     fn gap_at_terminator(&mut self, mark: usize) -> Gap<'a> {
         let bytes = self.text.as_bytes();
         let mut stop = mark;
@@ -1006,8 +1040,8 @@ impl<'a> Splitter<'a, '_> {
     /// Ends the sentence at `end`, unless it has no words and no sentence is before it.
     fn emit(&mut self, end: usize) -> bool {
         if has_word(&self.text[self.checked..end]) {
-            self.found.push(self.sentence..end);
-        } else if let Some(last) = self.found.last_mut() {
+            self.done = self.last.replace(self.sentence..end);
+        } else if let Some(last) = &mut self.last {
             last.end = end;
         } else {
             self.checked = end;
@@ -1016,11 +1050,12 @@ impl<'a> Splitter<'a, '_> {
         true
     }
 
-    fn finish(mut self) {
+    fn finish(&mut self) {
         let end = self.sentence + self.text[self.sentence..].trim_end().len();
         if end > self.sentence && !self.emit(end) {
-            self.found.push(self.sentence..end);
+            self.last = Some(self.sentence..end);
         }
+        self.ended = true;
     }
 }
 
@@ -1051,9 +1086,7 @@ mod tests {
     use super::*;
 
     fn sentences<'a>(rules: &[Rule], text: &'a str) -> Vec<&'a str> {
-        let mut found = Vec::new();
-        split_by(rules, text, &mut found);
-        found.into_iter().map(|range| &text[range]).collect()
+        split_by(rules, text).map(|range| &text[range]).collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int32Array, StringViewArray, StructArray};
 use arrow::datatypes::{DataType, Field, Fields};
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_err};
+use datafusion_common::{DataFusionError, Result, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
@@ -63,7 +63,7 @@ impl ScalarUDFImpl for Sentences {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields()), true))))
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(sentence_fields()), true))))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -78,7 +78,7 @@ impl ScalarUDFImpl for Sentences {
 }
 
 /// The fields of a sentence.
-fn fields() -> Fields {
+pub fn sentence_fields() -> Fields {
     let number = |name| Field::new(name, DataType::Int32, true);
     Fields::from(vec![
         number("sent"),
@@ -93,35 +93,82 @@ fn fields() -> Fields {
 /// The lists of sentences of `texts`.
 fn sentences(texts: &StringViewArray) -> Result<ArrayRef> {
     let mut lists = Lists::new("sentences", texts);
-    let mut pieces = Pieces::new(texts);
-    let mut offsets = Offsets::default();
-    let mut found = Vec::new();
+    let mut found = Found::new(texts);
     for (row, text) in texts.iter().enumerate() {
         if let Some(text) = text {
-            if i32::try_from(text.len()).is_err() {
-                return exec_err!(
-                    "sentences: a text has {} bytes, more than the {} that offsets can tell; split it into several \
-                     documents",
-                    text.len(),
-                    i32::MAX
-                );
-            }
-            split(text, &mut found);
-            let (mut at, mut characters) = (0, 0);
-            for (sent, range) in found.drain(..).enumerate() {
-                let char_start = characters + text[at..range.start].chars().count();
-                let char_end = char_start + text[range.clone()].chars().count();
-                (at, characters) = (range.end, char_end);
-                offsets.push([sent, char_start, char_end, range.start, range.end]);
-                pieces.push(row, text, range);
+            cut(text)?.for_each(|place| found.push(row, text, place));
+        }
+        lists.end_row(found.len())?;
+    }
+    Ok(Arc::new(lists.finish(Arc::new(found.finish()?))?))
+}
+
+/// Calls `give` with the sentences of `texts` as the function `sentences` has them, in order, `most` at a time: the row of
+/// each, and what there is to know of it. However many a text has, no more are in memory.
+pub fn each_sentences<E: From<DataFusionError>>(
+    texts: &StringViewArray,
+    most: usize,
+    mut give: impl FnMut(Vec<usize>, StructArray) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut found = Found::new(texts);
+    let mut rows = Vec::new();
+    for (row, text) in texts.iter().enumerate() {
+        for place in text.map(cut).transpose()?.into_iter().flatten() {
+            found.push(row, text.unwrap_or_default(), place);
+            rows.push(row);
+            if found.len() == most {
+                give(std::mem::take(&mut rows), std::mem::replace(&mut found, Found::new(texts)).finish()?)?;
             }
         }
-        lists.end_row(pieces.len())?;
     }
-    let mut columns = offsets.finish();
-    columns.push(Arc::new(pieces.finish()?));
-    let sentences = StructArray::try_new(fields(), columns, None)?;
-    Ok(Arc::new(lists.finish(Arc::new(sentences))?))
+    if rows.is_empty() { Ok(()) } else { give(rows, found.finish()?) }
+}
+
+/// The places of the sentences of a text: their ordinals, where they begin and end in characters, and in bytes.
+fn cut(text: &str) -> Result<impl Iterator<Item = [usize; 5]>> {
+    if i32::try_from(text.len()).is_err() {
+        return exec_err!(
+            "sentences: a text has {} bytes, more than the {} that offsets can tell; split it into several documents",
+            text.len(),
+            i32::MAX
+        );
+    }
+    let (mut at, mut characters) = (0, 0);
+    Ok(split(text).enumerate().map(move |(sent, range)| {
+        let char_start = characters + text[at..range.start].chars().count();
+        let char_end = char_start + text[range.clone()].chars().count();
+        (at, characters) = (range.end, char_end);
+        [sent, char_start, char_end, range.start, range.end]
+    }))
+}
+
+/// Sentences of the texts of a column.
+struct Found<'a> {
+    offsets: Offsets,
+    pieces: Pieces<'a>,
+}
+
+impl<'a> Found<'a> {
+    fn new(texts: &'a StringViewArray) -> Self {
+        Self { offsets: Offsets::default(), pieces: Pieces::new(texts) }
+    }
+
+    /// Adds the sentence of this place in `text`, which is the text of row `row`.
+    fn push(&mut self, row: usize, text: &str, place: [usize; 5]) {
+        let [.., start, end] = place;
+        self.offsets.push(place);
+        self.pieces.push(row, text, start..end);
+    }
+
+    fn len(&self) -> usize {
+        self.pieces.len()
+    }
+
+    fn finish(self) -> Result<StructArray> {
+        let mut columns = self.offsets.finish();
+        columns.push(Arc::new(self.pieces.finish()?));
+        Ok(StructArray::try_new(sentence_fields(), columns, None)?)
+    }
 }
 
 /// The five columns of numbers.
@@ -180,6 +227,23 @@ mod tests {
         assert!(lists.is_valid(1));
         assert_eq!([0, 1, 2, 3].map(|i| lists.value_length(i)), [0, 0, 0, 2]);
         assert_eq!(sentences(&StringViewArray::from(vec![""; 0])).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_few_at_a_time_they_are_the_same() {
+        let texts = StringViewArray::from(vec![Some("One. Two.\n* * *"), None, Some(" "), Some("Three. Four. Five.")]);
+        let all = lists(&texts);
+        for most in [1, 2, 4, 9] {
+            let (mut rows, mut places) = (Vec::new(), Vec::new());
+            each_sentences(&texts, most, |of, sentences| {
+                assert!(of.len() == sentences.len() && of.len() <= most);
+                rows.extend(of);
+                places.extend(read(&sentences));
+                Ok::<_, DataFusionError>(())
+            })
+            .unwrap();
+            assert_eq!((rows, places), (vec![0, 0, 3, 3, 3], read(all.values().as_struct())), "{most}");
+        }
     }
 
     #[test]
