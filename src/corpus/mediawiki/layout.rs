@@ -33,8 +33,8 @@ pub(super) fn lay_out(rendered: &Rendered, work: &mut Work) -> (String, Vec<Sect
     layout.end_section();
     layout.rest_of_notes();
     work.add(2 * (rendered.lines.len() + rendered.notes.len()) + layout.text.len());
-    let Layout { text, sections, .. } = layout;
-    let sections = with_offsets(&text, sections);
+    let Layout { text, mut sections, .. } = layout;
+    end_all(&text, &mut sections);
     (text, sections)
 }
 
@@ -58,18 +58,15 @@ impl Gap {
     }
 }
 
-/// A section that has begun.
-struct Begun {
-    title: String,
-    level: i32,
-    kind: Kind,
-    start: usize,
+/// A section that begins at a byte. What else there is to know of its place comes at the end.
+fn begun(title: String, level: i32, kind: Kind, start: usize) -> Section {
+    Section { title, level, kind, chars: [0, 0], bytes: [place(start), 0] }
 }
 
 struct Layout<'a> {
     rendered: &'a Rendered,
     text: String,
-    sections: Vec<Begun>,
+    sections: Vec<Section>,
     /// Whether the text ends with a paragraph that goes on with the next line, and what stands between.
     in_paragraph: bool,
     gap: Gap,
@@ -136,7 +133,7 @@ impl Layout<'_> {
         let outer = self.parents.last().map_or(Kind::Prose, |(_, kind)| *kind);
         let kind = kind_of_section(&title).unwrap_or(outer);
         self.parents.push((level, kind));
-        self.sections.push(Begun { title, level, kind, start });
+        self.sections.push(begun(title, level, kind, start));
         self.heading_end = self.text.len();
     }
 
@@ -157,7 +154,7 @@ impl Layout<'_> {
         self.gap = writer.gap;
         self.in_paragraph = continues;
         if self.sections.is_empty() {
-            self.sections.push(Begun { title: String::new(), level: 0, kind: Kind::Lead, start: 0 });
+            self.sections.push(begun(String::new(), 0, Kind::Lead, 0));
         }
         Some(start)
     }
@@ -204,7 +201,7 @@ impl Layout<'_> {
                         *kind = Kind::References;
                     }
                 }
-                _ => self.sections.push(Begun { title: String::new(), level: 0, kind: Kind::References, start }),
+                _ => self.sections.push(begun(String::new(), 0, Kind::References, start)),
             }
         }
     }
@@ -214,19 +211,17 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', BREAK]) { Cow::Owned(text.replace(['\n', BREAK], " ")) } else { Cow::Borrowed(text) }
 }
 
-/// Finds the ends of sections, and their offsets in characters.
-fn with_offsets(text: &str, sections: Vec<Begun>) -> Vec<Section> {
-    let ends: Vec<usize> = sections.iter().skip(1).map(|next| next.start).chain([text.len()]).collect();
-    let mut chars = 0;
-    sections
-        .into_iter()
-        .zip(ends)
-        .map(|(Begun { title, level, kind, start }, end)| {
-            let first = chars;
-            chars += text[start..end].chars().count();
-            Section { title, level, kind, chars: [place(first), place(chars)], bytes: [place(start), place(end)] }
-        })
-        .collect()
+/// Finds the ends of sections, and their offsets in characters: where they stand, since there may be millions.
+fn end_all(text: &str, sections: &mut [Section]) {
+    let mut chars = [0, text.chars().count()].map(place);
+    let mut end = place(text.len());
+    for section in sections.iter_mut().rev() {
+        let inside = |at: i32| usize::try_from(at).unwrap_or_default();
+        let start = section.bytes[0];
+        chars[0] = chars[1] - place(text[inside(start)..inside(end)].chars().count());
+        (section.chars, section.bytes) = (chars, [start, end]);
+        (chars[1], end) = (chars[0], start);
+    }
 }
 
 /// The bytes that a line cannot simply be copied at. Those above 0x7F begin spaces or brackets of other scripts.
