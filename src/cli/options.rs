@@ -77,6 +77,7 @@ impl InputOptions {
             format: self.input_format,
             max_record_bytes: self.limits.max_record_bytes,
             max_ratio: self.limits.max_ratio,
+            memory: None,
             on_error: match (self.on_error, self.begun.get()) {
                 (OnError::Quarantine, Some(quarantine)) => corpus::OnError::Quarantine(quarantine.clone()),
                 (OnError::Fail, _) => corpus::OnError::Fail,

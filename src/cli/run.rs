@@ -292,7 +292,8 @@ impl<'a> Run<'a> {
     /// Opens what there is to read. `alone` says that nothing else is read.
     pub(super) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.progress.set_message("reading");
-        let documents = corpus::open(inputs, reading)?;
+        let reading = corpus::Options { memory: self.options.memory, ..reading.clone() };
+        let documents = corpus::open(inputs, &reading)?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
         Ok(documents)
     }

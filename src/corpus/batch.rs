@@ -16,6 +16,12 @@ pub(crate) const BATCH_ROWS: usize = 8192;
 /// …or at this many bytes of text, whichever comes first.
 pub(crate) const BATCH_BYTES: usize = 4 << 20;
 
+/// What a value takes in a column, NULL or not, beside its text.
+const VALUE_BYTES: usize = 8;
+
+/// What a section takes, beside its title.
+const SECTION_BYTES: usize = 40;
+
 /// A value of a user column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
@@ -146,13 +152,13 @@ impl BatchBuilder {
     }
 
     pub(crate) fn push(&mut self, row: Row) -> Result<(), ArrowError> {
-        self.bytes += row.id.len() + row.text.len();
+        self.bytes += row.id.len() + row.text.len() + self.others.len() * VALUE_BYTES;
         self.ids.append_value(row.id);
         self.texts.append_value(row.text);
         for (index, cell) in row.others {
             self.bytes += match &cell {
                 Cell::Text(text) => text.len(),
-                Cell::Sections(sections) => sections.iter().map(|section| section.title.len()).sum(),
+                Cell::Sections(sections) => sections.iter().map(|section| SECTION_BYTES + section.title.len()).sum(),
                 _ => 0,
             };
             let (builder, filled) = &mut self.others[index - 2];
@@ -211,8 +217,14 @@ mod tests {
 
     #[test]
     fn a_batch_is_full_by_rows_or_by_bytes() {
-        let fields = ["doc_id", "text"].map(|name| Field::new(name, DataType::Utf8, false));
-        let mut builder = BatchBuilder::new(Arc::new(Schema::new(fields.to_vec())));
+        let builder = |columns: usize| {
+            let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Utf8, true));
+            BatchBuilder::new(Arc::new(Schema::new(fields.collect::<Vec<_>>())))
+        };
+        let mut wide = builder(2 + 4096);
+        (0..128).for_each(|record| wide.push(row(record, "", vec![])).unwrap());
+        assert!(wide.is_full());
+        let mut builder = builder(2);
         builder.push(row(1, &"x".repeat(BATCH_BYTES), vec![])).unwrap();
         assert!(builder.is_full());
         builder.finish().unwrap();

@@ -81,14 +81,47 @@ pub(crate) struct Options {
     pub(crate) id_column: Option<String>,
     /// The format of all files. Default: what their extensions say.
     pub(crate) format: Option<Format>,
-    /// The longest line, CSV record or document, in bytes after decompression, up to 256 MiB.
+    /// The longest line, row or document, in bytes after decompression, up to 256 MiB and a sixteenth of the memory.
     pub(crate) max_record_bytes: usize,
     /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
     pub(crate) max_ratio: u64,
+    /// How much memory the command may take, in bytes, if there is a limit.
+    pub(crate) memory: Option<usize>,
     /// What to do with bad records. A repeated id is never tolerated.
     pub(crate) on_error: OnError,
     /// Which pages of wikis to read.
     pub(crate) pages: PageFilter,
+}
+
+/// A record takes so many times its length in memory, about.
+const MEMORY_OF_RECORD: usize = 16;
+
+impl Options {
+    /// How much memory the command may take. To less it cannot be held.
+    fn memory(&self) -> Option<usize> {
+        self.memory.map(|memory| memory.max(256 << 20))
+    }
+
+    /// Fails where records may be longer than batches of Arrow take, or than fit into memory.
+    fn check_length(&self) -> Result<(), Error> {
+        let given = self.max_record_bytes;
+        if given == 0 || given > MOST_RECORD_BYTES {
+            return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
+        }
+        let needed = given * MEMORY_OF_RECORD;
+        if self.memory().is_some_and(|memory| memory < needed) {
+            return Err(Error::Input(format!(
+                "records of up to {given} bytes take more memory than --memory allows; lower --max-record-bytes, or raise \
+                 --memory to {needed}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// How many bytes of the pages of Parquet may be in memory at once.
+    fn most_pages(&self) -> u64 {
+        self.memory().map_or(pages::PAGE_BYTES, |memory| memory as u64 / 4)
+    }
 }
 
 impl Default for Options {
@@ -100,6 +133,7 @@ impl Default for Options {
             format: None,
             max_record_bytes: 16 << 20,
             max_ratio: 200,
+            memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
         }
@@ -178,6 +212,7 @@ struct Context {
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
+    most_pages: u64,
     pages: Arc<PageFilter>,
     /// Whether this is the only file.
     alone: bool,
@@ -197,10 +232,7 @@ pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Er
 
 /// As [`open`], with something else for `-`.
 pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
-    if options.max_record_bytes == 0 || options.max_record_bytes > MOST_RECORD_BYTES {
-        let given = options.max_record_bytes;
-        return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
-    }
+    options.check_length()?;
     let selection = paths::expand(inputs, options, stdin)?;
     if let OnError::Quarantine(Quarantine { path, .. }) = &options.on_error {
         let same =
@@ -234,6 +266,7 @@ struct Plan {
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
+    most_pages: u64,
     pages: Arc<PageFilter>,
 }
 
@@ -259,7 +292,15 @@ impl Plan {
         }
         let (schema, columns) = union.finish();
         let pages = Arc::new(options.pages.clone());
-        Ok(Self { selection: Arc::new(selection), roles, columns: Arc::new(columns), schema, limit, pages })
+        Ok(Self {
+            selection: Arc::new(selection),
+            roles,
+            columns: Arc::new(columns),
+            schema,
+            limit,
+            most_pages: options.most_pages(),
+            pages,
+        })
     }
 
     /// Whether all ids are paths and numbers of records, and so distinct without a check.
@@ -279,6 +320,7 @@ impl Plan {
             columns: Arc::clone(&self.columns),
             schema: Arc::clone(&self.schema),
             limit: self.limit,
+            most_pages: self.most_pages,
             pages: Arc::clone(&self.pages),
             alone: self.files().len() == 1,
         };
@@ -365,7 +407,9 @@ impl Documents {
 
     /// What they are made of.
     pub(crate) fn inputs(&self) -> Inputs {
-        Inputs { selection: Arc::clone(&self.plan.selection), options: self.options.clone() }
+        // The rows are the same in any memory.
+        let options = Options { memory: None, ..self.options.clone() };
+        Inputs { selection: Arc::clone(&self.plan.selection), options }
     }
 
     /// Whether there are dumps of MediaWiki among the files.

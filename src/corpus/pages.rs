@@ -2,7 +2,8 @@
 //!
 //! The reader of Parquet makes room for what the header of a page says that the page holds, up to 2 GiB, in each column; of
 //! gzip, for whatever comes out of it; and for all values of a list at once, of which a few bytes can stand for billions. So
-//! [`Pages`] stands between the reader and the file, and refuses what grows too much, or is larger than any writer makes it.
+//! [`Pages`] stands between the reader and the file, and refuses what grows too much, is larger than any writer makes it, or
+//! would be in memory at once with more than may be.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
@@ -20,7 +21,7 @@ use super::compression::Grown;
 use crate::store;
 
 /// The largest page that is read. Writers make pages of 1 MiB, some of 100 MiB.
-const PAGE_BYTES: u64 = 512 << 20;
+pub(super) const PAGE_BYTES: u64 = 512 << 20;
 
 /// The largest page of values that are each made of the one before: all of them can be as long as the page.
 const PREFIXED_PAGE_BYTES: u64 = 16 << 20;
@@ -49,7 +50,19 @@ pub(super) struct Pages {
 pub(super) struct Checks {
     chunks: Vec<Chunk>,
     max_ratio: u64,
+    /// How many bytes of pages may be in memory at once.
+    most_held: u64,
+    /// How many rows are read at once.
+    rows: u64,
     state: Mutex<State>,
+}
+
+/// Why a page was refused.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Refused {
+    Growth(Grown),
+    /// With the pages of which rows are read at once it is so many bytes.
+    Held(u64),
 }
 
 #[derive(Default)]
@@ -59,7 +72,19 @@ struct State {
     /// Of the pages in gzip whose headers were read last: where their data begin, how many bytes of them are not compressed,
     /// and how many come of the others.
     gzip: HashMap<u64, (u64, u64)>,
-    refused: Option<Grown>,
+    /// What each column has in memory, and all of them.
+    held: Vec<Held>,
+    all_held: u64,
+    refused: Option<Refused>,
+}
+
+/// What a column has in memory: of each of these, how many bytes.
+#[derive(Clone, Default)]
+struct Held {
+    dictionary: u64,
+    page: u64,
+    /// The pages before it, since the rows that are being read began.
+    before: u64,
 }
 
 /// A column of the row group.
@@ -71,7 +96,14 @@ struct Chunk {
 }
 
 impl Pages {
-    pub(super) fn new(source: store::Source, group: &RowGroupMetaData, max_ratio: u64) -> Self {
+    /// Those of which so many rows are read at once, while no more than `most_held` bytes of pages are in memory.
+    pub(super) fn new(
+        source: store::Source,
+        group: &RowGroupMetaData,
+        max_ratio: u64,
+        most_held: u64,
+        rows: usize,
+    ) -> Self {
         let chunks: Vec<_> = group
             .columns()
             .iter()
@@ -85,8 +117,9 @@ impl Pages {
                 }
             })
             .collect();
-        let state = State { grown: vec![(0, 0); chunks.len()], ..State::default() };
-        Self { source, checks: Arc::new(Checks { chunks, max_ratio, state: Mutex::new(state) }) }
+        let (grown, held) = (vec![(0, 0); chunks.len()], vec![Held::default(); chunks.len()]);
+        let state = Mutex::new(State { grown, held, ..State::default() });
+        Self { source, checks: Arc::new(Checks { chunks, max_ratio, most_held, rows: rows as u64, state }) }
     }
 
     pub(super) fn checks(&self) -> Arc<Checks> {
@@ -95,9 +128,18 @@ impl Pages {
 }
 
 impl Checks {
-    /// What was refused because it grows too much.
-    pub(super) fn refused(&self) -> Option<Grown> {
+    /// Why a page was refused, if one was.
+    pub(super) fn refused(&self) -> Option<Refused> {
         self.state().refused
+    }
+
+    /// Rows are read anew: of the pages before, only the last of each column is needed.
+    pub(super) fn begin_rows(&self) {
+        let mut state = self.state();
+        let State { held, all_held, .. } = &mut *state;
+        for held in held {
+            *all_held -= std::mem::take(&mut held.before);
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -107,7 +149,7 @@ impl Checks {
     /// Checks a page of a column, of which the data begin at `data`.
     fn check(&self, column: usize, header: &Header, data: u64) -> io::Result<()> {
         let chunk = &self.chunks[column];
-        let &Header { uncompressed, compressed, values, uncompressed_levels, encoding } = header;
+        let &Header { uncompressed, compressed, values, uncompressed_levels, encoding, is_dictionary } = header;
         let is_prefixed = encoding == Some(Encoding::DELTA_BYTE_ARRAY as u64);
         if is_prefixed && !chunk.is_prefixed {
             return Err(invalid("a page has an encoding that its column does not name".to_owned()));
@@ -121,12 +163,27 @@ impl Checks {
             state.gzip.insert(data, (uncompressed_levels, uncompressed.saturating_sub(uncompressed_levels)));
         }
         let (from, to) = &mut state.grown[column];
+        let bytes = uncompressed + if chunk.is_listed { values * LISTED_BYTES } else { 0 };
         *from += compressed;
-        *to += uncompressed + if chunk.is_listed { values * LISTED_BYTES } else { 0 };
+        *to += bytes;
         let grown = Grown { from: *from, to: *to, max_ratio: self.max_ratio };
         if grown.is_too_much() {
-            state.refused = Some(grown);
+            state.refused = Some(Refused::Growth(grown));
             return Err(io::Error::other(grown));
+        }
+        // Each of the values that are made of one another can be as long as the page.
+        let bytes = if is_prefixed { bytes * values.clamp(1, self.rows) } else { bytes };
+        let held = &mut state.held[column];
+        if is_dictionary {
+            held.dictionary = bytes;
+        } else {
+            held.before += std::mem::replace(&mut held.page, bytes);
+        }
+        state.all_held += bytes;
+        if state.all_held > self.most_held {
+            let reason = format!("{} bytes of pages at once", state.all_held);
+            state.refused = Some(Refused::Held(state.all_held));
+            return Err(io::Error::other(reason));
         }
         Ok(())
     }
@@ -212,6 +269,7 @@ struct Header {
     /// How many bytes come before those that are compressed.
     uncompressed_levels: u64,
     encoding: Option<u64>,
+    is_dictionary: bool,
 }
 
 /// Reads Thrift's compact protocol, and keeps what it has read.
@@ -231,14 +289,17 @@ impl<R: Read> Compact<R> {
                 (2, 5) => header.uncompressed = compact.size()?,
                 (3, 5) => header.compressed = compact.size()?,
                 // The header of a data page, of a dictionary, and of a data page of the second version.
-                (5 | 7, 12) => compact.fields(|compact, field, kind| {
-                    match (field, kind) {
-                        (1, 5) => header.values = compact.size()?,
-                        (2, 5) => header.encoding = Some(compact.size()?),
-                        _ => compact.skip(kind, DEPTH)?,
-                    }
-                    Ok(())
-                })?,
+                (5 | 7, 12) => {
+                    header.is_dictionary = field == 7;
+                    compact.fields(|compact, field, kind| {
+                        match (field, kind) {
+                            (1, 5) => header.values = compact.size()?,
+                            (2, 5) => header.encoding = Some(compact.size()?),
+                            _ => compact.skip(kind, DEPTH)?,
+                        }
+                        Ok(())
+                    })?;
+                }
                 (8, 12) => compact.fields(|compact, field, kind| {
                     match (field, kind) {
                         (1, 5) => header.values = compact.size()?,
@@ -354,16 +415,21 @@ mod tests {
             0x15, 0x00, 0x15, 0xD8, 0x04, 0x15, 0x28, 0x15, 0x11, 0x1C, 0x15, 0x0E, 0x15, 0x0E, 0x15, 0x06, 0x15, 0x06,
             0x1C, 0x18, 0x03, b'a', b'b', b'c', 0x00, 0x00, 0x00,
         ];
-        let expected =
-            Header { uncompressed: 300, compressed: 20, values: 7, encoding: Some(7), uncompressed_levels: 0 };
+        let expected = Header { uncompressed: 300, compressed: 20, values: 7, encoding: Some(7), ..Header::default() };
         assert_eq!(header(&page).unwrap(), expected);
         // One of the second version, with 5 and 2 bytes of levels; the second field has its number written out.
         let page = [
             0x15, 0x06, 0x05, 0x04, 0x14, 0x15, 0x14, 0x5C, 0x15, 0x02, 0x15, 0x00, 0x15, 0x02, 0x15, 0x10, 0x15, 0x0A,
             0x15, 0x04, 0x11, 0x00, 0x00,
         ];
-        let expected =
-            Header { uncompressed: 10, compressed: 10, values: 1, encoding: Some(8), uncompressed_levels: 7 };
+        let expected = Header {
+            uncompressed: 10,
+            compressed: 10,
+            values: 1,
+            encoding: Some(8),
+            uncompressed_levels: 7,
+            ..Header::default()
+        };
         assert_eq!(header(&page).unwrap(), expected);
     }
 

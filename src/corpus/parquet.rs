@@ -4,15 +4,17 @@
 //! errors name them by number. [`super::pages`] bounds what is decoded, and here what comes of it.
 
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, RecordBatch, StringArray, StringViewArray, UInt64Array, new_null_array,
+    Array, ArrayRef, AsArray, BinaryViewArray, OffsetSizeTrait, RecordBatch, StringArray, StringViewArray, UInt64Array,
+    new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -23,7 +25,7 @@ use parquet::file::reader::Length;
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind};
 use super::compression::Grown;
-use super::pages::{Checks, Pages, is_prefixed};
+use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
@@ -32,7 +34,10 @@ use crate::{seal, store};
 /// How many rows to read at once where values are made of one another.
 const PREFIXED_ROWS: usize = 64;
 
-/// What a row takes beside its text and bytes, about.
+/// By what the number of rows that are read at once is divided where they do not fit into memory.
+const FEWER_ROWS: usize = 16;
+
+/// What a row takes beside its values, about.
 const ROW_BYTES: usize = 16;
 
 /// Runs a call into the Parquet reader. A damaged file can make the reader panic, on sums that overflow and indices out
@@ -69,17 +74,25 @@ pub(crate) fn columns(file: &InputFile) -> Result<Option<FileColumns>, Box<Probl
     Ok(Some(columns))
 }
 
-/// The file's schema with text and bytes as views. Views point into the pages that were read, so that a value that is
-/// stored once and stands in many rows is in memory once.
+/// The file's schema with text and bytes as views, in lists and structs, too. Views point into the pages that were read, so
+/// that a value that is stored once and stands in many rows is in memory once.
 fn as_views(schema: &Schema) -> SchemaRef {
-    let view = |field: &Arc<Field>| match field.data_type() {
-        DataType::Utf8 | DataType::LargeUtf8 => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View)),
-        DataType::Binary | DataType::LargeBinary => {
-            Arc::new(field.as_ref().clone().with_data_type(DataType::BinaryView))
-        }
-        _ => Arc::clone(field),
+    let fields = schema.fields().iter().map(with_views).collect::<Vec<_>>();
+    Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
+}
+
+fn with_views(field: &FieldRef) -> FieldRef {
+    let data_type = match field.data_type() {
+        DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
+        DataType::Binary | DataType::LargeBinary => DataType::BinaryView,
+        DataType::List(item) => DataType::List(with_views(item)),
+        DataType::LargeList(item) => DataType::LargeList(with_views(item)),
+        DataType::FixedSizeList(item, length) => DataType::FixedSizeList(with_views(item), *length),
+        DataType::Map(entries, sorted) => DataType::Map(with_views(entries), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(with_views).collect()),
+        other => other.clone(),
     };
-    Arc::new(Schema::new_with_metadata(schema.fields().iter().map(view).collect::<Vec<_>>(), schema.metadata().clone()))
+    Arc::new(field.as_ref().clone().with_data_type(data_type))
 }
 
 /// The documents of a file.
@@ -98,7 +111,7 @@ pub(crate) fn batches(
         guarded(&context.file.label, || ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options))?;
     let groups = 0..metadata.metadata().num_row_groups();
     let grown = Grown { from: file.len(), to: 0, max_ratio: context.file.max_ratio };
-    Ok(Batches { context, file, metadata, groups, reader: None, record: 0, source: None, grown, ended: false })
+    Ok(Batches { context, file, metadata, groups, group: None, record: 0, source: None, grown, ended: false })
 }
 
 struct Batches {
@@ -106,8 +119,8 @@ struct Batches {
     file: store::Source,
     metadata: ArrowReaderMetadata,
     /// The row groups that have not been begun.
-    groups: std::ops::Range<usize>,
-    reader: Option<(ParquetRecordBatchReader, Arc<Checks>)>,
+    groups: Range<usize>,
+    group: Option<Group>,
     /// How many records have been read.
     record: u64,
     /// What has been read and is being given.
@@ -115,6 +128,18 @@ struct Batches {
     /// How much has been given of how many bytes.
     grown: Grown,
     ended: bool,
+}
+
+/// A row group that is being read.
+struct Group {
+    index: usize,
+    reader: ParquetRecordBatchReader,
+    checks: Arc<Checks>,
+    /// How many rows are read at once.
+    rows: usize,
+    /// How many rows have been read, and how many of the first ones were given before.
+    read: usize,
+    given: usize,
 }
 
 impl Iterator for Batches {
@@ -158,28 +183,64 @@ impl Batches {
 
     /// The next batch as the file has it.
     fn read(&mut self) -> Result<Option<RecordBatch>, Box<Problem>> {
-        let label = &self.context.file.label;
         loop {
-            if let Some((reader, checks)) = &mut self.reader {
-                let read = guarded(label, || reader.next().transpose().map_err(ParquetError::from));
-                match read.map_err(|problem| checks.refused().map_or(problem, |grown| too_much(label, grown)))? {
-                    Some(batch) => return Ok(Some(batch)),
-                    None => self.reader = None,
+            let Some(group) = &mut self.group else {
+                let Some(index) = self.groups.next() else { return Ok(None) };
+                self.group = Some(self.begin_group(index, rows_at_once(&self.metadata, index), 0)?);
+                continue;
+            };
+            group.checks.begin_rows();
+            let read =
+                guarded(&self.context.file.label, || group.reader.next().transpose().map_err(ParquetError::from));
+            match (read, group.checks.refused()) {
+                (Ok(None), _) => self.group = None,
+                (Ok(Some(batch)), _) => {
+                    let before = group.read;
+                    group.read += batch.num_rows();
+                    let again = group.given.saturating_sub(before).min(batch.num_rows());
+                    if again < batch.num_rows() {
+                        return Ok(Some(batch.slice(again, batch.num_rows() - again)));
+                    }
                 }
+                // Long rows stand among many short ones.
+                (Err(_), Some(Refused::Held(_))) if group.rows > 1 => {
+                    let (index, rows, given) =
+                        (group.index, group.rows.div_ceil(FEWER_ROWS), group.read.max(group.given));
+                    self.group = Some(self.begin_group(index, rows, given)?);
+                }
+                (Err(problem), refused) => return Err(refused.map_or(problem, |refused| self.refusal(refused))),
             }
-            let Some(group) = self.groups.next() else { return Ok(None) };
-            let rows = rows_at_once(&self.metadata, group);
-            let (file, metadata, max_ratio) = (&self.file, self.metadata.clone(), self.context.file.max_ratio);
-            self.reader = Some(guarded(label, || {
-                let columns = metadata.metadata().file_metadata().schema_descr().num_columns();
-                let pages = Pages::new(file.for_readers(columns)?, metadata.metadata().row_group(group), max_ratio);
-                let checks = pages.checks();
-                let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata)
-                    .with_row_groups(vec![group])
-                    .with_batch_size(rows)
-                    .build()?;
-                Ok((reader, checks))
-            })?);
+        }
+    }
+
+    /// Begins a row group, of which so many rows were given before.
+    fn begin_group(&self, index: usize, rows: usize, given: usize) -> Result<Group, Box<Problem>> {
+        let Self { context, file, metadata, .. } = self;
+        guarded(&context.file.label, || {
+            let file = file.for_readers(metadata.metadata().file_metadata().schema_descr().num_columns())?;
+            let group = metadata.metadata().row_group(index);
+            let pages = Pages::new(file, group, context.file.max_ratio, context.most_pages, rows);
+            let checks = pages.checks();
+            let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata.clone())
+                .with_row_groups(vec![index])
+                .with_batch_size(rows)
+                .build()?;
+            Ok(Group { index, reader, checks, rows, read: 0, given })
+        })
+    }
+
+    fn refusal(&self, refused: Refused) -> Box<Problem> {
+        let label = &self.context.file.label;
+        match refused {
+            Refused::Growth(grown) => too_much(label, grown),
+            Refused::Held(bytes) => {
+                let most = self.context.most_pages;
+                let reason =
+                    format!("the pages of one record are {bytes} bytes at once, and no more than {most} are read");
+                Problem::new(label, reason).remedy(
+                    "write the file with smaller pages, raise --memory, or read what comes before with --on-error skip",
+                )
+            }
         }
     }
 }
@@ -252,10 +313,11 @@ impl Source {
             let row = self.row;
             self.row += 1;
             let record = self.first + row as u64;
-            if let Some(problem) = self.problem(context, row) {
+            let values: usize = self.batch.columns().iter().map(|column| bytes_of(column, row..row + 1)).sum();
+            if let Some(problem) = self.problem(context, row, values) {
                 return Ok(Some(Err(problem.in_record(record))));
             }
-            let size = ROW_BYTES + self.batch.columns().iter().map(|column| bytes_at(column, row)).sum::<usize>();
+            let size = ROW_BYTES + values;
             grown.to += size as u64;
             if grown.is_too_much() {
                 return Err(too_much(label, *grown).in_record(record));
@@ -272,12 +334,11 @@ impl Source {
         guarded(label, || Ok(self.documents(context, rows))).flatten().map(|item| Some(Ok(item)))
     }
 
-    /// What is wrong with a row, if anything is.
-    fn problem(&self, context: &Context, row: usize) -> Option<Box<Problem>> {
+    /// What is wrong with a row of so many bytes, if anything is.
+    fn problem(&self, context: &Context, row: usize, bytes: usize) -> Option<Box<Problem>> {
         let Context { file, roles, limit, .. } = context;
-        let length = self.texts.length(row);
-        if length > *limit {
-            return Some(Problem::too_long(&file.label, "the text", *limit));
+        if bytes > *limit {
+            return Some(Problem::too_long(&file.label, "the record", *limit));
         }
         if self.texts.get(row).is_none() {
             let name = roles.text.as_deref().unwrap_or_default();
@@ -350,16 +411,6 @@ impl Texts {
             Self::OrEmpty(texts, _) => texts.get(row),
         }
     }
-
-    /// How many bytes a row has, whatever they are.
-    fn length(&self, row: usize) -> usize {
-        match self {
-            Self::Empty => 0,
-            Self::Strings(texts) => texts.value(row).len(),
-            Self::Bytes(bytes) => bytes.value(row).len(),
-            Self::OrEmpty(texts, _) => texts.length(row),
-        }
-    }
 }
 
 const STRICT: CastOptions<'static> =
@@ -411,19 +462,57 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<
     text.as_string_view_opt().cloned().map(Texts::Strings).ok_or_else(|| wrong(text.data_type()))
 }
 
-/// How much text or bytes a column has in a row.
-fn bytes_at(column: &ArrayRef, row: usize) -> usize {
+/// How many bytes the values of some rows of a column have. One that several rows share counts in each.
+fn bytes_of(column: &dyn Array, rows: Range<usize>) -> usize {
+    // Where NULL is, a view may be that of any value.
+    let valid = |rows: Range<usize>| rows.filter(|row| column.is_valid(*row));
     match column.data_type() {
-        DataType::Utf8View => column.as_string_view().value(row).len(),
-        DataType::BinaryView => column.as_binary_view().value(row).len(),
-        _ => 0,
+        DataType::Utf8View => valid(rows).map(|row| column.as_string_view().value(row).len()).sum(),
+        DataType::BinaryView => valid(rows).map(|row| column.as_binary_view().value(row).len()).sum(),
+        DataType::Utf8 => between(column.as_string::<i32>().value_offsets(), rows).len(),
+        DataType::LargeUtf8 => between(column.as_string::<i64>().value_offsets(), rows).len(),
+        DataType::Binary => between(column.as_binary::<i32>().value_offsets(), rows).len(),
+        DataType::LargeBinary => between(column.as_binary::<i64>().value_offsets(), rows).len(),
+        DataType::List(_) => {
+            let list = column.as_list::<i32>();
+            bytes_of(list.values(), between(list.value_offsets(), rows))
+        }
+        DataType::LargeList(_) => {
+            let list = column.as_list::<i64>();
+            bytes_of(list.values(), between(list.value_offsets(), rows))
+        }
+        DataType::Map(..) => {
+            let map = column.as_map();
+            bytes_of(map.entries(), between(map.value_offsets(), rows))
+        }
+        DataType::FixedSizeList(_, length) => {
+            let length = usize::try_from(*length).unwrap_or_default();
+            bytes_of(column.as_fixed_size_list().values(), rows.start * length..rows.end * length)
+        }
+        DataType::Struct(_) => column.as_struct().columns().iter().map(|field| bytes_of(field, rows.clone())).sum(),
+        DataType::Dictionary(..) => {
+            let column = column.slice(rows.start, rows.len());
+            let (dictionary, values) = (column.as_any_dictionary(), column.as_any_dictionary().values());
+            if values.is_empty() {
+                return 0;
+            }
+            let keys = dictionary.normalized_keys().into_iter().enumerate().filter(|(row, _)| column.is_valid(*row));
+            keys.map(|(_, key)| bytes_of(values, key..key + 1)).sum()
+        }
+        DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or_default() * rows.len(),
+        other => other.primitive_width().unwrap_or_default() * rows.len(),
     }
+}
+
+/// From where to where the values of some rows stand.
+fn between(offsets: &[impl OffsetSizeTrait], rows: Range<usize>) -> Range<usize> {
+    offsets[rows.start].as_usize()..offsets[rows.end].as_usize()
 }
 
 #[cfg(test)]
 mod tests {
     use arrow::array::{BinaryArray, DictionaryArray, Float64Array, Int64Array, LargeStringArray, ListArray};
-    use arrow::datatypes::{Int32Type, TimeUnit};
+    use arrow::datatypes::{Field, Int32Type, TimeUnit};
     use parquet::arrow::ArrowWriter;
     use parquet::file::properties::WriterProperties;
 
@@ -469,6 +558,79 @@ mod tests {
         ];
         assert_eq!(types, expected);
         assert_eq!(folder.read(&["a.parquet"], &Options::default()).unwrap(), documents(&[("7", "a"), ("8", "b")]));
+    }
+
+    /// A list of texts, a struct with bytes, a map, a dictionary.
+    fn nested(value: &str) -> [(&'static str, ArrayRef); 4] {
+        let mut list = arrow::array::ListBuilder::new(arrow::array::StringBuilder::new());
+        list.append_value([Some("a"), None, Some(value)]);
+        let bytes: ArrayRef = Arc::new(BinaryArray::from_vec(vec![value.as_bytes()]));
+        let fields = arrow::array::StructArray::try_from(vec![("bytes", bytes)]).unwrap();
+        let mut map =
+            arrow::array::MapBuilder::new(None, arrow::array::StringBuilder::new(), arrow::array::Int32Builder::new());
+        map.keys().append_value(value);
+        map.values().append_value(1);
+        map.append(true).unwrap();
+        let dictionary: DictionaryArray<Int32Type> = [value].into_iter().collect();
+        [
+            ("list", Arc::new(list.finish()) as ArrayRef),
+            ("struct", Arc::new(fields)),
+            ("map", Arc::new(map.finish())),
+            ("dictionary", Arc::new(dictionary)),
+        ]
+    }
+
+    #[test]
+    fn a_record_is_the_row_with_all_that_is_in_it() {
+        for (name, column) in nested(&"x".repeat(100)) {
+            let folder = of(vec![("text", strings(&[Some("a")])), (name, column.clone())]);
+            let limited = |max_record_bytes| Options { max_record_bytes, ..Options::default() };
+            let batch = folder.batch(&["a.parquet"], &limited(110)).unwrap();
+            assert_eq!(batch.column(2).to_data(), column.to_data(), "{name}");
+            let error = folder.error(&["a.parquet"], &limited(99));
+            assert!(
+                error.starts_with("a.parquet, record 1: the record is longer than 99 bytes; raise"),
+                "{name}: {error}"
+            );
+            let error = folder.read(&["a.parquet"], &Options { max_record_bytes: 99, ..skip() });
+            assert_eq!(error.unwrap(), [], "{name}");
+        }
+    }
+
+    /// A file of one row group, with pages of 1 MiB or a value.
+    fn uneven(lengths: impl IntoIterator<Item = usize>) -> Folder {
+        let values: Vec<_> =
+            lengths.into_iter().enumerate().map(|(i, length)| format!("{i}{}", "x".repeat(length))).collect();
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values(values));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let properties = properties().set_write_batch_size(1).set_dictionary_enabled(false).build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        Folder::of(&[("a.parquet", &writer.into_inner().unwrap())])
+    }
+
+    #[test]
+    fn long_rows_among_many_short_ones_are_read_a_few_at_a_time() {
+        let folder = uneven((0..20_000).map(|i| if i < 19_920 { 1 } else { 1 << 20 }));
+        let read = |memory| folder.read(&["a.parquet"], &Options { memory, ..Options::default() });
+        let all = read(None).unwrap();
+        assert_eq!(all.len(), 20_000);
+        assert!(read(Some(256 << 20)).unwrap() == all);
+    }
+
+    #[test]
+    fn pages_that_do_not_fit_into_memory_are_an_error() {
+        let folder = uneven([2 << 20, 70 << 20]);
+        let read = |memory| folder.read(&["a.parquet"], &Options { memory, ..skip() }).unwrap().len();
+        // There is room to see that the record is too long.
+        assert_eq!((read(None), read(Some(256 << 20))), (1, 1));
+        let given = Options { memory: Some(256 << 20), ..Options::default() };
+        let error = folder.error(&["a.parquet"], &given);
+        assert!(error.starts_with("a.parquet, record 2: the pages of one record are 75"), "{error}");
+        assert!(
+            error.contains("at once, and no more than 67108864 are read; ") && error.contains("--memory"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -155,6 +155,14 @@ fn a_limit_out_of_range_is_an_error() {
         let options = with(|o| o.max_record_bytes = max_record_bytes);
         assert!(folder.error(&[""], &options).contains("--max-record-bytes must be from 1 to 268435456"));
     }
+    for (max_record_bytes, memory) in [(16 << 20, 1 << 20), (32 << 20, 512 << 20), (33 << 20, 512 << 20)] {
+        let options = with(|o| (o.max_record_bytes, o.memory) = (max_record_bytes, Some(memory)));
+        let said = "lower --max-record-bytes, or raise --memory to 553648128";
+        assert_eq!(
+            folder.batch(&[""], &options).is_err_and(|error| error.contains(said)),
+            max_record_bytes == 33 << 20
+        );
+    }
 }
 
 #[test]
