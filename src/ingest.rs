@@ -173,6 +173,12 @@ pub(crate) async fn ingest(
         if summary.left_out.pages() > 0 {
             bail!("all pages were left out on request: {}", summary.left_out);
         }
+        if let [first, ..] = summary.skipped.as_slice() {
+            bail!(
+                "there are no documents in the input: all that there is was left out as bad, {} times; the first: {first}",
+                summary.skipped_count
+            );
+        }
         bail!("there are no documents in the input");
     }
     let about = about_corpus();

@@ -86,10 +86,15 @@ fn utf16(text: &str) -> Vec<u8> {
     std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
 }
 
-/// A Parquet file of a few documents.
-fn parquet() -> Vec<u8> {
+/// So many members of a JSON object, each with a comma.
+fn keys(count: usize) -> String {
+    (0..count).map(|n| format!("\"k{n}\": {n}, ")).collect()
+}
+
+/// A Parquet file of what a query makes of two documents.
+fn parquet(sql: &str) -> Vec<u8> {
     let place = Place::with([("in.csv", "id,text\na,One.\nb,Two.\n")]);
-    let ended = place.run_with(["sql", "SELECT id, text FROM 'in.csv'", "-o", "out.parquet"], "");
+    let ended = place.run_with(["sql", sql, "-o", "out.parquet"], "");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     place.read("out.parquet")
 }
@@ -97,7 +102,7 @@ fn parquet() -> Vec<u8> {
 /// Every kind of broken file: its name, what it holds, what becomes of it.
 fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
     let deep = |n: usize, open: &str, close: &str| open.repeat(n) + &close.repeat(n);
-    let sound = parquet();
+    let sound = parquet("SELECT id, text FROM 'in.csv'");
     let flipped = |at: usize| {
         let mut bytes = sound.clone();
         bytes[at] ^= 0x40;
@@ -135,6 +140,15 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
             jsonl(format!("{{\"id\": \"b\", \"text\": \"{long}\"}}")),
             Left("line 2, byte 30: the line is longer", 2),
         ),
+        (
+            "keys.jsonl",
+            jsonl(format!("{{{}\"id\": 1}}", keys(4_100))),
+            Left("line 2, byte 30: it has more than 4096", 2),
+        ),
+        ("column.jsonl", b"{\"Text\": \"\"}\n".to_vec(), Nothing("it has no column \"text\"; its columns are Text")),
+        ("no-id.jsonl", jsonl("{\"text\": \"Two.\"}"), Left("line 2, byte 30: the id, \"id\", is missing", 2)),
+        ("null-id.jsonl", jsonl("{\"id\": null, \"text\": \"Two.\"}"), Left("the id, \"id\", is NULL", 2)),
+        ("digits.jsonl", jsonl(format!("{{\"id\": {}, \"text\": \"\"}}", "9".repeat(300))), Fine(3)),
         ("mark.jsonl", [b"\xEF\xBB\xBF".as_slice(), &jsonl("")].concat(), Fine(2)),
         ("wide.jsonl", utf16("{\"text\": \"\"}\n"), Nothing("byte 0: it begins with the byte order mark of UTF-16")),
         ("empty.jsonl", vec![], Nothing("there are no documents")),
@@ -144,6 +158,13 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("latin.csv", csv(b"b,caf\xE9"), Left("line 3, byte 22: the byte 0xE9 is not valid UTF-8", 2)),
         ("nul.csv", csv("b,\0"), Fine(3)),
         ("long.csv", csv(format!("b,{long}")), Left("line 3, byte 17: the record is longer than", 2)),
+        ("column.csv", b"\n\nid,body\na,One.\n".to_vec(), Nothing("line 3, byte 2: it has no column \"text\"; its")),
+        (
+            "header.csv",
+            (",".repeat(5_000) + "\na,One.\n").into_bytes(),
+            Nothing("line 1, byte 0: more than 4096 fields"),
+        ),
+        ("no-id.csv", csv(",Two."), Left("line 3, byte 17: the id, \"id\", is empty", 2)),
         ("wide.csv", csv("b,".repeat(9000)), Left("line 3, byte 17: more than 4096 fields", 2)),
         ("mark.csv", [b"\xEF\xBB\xBF".as_slice(), &csv("b,Two.")].concat(), Fine(3)),
         ("utf16.tsv", utf16("text\n"), Nothing("byte 0: it begins with the byte order mark of UTF-16")),
@@ -185,6 +206,26 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("empty.parquet", vec![], Nothing("not a sound Parquet file")),
         ("cut.parquet", cut(sound.clone()), Nothing("not a sound Parquet file")),
         ("footer.parquet", flipped(sound.len() - 7), Nothing("not a sound Parquet file")),
+        (
+            "column.parquet",
+            parquet("SELECT id, text AS body FROM 'in.csv'"),
+            Nothing("it has no column \"text\"; its columns"),
+        ),
+        (
+            "number.parquet",
+            parquet("SELECT id, 1 AS text FROM 'in.csv'"),
+            Nothing("the column \"text\" is Int64, not text"),
+        ),
+        (
+            "null.parquet",
+            parquet("SELECT id, nullif(text, 'One.') AS text FROM 'in.csv'"),
+            Left("the text, \"text\", is NULL", 1),
+        ),
+        (
+            "list.parquet",
+            parquet("SELECT id, text, CASE id WHEN 'a' THEN [repeat('x', 99999)] END AS list FROM 'in.csv'"),
+            Left("the record is longer than 65536 bytes", 1),
+        ),
         ("page.parquet", flipped(8), Nothing("it is damaged from byte 0 to ")),
     ]
 }
@@ -255,6 +296,52 @@ fn every_broken_file_is_an_error_that_says_where_and_what_to_do() {
         all.extend(faults(&place, name, &outcome));
     }
     assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn bad_files_are_left_out_beside_good_ones() {
+    let place = Place::with([("docs/good.txt", "One.")]);
+    let kept = |name: &str| !matches!(name, "empty.jsonl") && !name.contains("bomb");
+    let mut bad = 0;
+    for (name, data, outcome) in broken().into_iter().filter(|(name, ..)| kept(name)) {
+        if matches!(outcome, Nothing(_)) {
+            place.write(&format!("docs/{name}"), data);
+            bad += 1;
+        }
+    }
+    let (ended, _) = run(&place, "ingest docs -o corpus --max-record-bytes 64KiB --on-error skip");
+    assert!(ended.err.contains(&format!("documents 1, sentences 1, skipped {bad}")), "{}", ended.err);
+}
+
+/// Everything that may stand in a folder and is no file.
+#[cfg(unix)]
+#[test]
+fn what_is_no_file_is_counted_and_listed() {
+    use std::os::unix::fs::symlink;
+    let place = Place::with([("docs/a.txt", "One."), ("docs/b.dat", "Two.")]);
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("docs/c.txt")).unwrap();
+    symlink("nothing", place.path("docs/d.txt")).unwrap();
+    symlink("e.txt", place.path("docs/e.txt")).unwrap();
+    symlink(".", place.path("docs/f")).unwrap();
+    symlink("/dev/zero", place.path("docs/g.txt")).unwrap();
+    for inputs in ["docs", "docs/*.*", "docs/**"] {
+        let (ended, _) = run(&place, &format!("ingest {inputs} -o corpus"));
+        assert!(ended.err.contains("files 1, documents 1, "), "{inputs}: {}", ended.err);
+        for said in ["1 files of unknown kind, such as docs/b.dat", "2 pipes, sockets and devices, such as docs/c.txt"]
+        {
+            assert!(ended.err.contains(&format!("passed over {said}\n")), "{inputs}: {}", ended.err);
+        }
+        assert!(ended.err.contains("passed over 2 links to nothing, such as docs/d.txt\n"), "{inputs}: {}", ended.err);
+        let is_deep = inputs != "docs/*.*";
+        let said = "passed over 1 links to a folder above them, such as docs/f\n";
+        assert_eq!(ended.err.contains(said), is_deep, "{inputs}: {}", ended.err);
+        std::fs::remove_dir_all(place.path("corpus")).unwrap();
+    }
+    std::fs::remove_file(place.path("docs/a.txt")).unwrap();
+    let error = place.fails(1, "ingest docs -o corpus");
+    assert!(
+        error.contains("no file of a format that is known, but 1 files of unknown kind, such as docs/b.dat; 2 pipes")
+    );
 }
 
 #[test]
@@ -697,6 +784,29 @@ fn lists_and_objects_of_json_take_little_more_memory_than_their_text() {
         let rows = place.sql("SELECT length(list) AS n FROM 'corpus/documents.parquet'");
         assert_eq!(rows[0]["n"], list.len() + 2);
         assert!(peak <= 320, "{item}: {peak} MiB");
+        std::fs::remove_dir_all(place.path("corpus")).unwrap();
+    }
+}
+
+/// So many values, sentences and sections that each would take many times its length.
+#[test]
+fn what_many_small_parts_take_stays_within_the_memory() {
+    let place = Place::new();
+    let parts = size(300_000, 1_600_000);
+    let line = format!("{{{}\"text\": \"One.\"}}\n", keys(4_000));
+    let lists = format!("SELECT 'One.' AS text, range(0, 1000) AS list FROM range({})", size(4_000, 20_000));
+    assert_eq!(place.run_with(["sql", &lists, "-o", "lists.parquet"], "").code, Some(0));
+    for (name, data) in [
+        ("keys.jsonl", line.repeat(size(500, 8_000)).into_bytes()),
+        ("sentences.txt", "A b. ".repeat(2 * parts).into_bytes()),
+        ("headings.html", "<h1>a</h1>".repeat(parts).into_bytes()),
+        ("headings.xml", dump("==a==\n".repeat(parts))),
+        ("lists.parquet", place.read("lists.parquet")),
+    ] {
+        place.write(name, data);
+        let (ended, peak) = run(&place, &format!("ingest {name} -o corpus --memory 256MiB"));
+        assert_eq!(ended.code, Some(0), "{name}: {}", ended.err);
+        assert!(peak <= 320, "{name}: {peak} MiB");
         std::fs::remove_dir_all(place.path("corpus")).unwrap();
     }
 }

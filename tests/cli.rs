@@ -378,7 +378,10 @@ fn what_is_wrong_in_the_input_is_named_with_its_place() {
     };
     fails("pairs bad.jsonl", &["bad.jsonl, line 2", "--on-error skip"]);
     fails("pairs twice.jsonl", &["twice.jsonl", "\"x\"", "line 1", "line 3"]);
-    fails("pairs columns.csv", &["columns.csv has no column \"text\"", "Did you mean \"Txet\"?", "--text-column"]);
+    fails(
+        "pairs columns.csv",
+        &["columns.csv, line 1, byte 0: it has no column \"text\"", "did you mean \"Txet\"?", "--text-column"],
+    );
     fails("pairs columns.csv --text-column Txt", &["Did you mean \"Txet\"?"]);
     fails("pairs columns.csv --text-column Txet --id-column key", &["\"key\"", "id, Txet", "--id-column"]);
     fails("pairs nowhere", &["nowhere does not exist"]);

@@ -330,7 +330,7 @@ impl<'a, F: Finds> Adding<'a, F> {
             skipped: self.problems.skipped.clone(),
             skipped_count: self.problems.count,
             left_out: Default::default(),
-            ignored: Vec::new(),
+            passed_over: Vec::new(),
         }
     }
 }

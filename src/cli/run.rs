@@ -27,7 +27,7 @@ use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use crate::certificate::Recall;
-use crate::corpus::{self, Content, Documents, Summary};
+use crate::corpus::{self, Content, Documents, PassedOver, Summary};
 use crate::export::{Form, StagedFile, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
@@ -542,13 +542,7 @@ fn bytes_for_people(bytes: u64) -> String {
 /// Lists what reading left out.
 pub(super) fn list_left_out(summary: &Summary) {
     for skipped in summary.skipped.iter().take(LISTED) {
-        let line = match (skipped.line, skipped.record) {
-            (Some(line), _) => format!(", line {line}"),
-            (None, Some(record)) => format!(", record {record}"),
-            (None, None) => String::new(),
-        };
-        let byte = skipped.byte.map(|byte| format!(", byte {byte}")).unwrap_or_default();
-        say(&format!("skipped {}{line}{byte}: {}", skipped.file, skipped.reason));
+        say(&format!("skipped {skipped}"));
     }
     if summary.skipped_count > LISTED as u64 {
         say(&format!("… {} skipped in all; --on-error quarantine keeps them", grouped(summary.skipped_count)));
@@ -556,8 +550,8 @@ pub(super) fn list_left_out(summary: &Summary) {
     if summary.left_out.pages() > 0 {
         say(&format!("left out on request: {}", summary.left_out));
     }
-    if let [first, ..] = summary.ignored.as_slice() {
-        say(&format!("passed over {} files of unknown kind, such as {}", summary.ignored.len(), first.display()));
+    for passed_over in PassedOver::summarize(&summary.passed_over) {
+        say(&format!("passed over {passed_over}"));
     }
 }
 

@@ -329,7 +329,7 @@ impl<'a> Judging<'a> {
             skipped: self.problems.skipped,
             skipped_count: self.problems.count,
             left_out: Default::default(),
-            ignored: Vec::new(),
+            passed_over: Vec::new(),
         });
         let counts = [
             ("documents", self.counts.documents),

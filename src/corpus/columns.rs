@@ -7,7 +7,7 @@ use arrow::compute::can_cast_types;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use super::Options;
-use super::problem::Error;
+use super::problem::Problem;
 
 /// The most columns a corpus may have. More means that keys are data.
 pub(crate) const MAX_COLUMNS: usize = 4096;
@@ -88,6 +88,8 @@ impl Kind {
 pub(crate) struct FileColumns {
     names: HashMap<String, usize>,
     kinds: Vec<(String, Kind)>,
+    /// The line and the byte of the file that name them, where one does.
+    pub(crate) place: Option<(u64, u64)>,
 }
 
 impl FileColumns {
@@ -111,7 +113,13 @@ impl FileColumns {
         self.kinds.is_empty()
     }
 
-    fn has(&self, name: &str) -> bool {
+    /// Whether there is room for these columns, too.
+    pub(crate) fn fit<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> bool {
+        let new = names.into_iter().filter(|name| !self.has(name)).count();
+        self.kinds.len() + new <= MAX_COLUMNS
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains_key(name)
     }
 
@@ -131,8 +139,14 @@ pub(crate) struct Roles {
 }
 
 impl Roles {
-    /// Finds the text column and the id column among `columns` of `file`.
-    pub(crate) fn find(file: &str, columns: &FileColumns, options: &Options) -> Result<Self, Error> {
+    /// Finds the text column and the id column among `columns` of `file`. What is missing from all records of a file whose
+    /// records name their columns themselves is not missed where each is told: `by_record`.
+    pub(crate) fn find(
+        file: &str,
+        columns: &FileColumns,
+        options: &Options,
+        by_record: bool,
+    ) -> Result<Self, Box<Problem>> {
         let text_is_optional = options.text_is_optional;
         let name = options.text_column.as_deref().unwrap_or(TEXT_COLUMN);
         let is_wanted = !(text_is_optional && name.is_empty());
@@ -141,18 +155,20 @@ impl Roles {
             // No record was found that says its columns; if there are bad ones, they are reported as such.
             return Ok(Self { text, text_is_optional, id: None });
         }
-        let text = text.filter(|name| columns.has(name));
-        if is_wanted && text.is_none() && !(text_is_optional && options.text_column.is_none()) {
+        let may_lack_it = text_is_optional && options.text_column.is_none();
+        let text = text.filter(|name| columns.has(name) || by_record && !may_lack_it);
+        if is_wanted && text.is_none() && !may_lack_it {
             return Err(missing(file, columns, name, "--text-column"));
         }
         let id = match options.id_column.as_deref() {
             Some("") => None,
-            Some(name) if columns.has(name) => Some(name.to_owned()),
+            Some(name) if columns.has(name) || by_record => Some(name.to_owned()),
             Some(name) => return Err(missing(file, columns, name, "--id-column")),
             None => ID_COLUMNS.into_iter().find(|name| columns.has(name)).map(str::to_owned),
         };
         if id.is_some() && id == text {
-            return Err(Error::Input(format!("{file}: the column {name:?} cannot be both the text and the id")));
+            let problem = Problem::new(file, format!("the column {name:?} cannot be both the text and the id"));
+            return Err(problem.remedy("name another with --text-column or --id-column"));
         }
         Ok(Self { text, text_is_optional, id })
     }
@@ -163,7 +179,7 @@ impl Roles {
     }
 }
 
-fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Error {
+fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Box<Problem> {
     const LISTED: usize = 20;
     let names: Vec<_> = columns.names().take(LISTED).collect();
     let more = if columns.kinds.len() > LISTED { ", …" } else { "" };
@@ -172,11 +188,14 @@ fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Err
         .map(|name| (strsim::jaro_winkler(&name.to_lowercase(), &wanted.to_lowercase()), name))
         .filter(|(similarity, _)| *similarity > 0.7)
         .max_by(|(a, _), (b, _)| a.total_cmp(b));
-    let suggestion = closest.map(|(_, name)| format!(" Did you mean {name:?}?")).unwrap_or_default();
-    Error::Input(format!(
-        "{file} has no column {wanted:?}; its columns are {}{more}.{suggestion} Name the column with {option}",
-        names.join(", ")
-    ))
+    let name_it = closest.map_or("name".to_owned(), |(_, name)| format!("did you mean {name:?}? Name"));
+    let reason = format!("it has no column {wanted:?}; its columns are {}{more}", names.join(", "));
+    let problem = Problem::new(file, reason)
+        .remedy(format!("{name_it} the column with {option}, or leave such files out with --on-error skip"));
+    match columns.place {
+        Some((line, byte)) => problem.at_line(line).at_byte(byte),
+        None => problem,
+    }
 }
 
 /// The columns of all documents: `doc_id`, `text`, then the files' other columns, each in its order of appearance.
@@ -190,26 +209,27 @@ pub(crate) struct Union {
 }
 
 impl Union {
-    /// Adds the columns of `file` that have no role.
-    pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Error> {
-        for (name, kind) in &columns.kinds {
-            if roles.takes(name) {
-                continue;
+    /// Adds the columns of `file` that have no role: all, or none where one cannot be held.
+    pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
+        let others = || columns.kinds.iter().filter(|(name, _)| !roles.takes(name));
+        if !self.columns.fit(others().map(|(name, _)| name)) {
+            return Err(too_many(file, "with the files before it, there are"));
+        }
+        for (name, kind) in others() {
+            let Some(&i) = self.columns.names.get(name) else { continue };
+            let before = &self.columns.kinds[i].1;
+            if before.clone().widen(kind.clone()).is_none() {
+                let (before, now, first) = (before.data_type(), kind.data_type(), &self.origins[i]);
+                let reason = format!("the column {name:?} is {now}, and {before} in {first}, and no type holds both");
+                return Err(Problem::new(file, reason).remedy("read the files apart, or give the column one type"));
             }
-            let known = self.columns.names.get(name).map(|&i| (i, self.columns.kinds[i].1.data_type()));
-            match (self.columns.add(name, kind.clone()), known) {
-                (Some(()), None) => self.origins.push(file.to_owned()),
-                (Some(()), Some(_)) => {}
-                (None, Some((i, before))) => {
-                    return Err(Error::Input(format!(
-                        "the column {name:?} is {before} in {} and {} in {file}, and no type holds both; read the \
-                         files apart, or give the column one type",
-                        self.origins[i],
-                        kind.data_type()
-                    )));
-                }
-                (None, None) => return Err(too_many(file)),
+        }
+        for (name, kind) in others() {
+            if !self.columns.has(name) {
+                self.origins.push(file.to_owned());
             }
+            // There is room, and a type that holds both.
+            let _ = self.columns.add(name, kind.clone());
         }
         Ok(())
     }
@@ -230,12 +250,12 @@ impl Union {
     }
 }
 
-/// The error for more than 4,096 columns.
-pub(crate) fn too_many(file: &str) -> Error {
-    Error::Input(format!(
-        "{file}: more than {MAX_COLUMNS} columns; keys that differ from record to record are data: move them into the \
-         value of one key, which is kept as JSON text"
-    ))
+/// The problem of more than 4,096 columns, or keys.
+pub(crate) fn too_many(file: &str, what: &str) -> Box<Problem> {
+    Problem::new(file, format!("{what} more than {MAX_COLUMNS} columns")).remedy(
+        "keys that differ from record to record are data: move them into the value of one key, which is kept as JSON text, \
+         or leave bad records out with --on-error skip",
+    )
 }
 
 #[cfg(test)]
@@ -257,7 +277,7 @@ mod tests {
     fn schema(files: &[FileColumns], text: Option<&str>, id: Option<&str>) -> Vec<(String, DataType)> {
         let mut union = Union::default();
         for file in files {
-            let roles = Roles::find("f", file, &options(text, id)).unwrap();
+            let roles = Roles::find("f", file, &options(text, id), false).unwrap();
             union.add("f", file, &roles).unwrap();
         }
         union.finish().0.fields().iter().map(|f| (f.name().clone(), f.data_type().clone())).collect()
@@ -309,7 +329,7 @@ mod tests {
     #[test]
     fn doc_id_comes_before_id_and_the_empty_name_numbers() {
         let file = columns(&[("id", Kind::Text), ("doc_id", Kind::Text), ("text", Kind::Text)]);
-        let id = |option| Roles::find("f", &file, &options(None, option)).unwrap().id;
+        let id = |option| Roles::find("f", &file, &options(None, option), false).unwrap().id;
         assert_eq!(id(None).as_deref(), Some("doc_id"));
         assert_eq!(id(Some("id")).as_deref(), Some("id"));
         assert_eq!(id(Some("")), None);
@@ -318,19 +338,19 @@ mod tests {
     #[test]
     fn a_missing_column_lists_what_is_there() {
         let file = columns(&[("ID", Kind::Text), ("Text", Kind::Text)]);
-        let error = Roles::find("a.csv", &file, &Options::default()).unwrap_err().to_string();
+        let error = Roles::find("a.csv", &file, &Options::default(), false).unwrap_err().to_string();
         assert_eq!(
             error,
-            "a.csv has no column \"text\"; its columns are ID, Text. Did you mean \"Text\"? Name the column with \
-             --text-column"
+            "a.csv: it has no column \"text\"; its columns are ID, Text; did you mean \"Text\"? Name the column with \
+             --text-column, or leave such files out with --on-error skip"
         );
-        let error = Roles::find("a.csv", &file, &options(Some("Text"), Some("key"))).unwrap_err().to_string();
-        assert!(error.ends_with("its columns are ID, Text. Name the column with --id-column"), "{error}");
+        let error = Roles::find("a.csv", &file, &options(Some("Text"), Some("key")), false).unwrap_err().to_string();
+        assert!(error.contains("its columns are ID, Text; name the column with --id-column, or leave"), "{error}");
     }
 
     #[test]
     fn one_column_cannot_be_text_and_id() {
         let file = columns(&[("text", Kind::Text)]);
-        assert!(Roles::find("f", &file, &options(None, Some("text"))).unwrap_err().to_string().contains("both"));
+        assert!(Roles::find("f", &file, &options(None, Some("text")), false).unwrap_err().to_string().contains("both"));
     }
 }

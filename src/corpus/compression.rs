@@ -293,6 +293,13 @@ impl Stream {
                 format!("the {name} data end in the middle, after byte {taken} of the compressed file"),
             )
             .remedy("the file is cut off: fetch it again, or read what is there with --on-error skip"),
+            (Compression::Zstd, _) if error.to_string().contains("too much memory") => Problem::new(
+                &self.file,
+                format!(
+                    "the zstd data have a window that takes too much memory, after byte {taken} of the compressed file"
+                ),
+            )
+            .remedy("compress it anew without --long, or read what is there with --on-error skip"),
             _ => Problem::new(
                 &self.file,
                 format!("the {name} data are damaged near byte {taken} of the compressed file ({error})"),

@@ -222,10 +222,12 @@ fn header(records: &mut Records) -> Result<Vec<String>, Box<Problem>> {
 /// The columns that the header names.
 pub(crate) fn columns(file: &InputFile, limit: usize) -> Result<FileColumns, Box<Problem>> {
     let mut columns = FileColumns::default();
-    for name in header(&mut Records::open(file, limit)?)? {
+    let mut records = Records::open(file, limit)?;
+    for name in header(&mut records)? {
         // Neither fails: the reader refuses a header of too many fields, and text widens to text.
         let _ = columns.add(&name, Kind::Text);
     }
+    columns.place = Some((records.start_line, records.start));
     Ok(columns)
 }
 

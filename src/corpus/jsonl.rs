@@ -1,8 +1,9 @@
 //! JSON lines: an object a line, blank lines apart. Of a key that stands twice in it, the last value counts.
 //!
-//! The columns are the union of all keys: whole numbers, floats and booleans keep their type where all values of a key
-//! have it; what differs, and what is larger than 63 bits, is text, and a number of more than 64 bits a float; lists and objects
-//! are JSON text.
+//! The columns are the union of all keys. Whole numbers of 64 bits, floats and booleans keep their type where all values of
+//! a key have it. What differs is text, and so is a number that its type would not give back: a whole number of more than 64
+//! bits, and a fraction of which a float, written with as many digits, has others. Numbers in such a column, lists and
+//! objects are text as they are written.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,12 +11,12 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use arrow::datatypes::DataType;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
 
 use super::batch::{Cell, Row};
-use super::columns::{FileColumns, ID_COLUMNS, Kind, TEXT_COLUMN};
+use super::columns::{FileColumns, ID_COLUMNS, Kind, MAX_COLUMNS, TEXT_COLUMN, too_many};
 use super::compression::{Line, Stream};
 use super::paths::{Format, InputFile, STDIN};
 use super::problem::Problem;
@@ -24,114 +25,234 @@ use super::{Context, Item, Options};
 /// The largest whole number up to which a float holds all.
 const EXACT_IN_FLOAT: u64 = 1 << 53;
 
-/// A line.
-struct Object {
-    /// Lists and objects as text: as trees they would take a hundred times the memory.
-    members: Map<String, Value>,
-    /// What those that are text for that reason are called in an error.
-    nested: HashMap<String, &'static str>,
+/// The most digits that a float has.
+const DIGITS_OF_FLOAT: usize = 767;
+
+/// What [`Members`] says of too many of them.
+const TOO_MANY_KEYS: &str = "too many keys";
+
+/// A value of a line.
+#[derive(Debug)]
+enum Value {
+    Null,
+    Bool(bool),
+    /// As it is written.
+    Number(String),
+    Text(String),
+    /// As it is written: as trees, lists and objects would take a hundred times the memory.
+    List(String),
+    Object(String),
 }
 
-impl Object {
-    /// What a value that is no text is called in an error.
-    fn name_of(&self, key: &str, value: &Value) -> &'static str {
-        match value {
-            Value::Null => "NULL",
-            Value::Bool(_) => "a boolean",
-            Value::Number(_) => "a number",
-            Value::String(_) => self.nested.get(key).copied().unwrap_or("text"),
-            Value::Array(_) => LIST,
-            Value::Object(_) => OBJECT,
+impl Value {
+    /// What it is called in an error.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Null => "NULL",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
         }
     }
 
-    fn remove(&mut self, key: &str) -> Option<Value> {
-        self.members.remove(key)
+    fn kind(&self) -> Kind {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Bool(_) => Kind::Bool,
+            Self::Number(number) => kind_of_number(number),
+            Self::Text(_) | Self::List(_) | Self::Object(_) => Kind::Text,
+        }
+    }
+
+    /// As text; NULL has none.
+    fn into_text(self) -> Option<String> {
+        Some(match self {
+            Self::Null => return None,
+            Self::Bool(value) => value.to_string(),
+            Self::Number(text) | Self::Text(text) | Self::List(text) | Self::Object(text) => text,
+        })
+    }
+
+    /// As a value of a column. An error where it is of another kind.
+    fn into_cell(self, of: &DataType) -> Result<Option<Cell>, ()> {
+        Ok(match (self, of) {
+            (Self::Null, _) => None,
+            (Self::Bool(value), DataType::Boolean) => Some(Cell::Bool(value)),
+            (Self::Number(number), DataType::Int64) => Some(Cell::Int(number.parse().map_err(drop)?)),
+            (Self::Number(number), DataType::Float64) => Some(Cell::Float(number.parse().map_err(drop)?)),
+            (value, DataType::Utf8) => value.into_text().map(Cell::Text),
+            _ => return Err(()),
+        })
     }
 }
 
-const LIST: &str = "a list";
-const OBJECT: &str = "an object";
+/// Whether a number is written without a fraction and an exponent.
+fn is_whole(number: &str) -> bool {
+    !number.contains(['.', 'e', 'E'])
+}
 
-impl<'de> Deserialize<'de> for Object {
+/// The kind that gives back all digits of a number.
+fn kind_of_number(number: &str) -> Kind {
+    match number.parse::<i64>() {
+        // A whole number has no -0.
+        Ok(0) if number.starts_with('-') => Kind::Float,
+        Ok(value) if value.unsigned_abs() <= EXACT_IN_FLOAT => Kind::Int,
+        Ok(_) => Kind::WideInt,
+        Err(_) if is_whole(number) || !is_float(number) => Kind::Text,
+        Err(_) => Kind::Float,
+    }
+}
+
+/// Whether a float, written with as many digits, has the digits of a number.
+fn is_float(number: &str) -> bool {
+    let digits_of = |number: &str| {
+        let digits = number.split(['e', 'E']).next().unwrap_or_default().trim_matches(['-', '0', '.']);
+        digits.chars().filter(char::is_ascii_digit).collect::<String>()
+    };
+    let (digits, Ok(value)) = (digits_of(number), number.parse::<f64>()) else { return false };
+    match digits.len() {
+        0 => true,
+        1..=DIGITS_OF_FLOAT => digits_of(&format!("{value:.*e}", digits.len() - 1)) == digits,
+        _ => false,
+    }
+}
+
+/// A line.
+#[derive(Debug, Default)]
+struct Object {
+    members: Vec<(String, Value)>,
+    indices: HashMap<String, usize>,
+}
+
+impl Object {
+    fn of(line: &str) -> Result<Self, serde_json::Error> {
+        let Members(members) = serde_json::from_str(line)?;
+        let mut object = Self::default();
+        for ((key, mut value), written) in members.into_iter().zip(as_written(line)) {
+            if let Value::Number(text) | Value::List(text) | Value::Object(text) = &mut value {
+                written.clone_into(text);
+            }
+            match object.indices.get(&key) {
+                Some(&index) => object.members[index].1 = value,
+                None => {
+                    object.indices.insert(key.clone(), object.members.len());
+                    object.members.push((key, value));
+                }
+            }
+        }
+        Ok(object)
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.indices.contains_key(key)
+    }
+
+    /// The value of a key, which is NULL then.
+    fn take(&mut self, key: &str) -> Option<Value> {
+        let &index = self.indices.get(key)?;
+        Some(std::mem::replace(&mut self.members[index].1, Value::Null))
+    }
+}
+
+/// The values of a well-formed object as they are written.
+fn as_written(object: &str) -> Vec<&str> {
+    let (mut values, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0, false);
+    let mut bytes = object.bytes().enumerate();
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' if is_quoted => drop(bytes.next()),
+            b'"' => is_quoted = !is_quoted,
+            _ if is_quoted => {}
+            b':' if depth == 1 => start = at + 1,
+            b',' | b'}' if depth == 1 => {
+                values.push(object[start..at].trim_ascii());
+                depth -= usize::from(byte == b'}');
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+/// The keys and values of a line. What is kept as it is written is empty yet.
+struct Members(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Members;
+        struct Map;
 
-        impl<'de> Visitor<'de> for Members {
-            type Value = Object;
+        impl<'de> Visitor<'de> for Map {
+            type Value = Members;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a map")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-                let mut object = Object { members: Map::new(), nested: HashMap::new() };
-                while let Some((key, Member { value, nested })) = map.next_entry::<String, Member>()? {
-                    match nested {
-                        Some(name) => object.nested.insert(key.clone(), name),
-                        None => object.nested.remove(&key),
-                    };
-                    object.members.insert(key, value);
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    if members.len() == MAX_COLUMNS {
+                        return Err(A::Error::custom(TOO_MANY_KEYS));
+                    }
+                    members.push(member);
                 }
-                Ok(object)
+                Ok(Members(members))
             }
         }
 
-        deserializer.deserialize_map(Members)
+        deserializer.deserialize_map(Map)
     }
 }
 
-/// A value of a line.
-struct Member {
-    value: Value,
-    nested: Option<&'static str>,
-}
-
-impl<'de> Deserialize<'de> for Member {
+impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct AnyValue;
 
         impl<'de> Visitor<'de> for AnyValue {
-            type Value = Member;
+            type Value = Value;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("any JSON value")
             }
 
-            fn visit_unit<E: Error>(self) -> Result<Member, E> {
-                Ok(plain(Value::Null))
+            fn visit_unit<E: Error>(self) -> Result<Value, E> {
+                Ok(Value::Null)
             }
 
-            fn visit_bool<E: Error>(self, value: bool) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+                Ok(Value::Bool(value))
             }
 
-            fn visit_i64<E: Error>(self, value: i64) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Value, E> {
+                Ok(Value::Number(String::new()))
             }
 
-            fn visit_u64<E: Error>(self, value: u64) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Value, E> {
+                Ok(Value::Number(String::new()))
             }
 
-            fn visit_f64<E: Error>(self, value: f64) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Value, E> {
+                Ok(Value::Number(String::new()))
             }
 
-            fn visit_str<E: Error>(self, value: &str) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+                Ok(Value::Text(value.to_owned()))
             }
 
-            fn visit_string<E: Error>(self, value: String) -> Result<Member, E> {
-                Ok(plain(value))
+            fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+                Ok(Value::Text(value))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Member, A::Error> {
-                nested(SeqAccessDeserializer::new(list), LIST)
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Value, A::Error> {
+                check(SeqAccessDeserializer::new(list)).map(|()| Value::List(String::new()))
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Member, A::Error> {
-                nested(MapAccessDeserializer::new(object), OBJECT)
+            fn visit_map<A: MapAccess<'de>>(self, object: A) -> Result<Value, A::Error> {
+                check(MapAccessDeserializer::new(object)).map(|()| Value::Object(String::new()))
             }
         }
 
@@ -139,16 +260,9 @@ impl<'de> Deserialize<'de> for Member {
     }
 }
 
-fn plain(value: impl Into<Value>) -> Member {
-    Member { value: value.into(), nested: None }
-}
-
-/// A list or an object, written as it is read.
-fn nested<'de, D: Deserializer<'de>>(value: D, name: &'static str) -> Result<Member, D::Error> {
-    let mut text = Vec::new();
-    serde_transcode::transcode(value, &mut serde_json::Serializer::new(&mut text)).map_err(Error::custom)?;
-    let text = String::from_utf8(text).map_err(Error::custom)?;
-    Ok(Member { value: Value::String(text), nested: Some(name) })
+/// Reads a list or an object to its end, for what is wrong with it.
+fn check<'de, D: Deserializer<'de>>(value: D) -> Result<(), D::Error> {
+    serde_transcode::transcode(value, &mut serde_json::Serializer::new(io::sink())).map_err(Error::custom)
 }
 
 /// The objects of a file, and where the last one stands.
@@ -205,9 +319,12 @@ impl Objects {
             let at = e.valid_up_to();
             self.locate(Problem::not_utf8(&self.file, &self.buffer, at), at)
         })?;
-        serde_json::from_str(text).map_err(|e| {
+        Object::of(text).map_err(|e| {
             let at = e.column().saturating_sub(1).min(text.len());
             let reason = e.to_string();
+            if reason.starts_with(TOO_MANY_KEYS) {
+                return self.too_many_keys("it has");
+            }
             // The position within the line is told as the byte of the file.
             let reason = reason.split(" at line ").next().unwrap_or_default();
             self.bad(format!("not one JSON object ({reason})"), at)
@@ -220,63 +337,42 @@ impl Objects {
         self.locate(Problem::new(&self.file, reason).showing(&self.buffer, at), at)
     }
 
+    fn too_many_keys(&self, what: &str) -> Box<Problem> {
+        self.locate(too_many(&self.file, what).showing(&self.buffer, 0), 0)
+    }
+
     fn locate(&self, problem: Box<Problem>, at: usize) -> Box<Problem> {
         problem.in_record(self.record).at_line(self.line).at_byte(self.start + at as u64)
     }
 }
 
-/// The keys of all objects of a file, with their kinds. Problems go to `on_problem`. `None` where there are too many.
+/// What is said of a record whose keys are too many with those of the records before.
+const WITH_OTHERS: &str = "with its keys there are";
+
+/// The keys of all objects of a file, with their kinds. Problems go to `on_problem`.
 pub(crate) fn columns<E>(
     file: &InputFile,
     limit: usize,
     mut on_problem: impl FnMut(Box<Problem>) -> Result<(), E>,
-) -> Result<Option<FileColumns>, E> {
+) -> Result<FileColumns, E> {
     let mut columns = FileColumns::default();
     let mut objects = match Objects::open(file, limit) {
         Ok(objects) => objects,
-        Err(problem) => return on_problem(problem).map(|()| Some(columns)),
+        Err(problem) => return on_problem(problem).map(|()| columns),
     };
     loop {
         match objects.next() {
-            Ok(None) => return Ok(Some(columns)),
-            Ok(Some(object)) => {
+            Ok(None) => return Ok(columns),
+            Ok(Some(object)) if columns.fit(object.members.iter().map(|(key, _)| key)) => {
                 for (key, value) in &object.members {
-                    if columns.add(key, kind(value)).is_none() {
-                        return Ok(None);
-                    }
+                    // There is room, and text holds all of them.
+                    let _ = columns.add(key, value.kind());
                 }
             }
+            Ok(Some(_)) => on_problem(objects.too_many_keys(WITH_OTHERS))?,
             Err(problem) => on_problem(problem)?,
         }
     }
-}
-
-fn kind(value: &Value) -> Kind {
-    match value {
-        Value::Null => Kind::Null,
-        Value::Bool(_) => Kind::Bool,
-        Value::String(_) | Value::Array(_) | Value::Object(_) => Kind::Text,
-        Value::Number(n) => match n.as_i64() {
-            Some(n) if n.unsigned_abs() <= EXACT_IN_FLOAT => Kind::Int,
-            Some(_) => Kind::WideInt,
-            None if n.is_u64() => Kind::Text,
-            None => Kind::Float,
-        },
-    }
-}
-
-fn cell(value: Value) -> Option<Cell> {
-    Some(match value {
-        Value::Null => return None,
-        Value::Bool(b) => Cell::Bool(b),
-        Value::String(text) => Cell::Text(text),
-        Value::Number(n) => match (n.as_i64(), n.as_u64(), n.as_f64()) {
-            (Some(n), _, _) => Cell::Int(n),
-            (None, None, Some(n)) => Cell::Float(n),
-            _ => Cell::Text(n.to_string()),
-        },
-        value => Cell::Text(value.to_string()),
-    })
 }
 
 /// The documents of a file.
@@ -292,53 +388,53 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
     let roles = &context.roles;
     let text = match &roles.text {
         Some(column) if !roles.text_is_optional => text_of(objects, column, &mut object)?,
-        column => as_text(column.as_ref().and_then(|column| object.remove(column))),
+        column => column.as_ref().and_then(|column| object.take(column)?.into_text()).unwrap_or_default(),
     };
     let id = match &roles.id {
         None => context.record_id(objects.record),
         Some(column) => id_of(objects, column, &mut object)?,
     };
+    let changes = |what: String| objects.bad(format!("{what}: the file changes while it is read"), 0);
     let mut others = Vec::new();
     for (key, value) in object.members {
-        if let Some(&index) = context.columns.get(&key) {
-            others.extend(cell(value).map(|cell| (index, cell)));
-        } else {
-            return Err(
-                objects.bad(format!("the key {key:?} was not there before: the file changes while it is read"), 0)
-            );
+        if roles.takes(&key) {
+            continue;
+        }
+        match context.columns.get(&key) {
+            Some(&index) => {
+                let cell = value.into_cell(context.schema.field(index).data_type());
+                let cell =
+                    cell.map_err(|()| changes(format!("the value of {key:?} is of another type than before")))?;
+                others.extend(cell.map(|cell| (index, cell)));
+            }
+            // Two of the columns may be the text and the id.
+            None if context.columns.len() + 2 >= MAX_COLUMNS => return Err(objects.too_many_keys(WITH_OTHERS)),
+            None => return Err(changes(format!("the key {key:?} was not there before"))),
         }
     }
     Ok(Row { record: objects.record, line: Some(objects.line), id, text, others })
 }
 
-/// A value as the text of any column.
-fn as_text(value: Option<Value>) -> String {
-    value.and_then(cell).map(Cell::into_text).and_then(Result::ok).unwrap_or_default()
-}
-
 /// The text of the record that was read last.
 fn text_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
-    match object.remove(column) {
-        Some(Value::String(text)) if !object.nested.contains_key(column) => Ok(text),
-        Some(value) => {
-            let name = object.name_of(column, &value);
-            Err(objects.bad(format!("the text, {column:?}, is {name}, not text"), 0))
-        }
-        None => Err(objects.bad(format!("the text, {column:?}, is missing"), 0)),
-    }
+    let found = match object.take(column) {
+        Some(Value::Text(text)) => return Ok(text),
+        Some(value) => format!("{}, not text", value.name()),
+        None => "missing".to_owned(),
+    };
+    Err(objects.bad(format!("the text, {column:?}, is {found}"), 0))
 }
 
 /// The id of the record that was read last.
 fn id_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
-    let is_nested = object.nested.contains_key(column);
-    let found = match object.remove(column) {
-        Some(Value::String(id)) if !id.is_empty() && !is_nested => return Ok(id),
-        Some(Value::Number(n)) if n.is_i64() || n.is_u64() => return Ok(n.to_string()),
+    let found = match object.take(column) {
+        Some(Value::Text(id)) if !id.is_empty() => return Ok(id),
+        Some(Value::Number(id)) if is_whole(&id) => return Ok(id),
         None => "missing",
-        Some(Value::String(_)) if !is_nested => "empty",
-        Some(value) => object.name_of(column, &value),
+        Some(Value::Text(_)) => "empty",
+        Some(value) => value.name(),
     };
-    Err(objects.bad(format!("the id, {column:?}, is {found}; an id is text or a whole number of 64 bits"), 0))
+    Err(objects.bad(format!("the id, {column:?}, is {found}; an id is text or a whole number"), 0))
 }
 
 /// A document that came as a line of JSON.
@@ -400,7 +496,7 @@ impl Arrivals {
         let Some(mut object) = self.objects.next()? else { return Ok(None) };
         let column = match &self.id_column {
             Some(column) => Arc::clone(column),
-            None => match ID_COLUMNS.into_iter().find(|column| object.members.contains_key(*column)) {
+            None => match ID_COLUMNS.into_iter().find(|column| object.has(column)) {
                 Some(column) => Arc::clone(self.id_column.insert(Arc::from(column))),
                 None => {
                     return Err(self.objects.bad("it has no id", 0).remedy(
@@ -412,8 +508,7 @@ impl Arrivals {
         };
         let id = id_of(&self.objects, &column, &mut object)?;
         let text = text_of(&self.objects, &self.text_column, &mut object)?;
-        let time = self.time_column.as_ref().and_then(|column| object.remove(column)).filter(|time| !time.is_null());
-        let time = time.map(|time| as_text(Some(time)));
+        let time = self.time_column.as_ref().and_then(|column| object.take(column)?.into_text());
         let line = self.objects.buffer.clone();
         Ok(Some(Arrival {
             id,
@@ -446,7 +541,7 @@ mod tests {
 {"text": "two", "id": 7, "f": 2.5, "n": null}
 
 {"id": "z", "text": "three", "tags": ["p", {"q": 1}], "n": 3}"#;
-        let expected = ["doc_id|text|n|b|f|tags", "x|one|1|true||", "7|two|||2.5|", r#"z|three|3|||["p",{"q":1}]"#];
+        let expected = ["doc_id|text|n|b|f|tags", "x|one|1|true||", "7|two|||2.5|", r#"z|three|3|||["p", {"q": 1}]"#];
         assert_eq!(table(lines), expected);
     }
 
@@ -460,8 +555,40 @@ mod tests {
     }
 
     #[test]
+    fn no_digit_of_a_number_is_lost_whatever_comes_first() {
+        for (number, beside, expected) in [
+            ("18446744073709551616", "1", ["18446744073709551616", "1"]),
+            ("123456789012345678901234567890", "2.50", ["123456789012345678901234567890", "2.50"]),
+            ("-9223372036854775808", "1", ["-9223372036854775808", "1"]),
+            ("9007199254740993", "1e3", ["9007199254740993", "1e3"]),
+            ("-0", "1", ["-0.0", "1.0"]),
+            ("0.1", "100e-2", ["0.1", "1.0"]),
+            ("0.10000000000000001", "1", ["0.1", "1.0"]),
+            ("0.1000000000000000055511151231257827", "1", ["0.1", "1.0"]),
+            ("0.12345678901234567", "1", ["0.12345678901234567", "1"]),
+            ("1.23456789e-320", "1", ["1.23456789e-320", "1"]),
+            ("0.100000000000000000000000000001", "1", ["0.100000000000000000000000000001", "1"]),
+            ("1e-400", "1.0", ["1e-400", "1.0"]),
+            ("100000000000000000000.0", "0e5", ["1e20", "0.0"]),
+        ] {
+            for order in [[0, 1], [1, 0]] {
+                let line = |i: usize| format!("{{\"text\": \"\", \"n\": {}}}\n", [number, beside][order[i]]);
+                let rows = table(&(line(0) + &line(1)));
+                assert_eq!(rows[1..], [1, 2].map(|n| format!("{n}||{}", expected[order[n - 1]])), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn ids_lists_and_objects_are_as_they_are_written() {
+        let line = r#"{"id": 123456789012345678901234567890, "l": [1.50, 18446744073709551616, "\"}]:,"], "o" :{"}" :[1,{}]} , "text":"a"}"#;
+        let expected = r#"123456789012345678901234567890|a|[1.50, 18446744073709551616, "\"}]:,"]|{"}" :[1,{}]}"#;
+        assert_eq!(table(line), ["doc_id|text|l|o", expected]);
+    }
+
+    #[test]
     fn the_last_of_equal_keys_counts() {
-        assert_eq!(table(r#"{"text": "a", "text": "b"}"#), ["doc_id|text", "1|b"]);
+        assert_eq!(table(r#"{"text": "a", "n": {}, "text": "b", "n": 2}"#), ["doc_id|text|n", "1|b|2"]);
     }
 
     #[test]
@@ -486,7 +613,7 @@ mod tests {
             (r#"{"text": "a"}"#, "the id, \"id\", is missing"),
             (r#"{"text": "a", "id": ""}"#, "the id, \"id\", is empty"),
             (r#"{"text": "a", "id": 1.5}"#, "the id, \"id\", is a number"),
-            (r#"{"text": "a", "id": 123456789012345678901234567890}"#, "the id, \"id\", is a number"),
+            (r#"{"text": "a", "id": 1e3}"#, "the id, \"id\", is a number; an id is text or a whole number"),
             ("{\"text\": \"\\ud800\"}", "not one JSON object (unexpected end of hex escape)"),
         ] {
             let folder =
@@ -506,10 +633,10 @@ mod tests {
 {"id": "d"}
 {"id": "e", "text": null}"#;
         let options = Options { text_is_optional: true, ..Options::default() };
-        let expected = ["doc_id|text", "a|7", r#"b|[1.5,"x"]"#, "c|1000.0", "d|", "e|"];
+        let expected = ["doc_id|text", "a|7", r#"b|[1.50, "x"]"#, "c|1e3", "d|", "e|"];
         assert_eq!(of(lines).table(&["a.jsonl"], &options), expected);
         let options = Options { text_column: Some(String::new()), ..options };
-        let expected = ["doc_id|text|original_text", "a||7", r#"b||[1.5,"x"]"#, "c||1000.0", "d||", "e||"];
+        let expected = ["doc_id|text|original_text", "a||7", r#"b||[1.50, "x"]"#, "c||1e3", "d||", "e||"];
         assert_eq!(of(lines).table(&["a.jsonl"], &options), expected);
     }
 
@@ -546,8 +673,14 @@ mod tests {
     #[test]
     fn keys_that_are_data_are_refused() {
         let lines: String = (0..5_000).map(|i| format!("{{\"text\": \"\", \"k{i}\": 1}}\n")).collect();
-        let error = of(&lines).error(&["a.jsonl"], &Options::default());
-        assert!(error.contains("more than 4096 columns"), "{error}");
+        let keys: String = (0..5_000).map(|i| format!("\"k{i}\": 1, ")).collect();
+        let line = format!("{{\"text\": \"\"}}\n{{{keys}\"text\": \"\"}}\n{{\"text\": \"\"}}\n");
+        for (lines, place, rest) in [(lines, "line 4096, byte 101265", 4095), (line, "line 2, byte 13", 2)] {
+            let folder = of(&lines);
+            let error = folder.error(&["a.jsonl"], &Options::default());
+            assert!(error.contains(place) && error.contains("more than 4096 columns"), "{error}");
+            assert_eq!(folder.read(&["a.jsonl"], &skip()).unwrap().len(), rest);
+        }
     }
 
     #[test]

@@ -55,13 +55,13 @@ use arrow::datatypes::SchemaRef;
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
-use self::columns::{FileColumns, Roles, Union, too_many};
+use self::columns::{FileColumns, Roles, Union};
 pub(crate) use self::compression::FREE_GROWTH;
 use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
-pub(crate) use self::paths::Format;
+pub(crate) use self::paths::{Format, PassedOver};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
 
@@ -155,8 +155,8 @@ pub(crate) struct Summary {
     pub(crate) skipped_count: u64,
     /// How many pages of wikis were left out on request.
     pub(crate) left_out: LeftOutCounts,
-    /// The files that were passed over, because their extension says no format that is known.
-    pub(crate) ignored: Vec<PathBuf>,
+    /// What was passed over in folders, and why.
+    pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
 }
 
 /// How many pages of wikis were left out on request, each for the first of its reasons.
@@ -242,7 +242,10 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
             return Err(Error::Input(format!("the quarantine {path} is one of the inputs; name another file")));
         }
     }
-    let problems = Problems::try_new(&options.on_error)?;
+    let mut problems = Problems::try_new(&options.on_error)?;
+    for problem in &selection.problems {
+        problems.take(problem.clone())?;
+    }
     let plan = Plan::make(selection, options)?;
     Ok(Documents {
         options: options.clone(),
@@ -262,7 +265,8 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
 /// The files with the roles of their columns, and the schema of them all.
 struct Plan {
     selection: Arc<Selection>,
-    roles: Vec<Roles>,
+    /// Of each file, or why it is left out.
+    roles: Vec<Result<Roles, Box<Problem>>>,
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
     limit: usize,
@@ -276,19 +280,10 @@ impl Plan {
         let mut union = Union::default();
         let mut roles = Vec::with_capacity(selection.files.len());
         for file in &selection.files {
-            let columns = file_columns(file, limit, &options.on_error)?;
-            let mut of_file = options.clone();
-            if file.format == Format::MediaWiki {
-                // Its pages have a text, wanted or not.
-                if options.text_is_optional {
-                    of_file.text_column = options.text_column.clone().filter(|column| !column.is_empty());
-                }
-                mediawiki::check_text_column(&file.label, of_file.text_column.as_deref())?;
-                of_file.id_column.get_or_insert_with(|| mediawiki::ID_COLUMN.to_owned());
-            }
-            let found = Roles::find(&file.label, &columns, &of_file)?;
-            union.add(&file.label, &columns, &found)?;
-            roles.push(found);
+            roles.push(match Self::roles(file, options, &mut union) {
+                Err(Error::Record(problem)) if options.on_error != OnError::Fail => Err(problem),
+                found => Ok(found?),
+            });
         }
         let (schema, columns) = union.finish();
         let pages = Arc::new(options.pages.clone());
@@ -303,9 +298,27 @@ impl Plan {
         })
     }
 
+    /// The roles of the columns of a file, of which the others go into `union`.
+    fn roles(file: &InputFile, options: &Options, union: &mut Union) -> Result<Roles, Error> {
+        let columns = file_columns(file, options.max_record_bytes, &options.on_error)?;
+        let mut of_file = options.clone();
+        if file.format == Format::MediaWiki {
+            // Its pages have a text, wanted or not.
+            if options.text_is_optional {
+                of_file.text_column = options.text_column.clone().filter(|column| !column.is_empty());
+            }
+            mediawiki::check_text_column(&file.label, of_file.text_column.as_deref())?;
+            of_file.id_column.get_or_insert_with(|| mediawiki::ID_COLUMN.to_owned());
+        }
+        let by_record = file.format == Format::Jsonl && options.on_error != OnError::Fail;
+        let found = Roles::find(&file.label, &columns, &of_file, by_record).map_err(Error::Record)?;
+        union.add(&file.label, &columns, &found).map_err(Error::Record)?;
+        Ok(found)
+    }
+
     /// Whether all ids are paths and numbers of records, and so distinct without a check.
     fn ids_are_distinct(&self) -> bool {
-        self.selection.spooled.is_empty() && self.roles.iter().all(|roles| roles.id.is_none())
+        self.selection.spooled.is_empty() && self.roles.iter().flatten().all(|roles| roles.id.is_none())
     }
 
     fn files(&self) -> &[InputFile] {
@@ -314,9 +327,13 @@ impl Plan {
 
     /// The reader of a file.
     fn read(&self, index: usize) -> Items {
+        let roles = match &self.roles[index] {
+            Ok(roles) => roles.clone(),
+            Err(problem) => return Box::new(std::iter::once(Err(problem.clone()))),
+        };
         let context = Context {
             file: self.files()[index].clone(),
-            roles: self.roles[index].clone(),
+            roles,
             columns: Arc::clone(&self.columns),
             schema: Arc::clone(&self.schema),
             limit: self.limit,
@@ -364,21 +381,12 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
     let tolerate = |problem| if *on_error == OnError::Fail { Err(Error::Record(problem)) } else { Ok(()) };
     let columns = match file.format {
         Format::Text | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
-        Format::Jsonl => jsonl::columns(file, limit, tolerate)?,
-        Format::Csv | Format::Tsv => match csv::columns(file, limit) {
-            Ok(columns) => Some(columns),
-            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
-        },
-        Format::Parquet => match parquet::columns(file) {
-            Ok(columns) => columns,
-            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
-        },
-        Format::MediaWiki => match mediawiki::columns(file, limit) {
-            Ok(columns) => Some(columns),
-            Err(problem) => tolerate(problem).map(|()| Some(FileColumns::default()))?,
-        },
+        Format::Jsonl => return jsonl::columns(file, limit, tolerate),
+        Format::Csv | Format::Tsv => csv::columns(file, limit),
+        Format::Parquet => parquet::columns(file),
+        Format::MediaWiki => mediawiki::columns(file, limit),
     };
-    columns.ok_or_else(|| too_many(&file.label))
+    columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
 }
 
 /// The documents, in batches of at most 8,192 rows or about 4 MiB of text. Ends after the first error.
@@ -426,7 +434,7 @@ impl Documents {
             skipped: self.problems.skipped.clone(),
             skipped_count: self.problems.count,
             left_out: self.left_out,
-            ignored: self.plan.selection.ignored.clone(),
+            passed_over: self.plan.selection.passed_over.clone(),
         }
     }
 

@@ -23,7 +23,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::Length;
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
-use super::columns::{FileColumns, Kind};
+use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
 use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
@@ -63,15 +63,21 @@ fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Pr
 }
 
 /// The columns of the file.
-pub(crate) fn columns(file: &InputFile) -> Result<Option<FileColumns>, Box<Problem>> {
+pub(crate) fn columns(file: &InputFile) -> Result<FileColumns, Box<Problem>> {
     let (_, metadata) = open(file)?;
     let mut columns = FileColumns::default();
     for field in metadata.schema().fields() {
-        if columns.add(field.name(), Kind::of_type(field.data_type())).is_none() {
-            return Ok(None);
+        if columns.has(field.name()) {
+            let reason = format!("two columns are called {:?}", field.name());
+            return Err(
+                Problem::new(&file.label, reason).remedy("rename one, or leave such files out with --on-error skip")
+            );
         }
+        columns
+            .add(field.name(), Kind::of_type(field.data_type()))
+            .ok_or_else(|| too_many(&file.label, "there are"))?;
     }
-    Ok(Some(columns))
+    Ok(columns)
 }
 
 /// The file's schema with text and bytes as views, in lists and structs, too. Views point into the pages that were read, so

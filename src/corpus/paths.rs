@@ -9,9 +9,9 @@ use globset::{GlobBuilder, GlobMatcher};
 use tempfile::TempPath;
 use walkdir::WalkDir;
 
-use super::Options;
 use super::compression::{Compression, Stream};
-use super::problem::Error;
+use super::problem::{Error, Problem};
+use super::{OnError, Options};
 use crate::export::outbox::temporary_file;
 use crate::store::{Location, MAGIC, Object, Source};
 
@@ -113,10 +113,45 @@ pub(super) const STDIN: &str = "standard input";
 pub(crate) struct Selection {
     /// The files, sorted by name.
     pub(crate) files: Vec<InputFile>,
-    /// The files that were passed over, because their extension says no format that is known.
-    pub(crate) ignored: Vec<PathBuf>,
+    /// What was passed over in folders, and why.
+    pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
+    /// What could not be looked into, where bad records are left out.
+    pub(crate) problems: Vec<Box<Problem>>,
     /// Copies of what can be read only once; deleted when dropped.
     pub(crate) spooled: Vec<TempPath>,
+}
+
+/// Why something in a folder is passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum PassedOver {
+    /// Its extension says no format that is known.
+    UnknownKind,
+    /// It is a pipe, a socket or a device.
+    NoFile,
+    /// It is a link to a folder above it.
+    Loop,
+    /// It is a link to nothing, or was removed meanwhile.
+    Nothing,
+}
+
+impl PassedOver {
+    /// What to call so many of them.
+    fn name(self) -> &'static str {
+        match self {
+            Self::UnknownKind => "files of unknown kind",
+            Self::NoFile => "pipes, sockets and devices",
+            Self::Loop => "links to a folder above them",
+            Self::Nothing => "links to nothing",
+        }
+    }
+
+    /// How many there are for each reason, with an example.
+    pub(crate) fn summarize(all: &[(Self, PathBuf)]) -> impl Iterator<Item = String> {
+        all.chunk_by(|(a, _), (b, _)| a == b).filter_map(|alike| {
+            let (why, example) = alike.first()?;
+            Some(format!("{} {}, such as {}", alike.len(), why.name(), example.display()))
+        })
+    }
 }
 
 /// A file that was found, and the folder its input began at.
@@ -158,7 +193,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             path => path,
         };
         match std::fs::metadata(&path) {
-            Ok(m) if m.is_dir() => walk(input, &path, None, &mut found)?,
+            Ok(m) if m.is_dir() => walk(input, &path, None, options, &mut found, &mut selection)?,
             Ok(m) if m.is_file() => {
                 let root = path.parent().map(Path::to_owned).unwrap_or_default();
                 found.push(Found { path, root, named: true, object: None });
@@ -168,7 +203,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
                 let mut pipe = File::open(&path).map_err(|e| cannot_read(input, &e))?;
                 selection.files.push(spool(input, &mut pipe, options, &mut selection.spooled)?);
             }
-            Err(_) if input.contains(MAGIC) => glob(input, &mut found)?,
+            Err(_) if input.contains(MAGIC) => glob(input, options, &mut found, &mut selection)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::Input(format!("{input} does not exist; check the path")));
             }
@@ -179,7 +214,9 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
     let mut files = BTreeMap::new();
     for Found { path, named, object, .. } in found {
         let Some(label) = path.to_str() else {
-            return Err(Error::Input(format!("the file name {path:?} is not valid UTF-8; rename the file")));
+            let problem = Problem::new(&path.to_string_lossy(), "its name is not valid UTF-8");
+            selection.leave_out(problem.remedy("rename it, or leave it out with --on-error skip"), options)?;
+            continue;
         };
         let (by_name, compression) = from_extension(label);
         match format.or(by_name) {
@@ -196,25 +233,32 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
                      --input-format"
                 )));
             }
-            None => selection.ignored.push(path),
+            None => selection.passed_over.push((PassedOver::UnknownKind, path)),
         }
     }
-    if files.is_empty() && selection.files.is_empty() {
-        return Err(nothing_known(inputs, &selection.ignored));
-    }
     selection.files.extend(files.into_values());
-    selection.ignored.sort();
-    selection.ignored.dedup();
+    selection.passed_over.sort();
+    selection.passed_over.dedup();
+    if selection.files.is_empty() && selection.problems.is_empty() {
+        let passed_over: Vec<_> = PassedOver::summarize(&selection.passed_over).collect();
+        return Err(Error::Input(format!(
+            "{}: no file of a format that is known, but {}; known are {EXTENSIONS}; say the format with --input-format",
+            inputs.join(" "),
+            passed_over.join("; "),
+        )));
+    }
     Ok(selection)
 }
 
-fn nothing_known(inputs: &[String], ignored: &[PathBuf]) -> Error {
-    let example = ignored.first().map(|p| format!(", such as {}", p.display())).unwrap_or_default();
-    Error::Input(format!(
-        "{}: {} files{example}, none of a format that is known; known are {EXTENSIONS}; say the format with --input-format",
-        inputs.join(" "),
-        ignored.len(),
-    ))
+impl Selection {
+    /// An error where bad records are none to be left out.
+    fn leave_out(&mut self, problem: Box<Problem>, options: &Options) -> Result<(), Error> {
+        if options.on_error == OnError::Fail {
+            return Err(Error::Record(problem));
+        }
+        self.problems.push(problem);
+        Ok(())
+    }
 }
 
 fn cannot_read(input: &str, error: &dyn std::fmt::Display) -> Error {
@@ -266,8 +310,17 @@ fn id_path(path: &Path) -> String {
 }
 
 /// Adds the files below `folder`; with a pattern, those of them whose path below it matches.
-fn walk(input: &str, folder: &Path, pattern: Option<&GlobMatcher>, found: &mut Vec<Found>) -> Result<(), Error> {
-    let before = found.len();
+fn walk(
+    input: &str,
+    folder: &Path,
+    pattern: Option<&GlobMatcher>,
+    options: &Options,
+    found: &mut Vec<Found>,
+    selection: &mut Selection,
+) -> Result<(), Error> {
+    let seen =
+        |found: &[Found], selection: &Selection| found.len() + selection.passed_over.len() + selection.problems.len();
+    let before = seen(found, selection);
     // The empty path stands for the current folder, which cannot be opened by that name.
     let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
@@ -279,23 +332,48 @@ fn walk(input: &str, folder: &Path, pattern: Option<&GlobMatcher>, found: &mut V
         .into_iter()
         .filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
     for entry in entries {
-        let entry = match entry {
-            Ok(entry) => entry,
-            // A link to a folder above itself, or to nothing: neither holds a file that is not found otherwise.
-            Err(e) if e.loop_ancestor().is_some() => continue,
-            Err(e) if e.io_error().is_some_and(|e| e.kind() == io::ErrorKind::NotFound) && e.depth() > 0 => continue,
-            Err(e) => return Err(cannot_read(input, &e)),
+        let below = |path: &Path| path.strip_prefix(start).unwrap_or(path).to_owned();
+        let (path, why) = match &entry {
+            Ok(entry) if entry.file_type().is_dir() => continue,
+            Ok(entry) => (below(entry.path()), (!entry.file_type().is_file()).then_some(PassedOver::NoFile)),
+            Err(error) => match (error.path(), nowhere(error)) {
+                (Some(path), Some(why)) if error.depth() > 0 => (below(path), Some(why)),
+                (Some(path), None) if error.depth() > 0 => {
+                    let reason = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
+                    let problem = Problem::new(&path.display().to_string(), format!("cannot read it: {reason}"));
+                    let remedy = "make it readable, or leave out what cannot be read with --on-error skip";
+                    selection.leave_out(problem.remedy(remedy), options)?;
+                    continue;
+                }
+                _ => return Err(cannot_read(input, error)),
+            },
         };
-        let path = entry.path().strip_prefix(start).unwrap_or_else(|_| entry.path());
-        if entry.file_type().is_file() && pattern.is_none_or(|p| p.is_match(path)) {
-            found.push(Found { path: folder.join(path), root: folder.to_owned(), named: false, object: None });
+        if pattern.is_some_and(|pattern| !pattern.is_match(&path)) {
+            continue;
+        }
+        let path = folder.join(path);
+        match why {
+            None => found.push(Found { path, root: folder.to_owned(), named: false, object: None }),
+            Some(why) => selection.passed_over.push((why, path)),
         }
     }
-    if found.len() == before {
+    if seen(found, selection) == before {
         let what = if pattern.is_some() { "matches no file; check the pattern" } else { "holds no file" };
         return Err(Error::Input(format!("{input} {what} (hidden files are not read)")));
     }
     Ok(())
+}
+
+/// Where a link leads that no file can be found by, if this is one.
+fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
+    if error.loop_ancestor().is_some() {
+        return Some(PassedOver::Loop);
+    }
+    let kind = error.io_error()?.kind();
+    let is_link = || error.path().and_then(|path| path.symlink_metadata().ok()).is_some_and(|path| path.is_symlink());
+    // A link to itself has an error of a kind without a name.
+    let leads_nowhere = kind == io::ErrorKind::NotFound || kind != io::ErrorKind::PermissionDenied && is_link();
+    leads_nowhere.then_some(PassedOver::Nothing)
 }
 
 /// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
@@ -340,7 +418,7 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
 }
 
 /// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
-fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
+fn glob(input: &str, options: &Options, found: &mut Vec<Found>, selection: &mut Selection) -> Result<(), Error> {
     let magic = input.find(MAGIC).unwrap_or(input.len());
     let split = input[..magic].rfind('/').map_or(0, |i| i + 1);
     let (folder, pattern) = input.split_at(split);
@@ -349,7 +427,7 @@ fn glob(input: &str, found: &mut Vec<Found>) -> Result<(), Error> {
     if !folder.as_os_str().is_empty() && !folder.is_dir() {
         return Err(Error::Input(format!("{input} matches no file: the folder {} does not exist", folder.display())));
     }
-    walk(input, &folder, Some(&matcher), found)
+    walk(input, &folder, Some(&matcher), options, found, selection)
 }
 
 pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
@@ -489,18 +567,18 @@ mod tests {
             assert_eq!(names(&folder, &[input]).unwrap_err(), error);
         }
         assert!(
-            names(&folder, &["a/b/c/*.dat"]).unwrap_err().contains("1 files, such as a/b/c/w.dat, none of a format")
+            names(&folder, &["a/b/c/*.dat"]).unwrap_err().contains("but 1 files of unknown kind, such as a/b/c/w.dat")
         );
         assert!(names(&folder, &["a/b/c/w.dat"]).unwrap_err().contains("its extension says no format"));
         assert!(expand(&[], &Options::default(), &mut io::empty()).is_err());
     }
 
     #[test]
-    fn other_files_are_listed_as_ignored() {
+    fn other_files_are_listed_as_passed_over() {
         let folder = folder();
         let selection =
             expand(&[folder.path("a").to_str().unwrap().to_owned()], &Options::default(), &mut io::empty()).unwrap();
-        assert_eq!(selection.ignored, [folder.path("a/b/c/w.dat")]);
+        assert_eq!(selection.passed_over, [(PassedOver::UnknownKind, folder.path("a/b/c/w.dat"))]);
     }
 
     #[test]

@@ -150,18 +150,28 @@ impl Problem {
     }
 }
 
-impl Display for Problem {
+/// A place in a file, as far as it is known; the record only where there are no lines.
+struct Within {
+    line: Option<u64>,
+    byte: Option<u64>,
+    record: Option<u64>,
+}
+
+impl Display for Within {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         } else if let Some(record) = self.record {
             write!(f, ", record {record}")?;
         }
-        if let Some(byte) = self.byte {
-            write!(f, ", byte {byte}")?;
-        }
-        write!(f, ": {}", self.reason)?;
+        self.byte.map_or(Ok(()), |byte| write!(f, ", byte {byte}"))
+    }
+}
+
+impl Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, byte, record, reason, .. } = self;
+        write!(f, "{file}{}: {reason}", Within { line: *line, byte: *byte, record: *record })?;
         if let Some(excerpt) = &self.excerpt {
             write!(f, ": \"{excerpt}\"")?;
         }
@@ -265,6 +275,13 @@ pub(crate) struct Skipped {
     pub(crate) record: Option<u64>,
     /// What is wrong and why.
     pub(crate) reason: String,
+}
+
+impl Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, byte, record, reason } = self;
+        write!(f, "{file}{}: {reason}", Within { line: *line, byte: *byte, record: *record })
+    }
 }
 
 /// Where bad records go.

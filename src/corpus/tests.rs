@@ -48,8 +48,8 @@ fn columns_are_chosen_by_name() {
     let misspelt = with(|o| o.text_column = Some("boddy".to_owned()));
     assert_eq!(
         folder.error(&["a.jsonl"], &misspelt),
-        "a.jsonl has no column \"boddy\"; its columns are key, body, text, id. Did you mean \"body\"? Name the column \
-         with --text-column"
+        "a.jsonl: it has no column \"boddy\"; its columns are key, body, text, id; did you mean \"body\"? Name the column \
+         with --text-column, or leave such files out with --on-error skip"
     );
 }
 

@@ -661,7 +661,7 @@ mod tests {
         assert_eq!(ids("title", "page_id"), documents(&[("A", "x"), ("Bb", "y")]));
         assert_eq!(ids("", "title"), documents(&[("1", "x"), ("2", "y")]));
         let error = folder.error(&["a.xml"], &named("pageid"));
-        assert!(error.contains("Did you mean \"page_id\"?"), "{error}");
+        assert!(error.contains("did you mean \"page_id\"?"), "{error}");
         let error = folder.error(&["a.xml"], &named("redirect"));
         assert!(error.contains("line 3, byte ") && error.contains("the id, \"redirect\", is missing"), "{error}");
         let error = folder.error(&["a.xml"], &Options { text_column: Some("title".to_owned()), ..Options::default() });
