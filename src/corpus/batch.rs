@@ -19,8 +19,8 @@ pub(crate) const BATCH_BYTES: usize = 4 << 20;
 /// What a value takes in a column, NULL or not, beside its text.
 const VALUE_BYTES: usize = 8;
 
-/// What a section takes, beside its title.
-const SECTION_BYTES: usize = 40;
+/// What a section takes, with a heading of some words.
+const SECTION_BYTES: usize = 64;
 
 /// A value of a user column.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,8 +82,8 @@ impl Builder {
         }
     }
 
-    /// Appends the value; one that does not fit the column's type is an error.
-    fn append(&mut self, cell: Cell) -> Result<(), ArrowError> {
+    /// Appends the value of a document with this text; one that does not fit the column's type is an error.
+    fn append(&mut self, cell: Cell, text: &str) -> Result<(), ArrowError> {
         match (self, cell) {
             (Self::Bool(b), Cell::Bool(v)) => b.append_value(v),
             (Self::Int(b), Cell::Int(v)) => b.append_value(v),
@@ -91,7 +91,7 @@ impl Builder {
             (Self::Text(b), Cell::Text(v)) => b.append_value(v),
             // The numbers of the pages of a dump, beside another file.
             (Self::Text(b), Cell::Int(v)) => b.append_value(v.to_string()),
-            (Self::Sections(b), Cell::Sections(v)) => b.append(&v)?,
+            (Self::Sections(b), Cell::Sections(v)) => b.append(&v, text)?,
             (_, cell) => return Err(does_not_fit(cell)),
         }
         Ok(())
@@ -139,18 +139,18 @@ impl BatchBuilder {
     pub(crate) fn push(&mut self, row: Row) -> Result<(), ArrowError> {
         self.bytes += row.id.len() + row.text.len() + self.others.len() * VALUE_BYTES;
         self.ids.append_value(row.id);
-        self.texts.append_value(row.text);
         for (index, cell) in row.others {
             self.bytes += match &cell {
                 Cell::Text(text) => text.len(),
-                Cell::Sections(sections) => sections.iter().map(|section| SECTION_BYTES + section.title.len()).sum(),
+                Cell::Sections(sections) => sections.len() * SECTION_BYTES,
                 _ => 0,
             };
             let (builder, filled) = &mut self.others[index - 2];
             builder.append_nulls(self.rows - *filled);
-            builder.append(cell)?;
+            builder.append(cell, &row.text)?;
             *filled = self.rows + 1;
         }
+        self.texts.append_value(row.text);
         self.rows += 1;
         Ok(())
     }

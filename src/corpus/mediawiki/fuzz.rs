@@ -32,7 +32,8 @@ pub(super) fn check(markup: &str, Converted { text, sections, .. }: &Converted) 
     assert_eq!(text.trim_matches([' ', '\n']), text.as_str());
     assert!(text.len() <= 2 * markup.len() + 64, "longer than its source");
     let mut at = (0, 0);
-    for Section { title, level, kind, chars, bytes } in sections {
+    for section in sections {
+        let (Section { level, kind, chars, bytes, .. }, title) = (section, section.title(text));
         assert_eq!((chars[0], bytes[0]), at, "sections do not cover the text: {sections:?}");
         assert!(bytes[0] < bytes[1], "an empty section: {sections:?}");
         let [start, end] = bytes.map(|at| usize::try_from(at).unwrap());
@@ -40,7 +41,7 @@ pub(super) fn check(markup: &str, Converted { text, sections, .. }: &Converted) 
         let characters = usize::try_from(chars[1] - chars[0]).unwrap();
         let in_chars: String = text.chars().skip(usize::try_from(chars[0]).unwrap()).take(characters).collect();
         assert_eq!(in_bytes, in_chars);
-        assert!(in_bytes.starts_with(title.as_str()));
+        assert!(in_bytes.starts_with(title) && usize::try_from(section.heading).unwrap() == title.len());
         assert_eq!(*level == 0, title.is_empty());
         assert_eq!(*kind == Kind::Lead, *level == 0 && *kind != Kind::References);
         at = (chars[1], bytes[1]);

@@ -59,8 +59,8 @@ impl Gap {
 }
 
 /// A section that begins at a byte. What else there is to know of its place comes at the end.
-fn begun(title: String, level: i32, kind: Kind, start: usize) -> Section {
-    Section { title, level, kind, chars: [0, 0], bytes: [place(start), 0] }
+fn begun(heading: usize, level: i32, kind: Kind, start: usize) -> Section {
+    Section { heading: place(heading), level, kind, chars: [0, 0], bytes: [place(start), 0] }
 }
 
 struct Layout<'a> {
@@ -125,15 +125,15 @@ impl Layout<'_> {
             // There was nothing before.
             self.sections.clear();
         }
-        let title = self.text[start..].to_owned();
+        let title = &self.text[start..];
         let level = i32::try_from(level).unwrap_or(6);
         while self.parents.last().is_some_and(|(outer, _)| *outer >= level) {
             self.parents.pop();
         }
         let outer = self.parents.last().map_or(Kind::Prose, |(_, kind)| *kind);
-        let kind = kind_of_section(&title).unwrap_or(outer);
+        let kind = kind_of_section(title).unwrap_or(outer);
         self.parents.push((level, kind));
-        self.sections.push(begun(title, level, kind, start));
+        self.sections.push(begun(title.len(), level, kind, start));
         self.heading_end = self.text.len();
     }
 
@@ -154,7 +154,7 @@ impl Layout<'_> {
         self.gap = writer.gap;
         self.in_paragraph = continues;
         if self.sections.is_empty() {
-            self.sections.push(begun(String::new(), 0, Kind::Lead, 0));
+            self.sections.push(begun(0, 0, Kind::Lead, 0));
         }
         Some(start)
     }
@@ -201,7 +201,7 @@ impl Layout<'_> {
                         *kind = Kind::References;
                     }
                 }
-                _ => self.sections.push(begun(String::new(), 0, Kind::References, start)),
+                _ => self.sections.push(begun(0, 0, Kind::References, start)),
             }
         }
     }

@@ -33,7 +33,8 @@ impl Kind {
 /// A part of a text, from its heading up to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
-    pub(crate) title: String,
+    /// How many bytes of its heading it begins with.
+    pub(crate) heading: i32,
     /// How deep the heading stands, from 1; 0 where there is none.
     pub(crate) level: i32,
     pub(crate) kind: Kind,
@@ -43,13 +44,21 @@ pub(crate) struct Section {
     pub(crate) bytes: [i32; 2],
 }
 
+impl Section {
+    /// Its heading in the text of the page; '' where there is none.
+    pub(crate) fn title<'a>(&self, text: &'a str) -> &'a str {
+        let [start, length] = [self.bytes[0], self.heading].map(|n| usize::try_from(n).unwrap_or_default());
+        text.get(start..start + length).unwrap_or_default()
+    }
+}
+
 /// A text that is one section.
 pub(super) fn whole(text: &str, kind: Kind) -> Vec<Section> {
     if text.is_empty() {
         return Vec::new();
     }
     let [chars, bytes] = [text.chars().count(), text.len()].map(|end| [0, place(end)]);
-    vec![Section { title: String::new(), level: 0, kind, chars, bytes }]
+    vec![Section { heading: 0, level: 0, kind, chars, bytes }]
 }
 
 /// An offset as the column has it; no text reaches 2 GiB.
@@ -107,9 +116,11 @@ impl SectionsBuilder {
         self.valid.extend(std::iter::repeat_n(false, rows));
     }
 
-    pub(crate) fn append(&mut self, sections: &[Section]) -> Result<(), ArrowError> {
-        for Section { title, level, kind, chars, bytes } in sections {
-            self.titles.append_value(title);
+    /// Adds the sections of a text.
+    pub(crate) fn append(&mut self, sections: &[Section], text: &str) -> Result<(), ArrowError> {
+        for section in sections {
+            let Section { level, kind, chars, bytes, .. } = section;
+            self.titles.append_value(section.title(text));
             self.kinds.append_value(kind.name());
             let numbers = [*level, chars[0], chars[1], bytes[0], bytes[1]];
             self.numbers.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
@@ -149,19 +160,18 @@ mod tests {
     #[test]
     fn the_column_has_lists_empty_lists_and_nulls() {
         let mut builder = SectionsBuilder::default();
-        let section =
-            |title: &str, kind| Section { title: title.to_owned(), level: 2, kind, chars: [0, 1], bytes: [0, 3] };
+        let section = |at, kind| Section { heading: 1, level: 2, kind, chars: [at, at + 1], bytes: [at, at + 3] };
         for round in 0..2 {
             builder.append_nulls(2);
-            builder.append(&[section("a", Kind::Prose), section("b", Kind::Links)]).unwrap();
-            builder.append(&[]).unwrap();
+            builder.append(&[section(0, Kind::Prose), section(3, Kind::Links)], "a..b..").unwrap();
+            builder.append(&[], "").unwrap();
             let column = builder.finish().unwrap();
             assert_eq!(column.data_type(), &data_type());
             assert_eq!((column.len(), column.null_count()), (4, 2), "round {round}");
             assert_eq!(column.as_list::<i32>().value_length(2), 2);
             let shown = pretty_format_columns("s", &[column]).unwrap().to_string();
             let first = "{title: a, level: 2, kind: prose, char_start: 0, char_end: 1, byte_start: 0, byte_end: 3}";
-            assert!(shown.contains(first) && shown.contains("kind: links"), "{shown}");
+            assert!(shown.contains(first) && shown.contains("{title: b, level: 2, kind: links"), "{shown}");
         }
         assert_eq!(builder.finish().unwrap().len(), 0);
     }

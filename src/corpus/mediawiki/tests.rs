@@ -29,8 +29,9 @@ fn all(cases: &[(&str, &str)]) {
 /// The sections as `level kind title: what of the text`.
 fn sections(markup: &str) -> Vec<String> {
     let Converted { text, sections, .. } = convert(markup);
-    let shown = |Section { title, level, kind, bytes: [start, end], .. }: Section| {
-        let [start, end] = [start, end].map(|at| usize::try_from(at).unwrap());
+    let shown = |section: Section| {
+        let (Section { level, kind, bytes: [start, end], .. }, title) = (&section, section.title(&text));
+        let [start, end] = [start, end].map(|at| usize::try_from(*at).unwrap());
         format!("{level} {kind:?} {title}: {}", text[start..end].trim_end().replace('\n', "/"))
     };
     sections.into_iter().map(shown).collect()
