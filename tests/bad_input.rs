@@ -148,6 +148,12 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("column.jsonl", b"{\"Text\": \"\"}\n".to_vec(), Nothing("it has no column \"text\"; its columns are Text")),
         ("no-id.jsonl", jsonl("{\"text\": \"Two.\"}"), Left("line 2, byte 30: the id, \"id\", is missing", 2)),
         ("null-id.jsonl", jsonl("{\"id\": null, \"text\": \"Two.\"}"), Left("the id, \"id\", is NULL", 2)),
+        (
+            "long-id.jsonl",
+            jsonl(format!("{{\"id\": \"{}\", \"text\": \"\"}}", "b".repeat(20_000))),
+            Left("line 2, byte 30: the id, \"id\", is longer than 16384 bytes", 2),
+        ),
+        ("long-id.csv", csv("b".repeat(20_000) + ","), Left("line 3, byte 17: the id, \"id\", is longer than", 2)),
         ("digits.jsonl", jsonl(format!("{{\"id\": {}, \"text\": \"\"}}", "9".repeat(300))), Fine(3)),
         ("mark.jsonl", [b"\xEF\xBB\xBF".as_slice(), &jsonl("")].concat(), Fine(2)),
         ("wide.jsonl", utf16("{\"text\": \"\"}\n"), Nothing("byte 0: it begins with the byte order mark of UTF-16")),
@@ -225,6 +231,11 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
             "list.parquet",
             parquet("SELECT id, text, CASE id WHEN 'a' THEN [repeat('x', 99999)] END AS list FROM 'in.csv'"),
             Left("the record is longer than 65536 bytes", 1),
+        ),
+        (
+            "long-id.parquet",
+            parquet("SELECT repeat(id, CASE id WHEN 'a' THEN 1 ELSE 20000 END) AS id, text FROM 'in.csv'"),
+            Left("the id, \"id\", is longer than 16384 bytes", 1),
         ),
         ("page.parquet", flipped(8), Nothing("it is damaged from byte 0 to ")),
     ]
@@ -576,7 +587,8 @@ fn a_document_of_millions_of_sentences_is_read_in_bounded_memory() {
         assert!(peak < bound(size(40, 80), text.len()), "{name}: {peak} MiB");
     }
     let lines = "SELECT count(*) AS n FROM (SELECT unnest(lines(replace(text, ' b', chr(10)))) FROM 'in.jsonl')";
-    let (ended, peak) = watch(place.command(["sql", lines, "--format", "ndjson"]), LONGEST);
+    let (ended, peak) =
+        watch(place.command(["sql", lines, "--format", "ndjson", "--max-record-bytes", "128MiB"]), LONGEST);
     assert_eq!(json_lines(ended.text()), [json!({"n": sentences + 1})], "{}", ended.err);
     assert!(peak < bound(size(40, 80), text.len()), "{peak} MiB");
 }
@@ -601,7 +613,7 @@ fn tree(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn ids_and_columns_never_become_paths() {
     let outside = Place::new();
-    let long = "very ".repeat(20_000);
+    let long = "very ".repeat(3_000);
     let ids = [
         "../../../../../../../../../../tmp/ibid-escaped",
         "/tmp/ibid-escaped",

@@ -12,6 +12,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use super::batch::{Cell, Row};
 use super::columns::{FileColumns, Kind, MAX_COLUMNS};
 use super::compression::Stream;
+use super::ids::LONGEST_ID;
 use super::paths::{Format, InputFile};
 use super::problem::Problem;
 use super::{Context, Item};
@@ -282,6 +283,9 @@ fn row(context: &Context, records: &Records, uses: &[Use]) -> Result<Row, Box<Pr
     match &context.roles.id {
         None => row.id = context.record_id(record),
         Some(column) if row.id.is_empty() => return Err(records.bad(format!("the id, {column:?}, is empty"))),
+        Some(column) if row.id.len() > LONGEST_ID => {
+            return Err(records.locate(Problem::long_id(&records.file, column).showing(&records.raw, 0), 0));
+        }
         Some(_) => {}
     }
     Ok(row)

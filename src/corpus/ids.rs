@@ -4,6 +4,9 @@ use std::collections::HashSet;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The longest id, in bytes. It stands in the row of each sentence of its document, of which there may be millions.
+pub(crate) const LONGEST_ID: usize = 16 << 10;
+
 /// The ids so far, as hashes: at most 18 bytes an id, whatever its length.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {

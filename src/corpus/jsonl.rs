@@ -18,6 +18,7 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use super::batch::{Cell, Row};
 use super::columns::{FileColumns, ID_COLUMNS, Kind, MAX_COLUMNS, TEXT_COLUMN, too_many};
 use super::compression::{Line, Stream};
+use super::ids::LONGEST_ID;
 use super::paths::{Format, InputFile, STDIN};
 use super::problem::Problem;
 use super::{Context, Item, Options};
@@ -428,6 +429,9 @@ fn text_of(objects: &Objects, column: &str, object: &mut Object) -> Result<Strin
 /// The id of the record that was read last.
 fn id_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
     let found = match object.take(column) {
+        Some(Value::Text(id) | Value::Number(id)) if id.len() > LONGEST_ID => {
+            return Err(objects.locate(Problem::long_id(&objects.file, column).showing(&objects.buffer, 0), 0));
+        }
         Some(Value::Text(id)) if !id.is_empty() => return Ok(id),
         Some(Value::Number(id)) if is_whole(&id) => return Ok(id),
         None => "missing",

@@ -25,6 +25,7 @@ use parquet::file::reader::Length;
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
+use super::ids::LONGEST_ID;
 use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
@@ -351,10 +352,14 @@ impl Source {
             return Some(Problem::new(&file.label, format!("the text, {name:?}, is NULL or not UTF-8")));
         }
         let ids = self.ids.as_ref()?;
-        ids.get(row).is_none_or(str::is_empty).then(|| {
-            let name = roles.id.as_deref().unwrap_or_default();
-            Problem::new(&file.label, format!("the id, {name:?}, is NULL, empty or not UTF-8"))
-        })
+        let name = roles.id.as_deref().unwrap_or_default();
+        match ids.get(row) {
+            None | Some("") => {
+                Some(Problem::new(&file.label, format!("the id, {name:?}, is NULL, empty or not UTF-8")))
+            }
+            Some(id) if id.len() > LONGEST_ID => Some(Problem::long_id(&file.label, name)),
+            Some(_) => None,
+        }
     }
 
     /// The documents of these rows.

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
+use super::ids::LONGEST_ID;
+
 /// How many characters of a bad record an error shows.
 const EXCERPT: usize = 80;
 
@@ -139,6 +141,12 @@ impl Problem {
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
         Self::new(file, format!("{what} is longer than {limit} bytes"))
             .remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
+    }
+
+    /// An id that is too long to stand in each row about its document.
+    pub(crate) fn long_id(file: &str, column: &str) -> Box<Self> {
+        Self::new(file, format!("the id, {column:?}, is longer than {LONGEST_ID} bytes"))
+            .remedy("shorten it, name another column with --id-column, or leave bad records out with --on-error skip")
     }
 
     /// Bytes that are not UTF-8, from byte `at` of `data`.

@@ -27,6 +27,7 @@ use self::sections::{Kind as SectionKind, Section};
 use self::structure::{Mark, Scanner};
 use super::batch::{Cell, Row};
 use super::columns::{FileColumns, Kind};
+use super::ids::LONGEST_ID;
 use super::paths::InputFile;
 use super::problem::{Error, Problem};
 use super::{Context, Item};
@@ -168,6 +169,9 @@ fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Resu
             return Err(problem(Problem::new(file, reason)));
         }
     };
+    if id.len() > LONGEST_ID {
+        return Err(problem(Problem::long_id(file, context.roles.id.as_deref().unwrap_or_default())));
+    }
     Ok(Some(Item::Row(Row { record: page.record, line: Some(page.line), id, text, others })))
 }
 
