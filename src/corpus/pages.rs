@@ -272,6 +272,61 @@ struct Header {
     is_dictionary: bool,
 }
 
+/// How deep the columns of a file may be nested: what reads their schema follows it by recursion.
+pub(crate) const LEVELS: usize = 128;
+
+/// Whether the schema in the footer of a file is nested too deep. What else is wrong with it its reader says.
+pub(crate) fn is_too_deep(footer: &[u8]) -> bool {
+    depth(footer).is_ok_and(|depth| depth > LEVELS)
+}
+
+/// How deep a schema is nested, or how deep it is found to be where it is too deep.
+fn depth(footer: &[u8]) -> io::Result<usize> {
+    let mut compact = Compact { inner: footer, read: Vec::new() };
+    let mut field = 0;
+    loop {
+        let byte = compact.byte()?;
+        field = match byte >> 4 {
+            0 => compact.size()?,
+            more => field + u64::from(more),
+        };
+        match (field, byte & 15) {
+            (_, 0) => return Err(damaged()),
+            (2, 9) => break,
+            (_, kind) => compact.skip(kind, DEPTH)?,
+        }
+    }
+    let byte = compact.byte()?;
+    let count = if byte >> 4 == 15 { compact.number()? } else { u64::from(byte >> 4) };
+    let mut deepest = 0;
+    // Of each group around, how many parts are still to come.
+    let mut groups: Vec<u64> = Vec::new();
+    for _ in 0..count {
+        let mut parts = 0;
+        compact.fields(|compact, field, kind| {
+            match (field, kind) {
+                (5, 5) => parts = compact.size()?,
+                _ => compact.skip(kind, DEPTH)?,
+            }
+            Ok(())
+        })?;
+        while groups.last() == Some(&0) {
+            groups.pop();
+        }
+        if let Some(left) = groups.last_mut() {
+            *left -= 1;
+        }
+        if parts > 0 {
+            groups.push(parts);
+        }
+        deepest = deepest.max(groups.len());
+        if deepest > LEVELS {
+            break;
+        }
+    }
+    Ok(deepest)
+}
+
 /// Reads Thrift's compact protocol, and keeps what it has read.
 struct Compact<R> {
     inner: R,
@@ -431,6 +486,25 @@ mod tests {
             ..Header::default()
         };
         assert_eq!(header(&page).unwrap(), expected);
+    }
+
+    /// A footer with a column within so many groups.
+    fn footer(depth: u8) -> Vec<u8> {
+        let root = [0x48, 1, b'r', 0x15, 2, 0];
+        let column = [0x15, 6, 0x38, 1, b'x', 0];
+        let groups = [0x35, 2, 0x18, 1, b'g', 0x15, 2, 0].repeat(usize::from(depth));
+        // The number of elements is written in seven bits, and in eight with a byte behind.
+        let count = if depth > 125 { vec![depth + 2, 1] } else { vec![depth + 2] };
+        [&[0x15, 4, 0x19, 0xFC], &*count, &root, &groups, &column].concat()
+    }
+
+    #[test]
+    fn schemas_that_are_nested_too_deep_are_found() {
+        assert_eq!(depth(&footer(100)).unwrap(), 101);
+        assert!(is_too_deep(&footer(200)) && !is_too_deep(&footer(100)));
+        for bytes in [&b""[..], &[0x15, 4, 0], &footer(200)[..50]] {
+            assert!(depth(bytes).is_err() && !is_too_deep(bytes));
+        }
     }
 
     #[test]

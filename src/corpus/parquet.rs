@@ -16,17 +16,19 @@ use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
+use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
 use parquet::errors::ParquetError;
-use parquet::file::reader::Length;
+use parquet::file::metadata::ParquetMetaDataReader;
+use parquet::file::reader::{ChunkReader, Length};
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS};
 use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
 use super::ids::LONGEST_ID;
-use super::pages::{Checks, Pages, Refused, is_prefixed};
+use super::pages::{Checks, LEVELS, Pages, Refused, is_prefixed, is_too_deep};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
@@ -59,8 +61,27 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
 
 fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Problem>> {
     let opened = file.source().map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
-    let metadata = guarded(&file.label, || ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new()))?;
+    let metadata = guarded(&file.label, || {
+        let Some(footer) = footer(&opened)? else {
+            return ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new());
+        };
+        if is_too_deep(&footer) {
+            return Err(ParquetError::General(format!("its columns are nested more than {LEVELS} deep")));
+        }
+        let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
+        ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
+    })?;
     Ok((opened, metadata))
+}
+
+/// The footer of a file, if there is one where its last bytes say.
+fn footer(source: &store::Source) -> Result<Option<Bytes>, ParquetError> {
+    let Some(end) = source.len().checked_sub(8) else { return Ok(None) };
+    let tail = source.get_bytes(end, 8)?;
+    let Some((length, b"PAR1")) = tail.split_first_chunk() else { return Ok(None) };
+    let length = u32::from_le_bytes(*length);
+    let Some(start) = end.checked_sub(u64::from(length)) else { return Ok(None) };
+    source.get_bytes(start, usize::try_from(length).unwrap_or(usize::MAX)).map(Some)
 }
 
 /// The columns of the file.

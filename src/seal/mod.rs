@@ -27,6 +27,8 @@ use memchr::memmem;
 use parquet::file::metadata::ParquetMetaDataReader;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::corpus::{LEVELS, is_too_deep};
+
 pub(crate) use self::store::SealedStore;
 pub(crate) use self::verify::{Verified, check_seal, seal_of, verify, verify_source};
 pub(crate) use self::writer::{SealedWriter, Written};
@@ -100,6 +102,9 @@ impl Seal {
             bail!("it is no sound Parquet file: its footer would be longer than the file");
         }
         let Some(footer) = last(end, footer) else { return Ok(End::Needs(footer)) };
+        if is_too_deep(footer) {
+            bail!("it is no sound Parquet file: its columns are nested more than {LEVELS} deep");
+        }
         let Ok(metadata) = ParquetMetaDataReader::decode_metadata(&footer[..footer.len() - END]) else {
             return Ok(End::Unsealed);
         };
