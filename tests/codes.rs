@@ -142,7 +142,7 @@ fn nothing_to_learn_from_is_no_trouble() {
     assert_eq!(place.rows("codes learn in.jsonl").len(), 0);
     let rows = place.rows("codes compare in.jsonl");
     assert_eq!(rows.len(), 2 * (3 + 4));
-    assert!(rows.iter().all(|row| row["exact"] == 0.0 && row.get("candidates_1").is_none()), "{rows:?}");
+    assert!(rows.iter().all(|row| row["exact"] == 0.0 && row["candidates_1"].is_null()), "{rows:?}");
 }
 
 #[test]

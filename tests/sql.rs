@@ -654,6 +654,19 @@ fn values_of_csv_have_ends_of_lines() {
     }
 }
 
+#[test]
+fn rows_of_json_have_all_columns() {
+    let place = Place::new();
+    let sql = "SELECT * FROM (VALUES (1, 'a', 0.5), (2, '', 'nan'::DOUBLE), (3, NULL, NULL)) AS t(n, text, x)";
+    let written = |format: &str| place.run_with(["sql", sql, "--format", format], "").text().to_owned();
+    assert_eq!(
+        written("ndjson"),
+        "{\"n\":1,\"text\":\"a\",\"x\":0.5}\n{\"n\":2,\"text\":\"\",\"x\":\"NaN\"}\n{\"n\":3,\"text\":null,\"x\":null}\n"
+    );
+    // CSV does not tell NULL from the empty text.
+    assert_eq!(written("csv"), "n,text,x\n1,a,0.5\n2,,NaN\n3,,\n");
+}
+
 fn pack(how: &str, contents: &str) -> Vec<u8> {
     match how {
         "gzip" => gzip(contents),

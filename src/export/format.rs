@@ -9,7 +9,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
 use arrow::datatypes::Schema;
-use arrow::json::LineDelimitedWriter;
+use arrow::json::writer::LineDelimited;
 use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::TryStreamExt;
@@ -17,6 +17,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
+use super::json;
 use super::spreadsheet::without_formulas;
 use super::table::TableWriter;
 use crate::seal::SealedWriter;
@@ -149,7 +150,7 @@ async fn write_on_screen<W: Write + Send>(
 enum Writer<'a, W: Write + Send> {
     Table { table: TableWriter<&'a mut W>, counts_rows: bool },
     Csv { csv: Box<arrow::csv::Writer<&'a mut W>>, is_safe: bool },
-    Ndjson(LineDelimitedWriter<&'a mut W>),
+    Ndjson(arrow::json::writer::Writer<&'a mut W, LineDelimited>),
     Parquet(Box<SealedWriter<&'a mut W>>),
 }
 
@@ -163,7 +164,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 let csv = Box::new(WriterBuilder::new().with_header(true).build(to));
                 Self::Csv { csv, is_safe: form.is_csv_safe }
             }
-            Format::Ndjson => Self::Ndjson(LineDelimitedWriter::new(to)),
+            Format::Ndjson => Self::Ndjson(json::lines(to)),
             Format::Parquet if form.on_screen => {
                 bail!("Parquet is nothing for a terminal to show; name a file with -o, or write into a pipe")
             }

@@ -5,6 +5,7 @@
 //! leaves a readable file with half of the rows.
 
 mod format;
+mod json;
 mod manifest;
 mod objects;
 pub(crate) mod outbox;

@@ -1,0 +1,89 @@
+//! JSON lines, in which each row has all columns.
+
+use std::io::Write;
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{Array, AsArray};
+use arrow::datatypes::{DataType, FieldRef, Float16Type, Float32Type, Float64Type};
+use arrow::error::ArrowError;
+use arrow::json::writer::{
+    Encoder, EncoderFactory, EncoderOptions, LineDelimited, NullableEncoder, Writer, WriterBuilder, make_encoder,
+};
+
+/// A writer of a line for each row, with `null` where a value is NULL, and the numbers that JSON does not have as text.
+pub(super) fn lines<W: Write>(to: W) -> Writer<W, LineDelimited> {
+    WriterBuilder::new().with_explicit_nulls(true).with_encoder_factory(Arc::new(Floats)).build(to)
+}
+
+/// Encodes floats that are not finite.
+#[derive(Debug)]
+struct Floats;
+
+impl EncoderFactory for Floats {
+    fn make_default_encoder<'a>(
+        &self,
+        field: &'a FieldRef,
+        array: &'a dyn Array,
+        _: &'a EncoderOptions,
+    ) -> Result<Option<NullableEncoder<'a>>, ArrowError> {
+        static DEFAULT: LazyLock<EncoderOptions> = LazyLock::new(EncoderOptions::default);
+        let values: Vec<f64> = match array.data_type() {
+            DataType::Float16 => array.as_primitive::<Float16Type>().values().iter().map(|n| n.to_f64()).collect(),
+            DataType::Float32 => array.as_primitive::<Float32Type>().values().iter().map(|n| f64::from(*n)).collect(),
+            DataType::Float64 => array.as_primitive::<Float64Type>().values().to_vec(),
+            _ => return Ok(None),
+        };
+        if values.iter().all(|value| value.is_finite()) {
+            return Ok(None);
+        }
+        let finite = make_encoder(field, array, &DEFAULT)?;
+        Ok(Some(NullableEncoder::new(Box::new(AnyFloat { values, finite }), array.nulls().cloned())))
+    }
+}
+
+/// Floats, some of which are not finite.
+struct AnyFloat<'a> {
+    values: Vec<f64>,
+    finite: NullableEncoder<'a>,
+}
+
+impl Encoder for AnyFloat<'_> {
+    fn encode(&mut self, row: usize, out: &mut Vec<u8>) {
+        match self.values[row] {
+            value if value.is_finite() => self.finite.encode(row, out),
+            value if value.is_nan() => out.extend_from_slice(b"\"NaN\""),
+            value if value > 0.0 => out.extend_from_slice(b"\"Infinity\""),
+            _ => out.extend_from_slice(b"\"-Infinity\""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{ArrayRef, Float32Array, Float64Array, ListArray, RecordBatch};
+
+    use super::*;
+
+    #[test]
+    fn rows_have_all_columns_and_all_numbers() {
+        let floats = [Some(0.5), None, Some(f64::NAN), Some(f64::INFINITY), Some(f64::NEG_INFINITY)];
+        let lists = [Some(vec![Some(1.5_f32), Some(f32::NAN), None]), None, Some(vec![]), None, None];
+        let columns: [(&str, ArrayRef); 3] = [
+            ("a", Arc::new(Float64Array::from_iter(floats))),
+            ("b", Arc::new(ListArray::from_iter_primitive::<Float32Type, _, _>(lists))),
+            ("c", Arc::new(Float32Array::from_iter_values([0.1, 1.0, 2.0, 3.0, 1e30]))),
+        ];
+        let mut out = Vec::new();
+        let mut writer = lines(&mut out);
+        writer.write(&RecordBatch::try_from_iter(columns).unwrap()).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "{\"a\":0.5,\"b\":[1.5,\"NaN\",null],\"c\":0.1}\n\
+             {\"a\":null,\"b\":null,\"c\":1.0}\n\
+             {\"a\":\"NaN\",\"b\":[],\"c\":2.0}\n\
+             {\"a\":\"Infinity\",\"b\":null,\"c\":3.0}\n\
+             {\"a\":\"-Infinity\",\"b\":null,\"c\":1.0e30}\n"
+        );
+    }
+}
