@@ -138,8 +138,8 @@ pub(super) struct OutputOptions {
     /// The form of the result [default: what the file name says; table on standard output]
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
-    /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, a tab or a
-    /// carriage return
+    /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, also of full
+    /// width or behind blanks, or with a tab or an end of a line
     #[arg(long)]
     pub(super) csv_safe: bool,
     /// What writes says itself how many rows there are.

@@ -8,12 +8,19 @@ use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use arrow::error::ArrowError;
 
-/// The first characters by which a spreadsheet takes the text of a cell for a formula.
-const FORMULAS: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+/// The first characters by which a spreadsheet takes the text of a cell for a formula. Some take those of full width, too.
+const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// The text with a quote mark before what would be taken for a formula.
+/// What some pass over, or end a cell with.
+const BREAKS: [char; 3] = ['\t', '\r', '\n'];
+
+/// The text with a quote mark before what would be taken for a formula, also behind blanks, which some leave out.
 fn quoted(text: &str) -> Cow<'_, str> {
-    if text.starts_with(FORMULAS) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+    if text.starts_with(BREAKS) || text.trim_start().starts_with(FORMULAS) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Puts a quote mark before cells of text, and names of columns, that a spreadsheet would take for formulas. Numbers stay.
@@ -50,7 +57,8 @@ mod tests {
 
     #[test]
     fn formulas_are_quoted_and_numbers_are_not() {
-        let texts = [Some("=1+1"), Some("@a"), Some("\tb"), Some("-"), Some(" =1"), Some("'=1"), Some(""), None];
+        let texts =
+            [Some("=1+1"), Some("＠a"), Some("\nb"), Some("-"), Some(" \u{3000}＝1"), Some("'=1"), Some(" a"), None];
         let columns: [(&str, ArrayRef); 2] = [
             ("=n", Arc::new(Int64Array::from_iter_values(-4..4))),
             ("text", Arc::new(StringViewArray::from_iter(texts))),
@@ -58,7 +66,16 @@ mod tests {
         let made = without_formulas(&RecordBatch::try_from_iter(columns).unwrap()).unwrap();
         assert_eq!(made.schema().field(0).name(), "'=n");
         assert_eq!(made.column(0).as_ref(), &Int64Array::from_iter_values(-4..4));
-        let expected = [Some("'=1+1"), Some("'@a"), Some("'\tb"), Some("'-"), Some(" =1"), Some("'=1"), Some(""), None];
+        let expected = [
+            Some("'=1+1"),
+            Some("'＠a"),
+            Some("'\nb"),
+            Some("'-"),
+            Some("' \u{3000}＝1"),
+            Some("'=1"),
+            Some(" a"),
+            None,
+        ];
         assert_eq!(made.column(1).as_ref(), &StringArray::from_iter(expected));
     }
 }
