@@ -667,6 +667,29 @@ fn rows_of_json_have_all_columns() {
     assert_eq!(written("csv"), "n,text,x\n1,a,0.5\n2,,NaN\n3,,\n");
 }
 
+#[test]
+fn statements_are_prepared() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(30, 3))]);
+    let script = "PREPARE p(INT) AS SELECT $1 + $k AS n;\nEXECUTE p(3); EXECUTE p($k);\nDEALLOCATE p;\n\
+                  PREPARE q AS SELECT count(*) > $1 AS is_so FROM passages('docs.jsonl');\nEXECUTE q(1000); EXECUTE q(0);";
+    place.write("script.sql", script);
+    let out = "n\n13\nn\n20\nis_so\nfalse\nis_so\ntrue\n";
+    assert_eq!(place.ok("sql -q --format csv -p k=10 -f script.sql"), out);
+    let ended = place.run_with(["sql", "-q", "--format", "csv", "-p", "k=10", "-c", script], "");
+    assert_eq!(ended.text(), out, "{}", ended.err);
+    let mut shell = Terminal::shell(&place);
+    shell.line("PREPARE p AS SELECT $1 * 2 AS n;");
+    let shown = shell.line("EXECUTE p(1234);");
+    assert!(shown.contains("| 2468 |"), "{shown}");
+    let shown = shell.line("DEALLOCATE p; EXECUTE p(1);");
+    assert!(shown.contains("'p' does not exist"), "{shown}");
+    let said = place.run_with(["sql", "SELECT $1"], "").err;
+    assert!(said.contains("no value for the parameter $1"), "{said}");
+    let said =
+        place.run_with(["sql", "CREATE TABLE t AS SELECT 1 AS n; PREPARE p AS INSERT INTO t VALUES ($1)"], "").err;
+    assert!(said.contains("INSERT would leave half"), "{said}");
+}
+
 fn pack(how: &str, contents: &str) -> Vec<u8> {
     match how {
         "gzip" => gzip(contents),

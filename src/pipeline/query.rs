@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 
 use anyhow::{Result, bail};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 /// One statement of `queries/`.
@@ -227,13 +228,18 @@ impl Parameters {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown.
+    /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown. PREPARE may have others, of
+    /// which EXECUTE gives the values.
     pub(crate) fn bind(&self, sql: &str) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());
-        for token in Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize()? {
-            match &token {
+        let tokens = Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize()?;
+        let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
+        let prepares = matches!(first, Some(Token::Word(word)) if word.keyword == Keyword::PREPARE);
+        for token in &tokens {
+            match token {
                 Token::Placeholder(name) => match self.0.get(name.trim_start_matches('$')) {
                     Some(value) => bound.push_str(value),
+                    None if prepares => bound.push_str(name),
                     None if self.0.is_empty() => bail!("no value for the parameter {name}"),
                     None => {
                         let known: Vec<_> = self.0.keys().map(String::as_str).collect();
@@ -324,6 +330,7 @@ mod tests {
         let bound = parameters.bind("-- $n\nSELECT 'it''s $n', $n, $who -- end").unwrap();
         assert_eq!(bound, "-- $n\nSELECT 'it''s $n', 3, 'O''Brien' -- end");
         assert!(parameters.bind("SELECT $m").unwrap_err().to_string().contains("n, who"));
+        assert_eq!(parameters.bind("/**/ prepare p AS SELECT $1, $n").unwrap(), "/**/ prepare p AS SELECT $1, 3");
     }
 
     #[test]

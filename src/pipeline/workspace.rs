@@ -15,7 +15,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan};
+use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, logical_plan as plan};
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
@@ -189,19 +189,25 @@ impl Workspace {
                 self.session.execute_logical_plan(LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table))).await?;
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
+            plan @ LogicalPlan::Statement(plan::Statement::Execute(_)) => {
+                let prepared = self.session.execute_logical_plan(plan).await?;
+                Ok(self.rows(prepared.into_unoptimized_plan()))
+            }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
-            plan => {
-                // Its rows may be on their way when memory ends, and then there is no second try.
-                let state = match self.session.runtime_env().memory_pool.memory_limit() {
-                    MemoryLimit::Finite(_) => self.joining_by_sorting(),
-                    _ => self.session.state(),
-                };
-                Ok(Outcome::Rows(Box::new(DataFrame::new(state, plan))))
-            }
+            plan => Ok(self.rows(plan)),
         }
+    }
+
+    fn rows(&self, plan: LogicalPlan) -> Outcome {
+        // They may be on their way when memory ends, and then there is no second try.
+        let state = match self.session.runtime_env().memory_pool.memory_limit() {
+            MemoryLimit::Finite(_) => self.joining_by_sorting(),
+            _ => self.session.state(),
+        };
+        Outcome::Rows(Box::new(DataFrame::new(state, plan)))
     }
 
     /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which

@@ -16,7 +16,7 @@ use super::names::Names;
 use crate::terminal::visible;
 
 /// The words of SQL that are completed.
-const KEYWORDS: [&str; 74] = [
+const KEYWORDS: [&str; 77] = [
     "ALL",
     "ANALYZE",
     "AND",
@@ -30,6 +30,7 @@ const KEYWORDS: [&str; 74] = [
     "CREATE",
     "CROSS",
     "CURRENT",
+    "DEALLOCATE",
     "DESC",
     "DESCRIBE",
     "DISTINCT",
@@ -37,6 +38,7 @@ const KEYWORDS: [&str; 74] = [
     "ELSE",
     "END",
     "EXCEPT",
+    "EXECUTE",
     "EXISTS",
     "EXPLAIN",
     "EXTERNAL",
@@ -74,6 +76,7 @@ const KEYWORDS: [&str; 74] = [
     "PARTITION",
     "PARTITIONED",
     "PRECEDING",
+    "PREPARE",
     "REPLACE",
     "RIGHT",
     "ROWS",

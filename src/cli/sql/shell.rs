@@ -189,7 +189,7 @@ impl Shell {
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let called = self.call_methods(&mut statement).await?;
-        let keeps_called = makes_view(&statement);
+        let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
         let outcome = self.run_planned(statement).await;
         for table in hidden {
@@ -384,6 +384,7 @@ fn bare(table: &str) -> TableReference {
 }
 
 /// Whether what a statement calls is read once more later.
-fn makes_view(statement: &Statement) -> bool {
-    matches!(statement, Statement::Statement(statement) if matches!(**statement, ast::Statement::CreateView(_)))
+fn is_read_later(statement: &Statement) -> bool {
+    let Statement::Statement(statement) = statement else { return false };
+    matches!(**statement, ast::Statement::CreateView(_) | ast::Statement::Prepare { .. })
 }
