@@ -367,6 +367,9 @@ fn methods_are_functions_of_tables() {
     ] {
         same_rows(&place, sql, command);
     }
+    place.ok("clusters it's --threshold 0.5 -o groups -q");
+    let clusters = place.sql("SELECT * FROM clusters('it''s', threshold => 0.5)");
+    assert!(!clusters.is_empty() && clusters == place.sql("SELECT * FROM 'groups/clusters.parquet'"));
     let joined = "SELECT count(*) = (SELECT count(*) FROM passages('it''s')) AS same FROM passages('it''s') AS a LEFT JOIN \
                   pairs('it''s', threshold => 0.2) AS b ON a.doc_a = b.id_a AND a.doc_b = b.id_b";
     assert_eq!(place.sql(joined), [json!({"same": true})]);
@@ -688,6 +691,22 @@ fn statements_are_prepared() {
     let said =
         place.run_with(["sql", "CREATE TABLE t AS SELECT 1 AS n; PREPARE p AS INSERT INTO t VALUES ($1)"], "").err;
     assert!(said.contains("INSERT would leave half"), "{said}");
+}
+
+#[test]
+fn explain_writes_nothing() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(30, 3)), ("bad.jsonl", "{\"text\": \"One.\"}\n{\n")]);
+    for sql in [
+        "EXPLAIN SELECT * FROM passages('docs.jsonl', capped => 'c.csv')",
+        "EXPLAIN ANALYZE SELECT * FROM pairs('bad.jsonl', on_error => 'quarantine', quarantine => 'q.jsonl')",
+    ] {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!(ended.code, Some(0), "{sql}: {}", ended.err);
+        assert_eq!(place.names(), ["bad.jsonl", "docs.jsonl"], "{sql}");
+    }
+    assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
+    place.run_with(["sql", "SELECT * FROM passages('docs.jsonl', capped => 'c.csv')"], "");
+    assert_eq!(place.names(), ["bad.jsonl", "c.csv", "docs.jsonl"]);
 }
 
 fn pack(how: &str, contents: &str) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! `ibid clusters`: similar sentences across a collection (WIKI-LSH; Ayhan, Bradley, Weissman 2013).
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -144,13 +145,7 @@ fn is_sections(column: &DataType) -> bool {
 
 impl Clusters {
     pub(super) async fn run(self) -> Result<Ending> {
-        let parameters = self.parameters();
-        if u32::from(self.bands) * u32::from(self.rows) > MOST_MINHASHES {
-            bail!("--bands times --rows are more than {MOST_MINHASHES} minhashes; lower one of them");
-        }
-        if i64::from(self.min_characters) > self.max_characters() {
-            bail!("--min-characters is more than --max-characters, so that there would be nothing to compare");
-        }
+        self.check()?;
         if self.show_sql {
             let mut run = Run::begin(&self.running)?;
             // What is no corpus yet is not read for that.
@@ -162,8 +157,8 @@ impl Clusters {
             drop(run);
             queries.extend(PAIRS_COUNTED.into_iter().chain(PAIRS_MADE));
             queries.extend(self.tables().map(|(_, query)| query));
+            let mut parameters = self.parameters();
             let mut parts = vec![(parameters.clone(), queries)];
-            let mut parameters = parameters;
             parameters.set("links", Literal::column("sample_links"));
             if self.certify.is_some() {
                 let certifying = self.certifying().into_iter().chain([CERTIFICATE.1]);
@@ -171,12 +166,40 @@ impl Clusters {
             }
             return self.compared().show_sql(&parts);
         }
+        self.write(true).await
+    }
+
+    /// Writes the folder without printing anything, and puts its clusters, which are a file, in the place of it.
+    pub(super) async fn write_clusters(self) -> Result<Ending> {
+        self.check()?;
+        let folder = self.output.clone().context("a folder to write is required")?;
+        let ending = self.write(false).await?;
+        let failed = || format!("cannot move the clusters of {}", folder.display());
+        let moved = tempfile::tempdir_in(folder.parent().with_context(failed)?).with_context(failed)?;
+        let whole = moved.path().join("whole");
+        fs::rename(&folder, &whole).with_context(failed)?;
+        fs::rename(whole.join(FILES[0]), &folder).with_context(failed)?;
+        Ok(ending)
+    }
+
+    /// Fails where options do not go together.
+    fn check(&self) -> Result<()> {
+        if u32::from(self.bands) * u32::from(self.rows) > MOST_MINHASHES {
+            bail!("--bands times --rows are more than {MOST_MINHASHES} minhashes; lower one of them");
+        }
+        if i64::from(self.min_characters) > self.max_characters() {
+            bail!("--min-characters is more than --max-characters, so that there would be nothing to compare");
+        }
+        Ok(())
+    }
+
+    async fn write(self, prints: bool) -> Result<Ending> {
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
         self.reading.begin_quarantine()?;
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
-        run.workspace.parameters = parameters;
+        run.workspace.parameters = self.parameters();
         let has_sections = self.has_sections(&run).await?;
         run.workspace.run_all(&self.clustering(has_sections)).await?;
         run.workspace.run_all(&PAIRS_COUNTED).await?;
@@ -186,7 +209,7 @@ impl Clusters {
             write(&mut run, &staged, table).await?;
         }
         let recall = self.certificate(&mut run, &staged).await?;
-        let said = self.printout(&mut run).await?;
+        let said = if prints { self.printout(&mut run).await? } else { String::new() };
         Manifest::write(staged.path(), &run.about())?;
         staged.commit()?;
         Stdout.write_all(said.as_bytes())?;

@@ -17,6 +17,7 @@ use datafusion::sql::sqlparser::ast::{
 use super::mistakes::did_you_mean;
 use super::names::CALLED;
 use crate::cli::Ending;
+use crate::cli::clusters::Clusters;
 use crate::cli::containment::Containment;
 use crate::cli::options::RunOptions;
 use crate::cli::pairs::Pairs;
@@ -31,15 +32,16 @@ enum Method {
     Passages(Passages),
     Pairs(Pairs),
     Threads(Threads),
+    Clusters(Clusters),
     Containment(Containment),
     Search(Search),
 }
 
 /// Their names.
-pub(super) const NAMES: [&str; 5] = ["passages", "pairs", "threads", "containment", "search"];
+pub(super) const NAMES: [&str; 6] = ["passages", "pairs", "threads", "clusters", "containment", "search"];
 
 /// What the shell decides, and what would do more than give rows.
-const NOT_PARAMETERS: [&str; 13] = [
+const NOT_PARAMETERS: [&str; 14] = [
     "help",
     "output",
     "format",
@@ -53,7 +55,11 @@ const NOT_PARAMETERS: [&str; 13] = [
     "commit-every",
     "evaluate-only",
     "resume",
+    "top",
 ];
+
+/// What writes further files.
+const FILES: [&str; 4] = ["capped", "evaluation", "groups", "quarantine"];
 
 /// A call of a method.
 #[derive(Debug)]
@@ -203,6 +209,19 @@ fn values(value: &Expr) -> Result<Vec<String>> {
 }
 
 impl Call {
+    /// Has the command write its further files into this folder, and not where the statement says: EXPLAIN writes nothing.
+    pub(super) fn write_into(&mut self, folder: &Path) -> Result<()> {
+        let folder = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
+        for argument in self.arguments.iter_mut().take_while(|argument| *argument != "--") {
+            let Some((option, file)) = argument.split_once('=') else { continue };
+            if option.strip_prefix("--").is_some_and(|option| FILES.contains(&option)) {
+                let name = file.rsplit('/').next().unwrap_or_default();
+                *argument = format!("{option}={folder}/{}-{name}", &option[2..]);
+            }
+        }
+        Ok(())
+    }
+
     /// Runs the command, which writes its rows to a file.
     pub(super) async fn run(&self, running: &RunOptions, file: &Path) -> Result<Ending> {
         let with_path = |option: &str, path: &Path| {
@@ -225,6 +244,7 @@ impl Call {
             Method::Passages(command) => command.method()?.run().await,
             Method::Pairs(command) => command.method().run().await,
             Method::Threads(command) => command.run().await,
+            Method::Clusters(command) => command.write_clusters().await,
             Method::Containment(command) => command.run().await,
             Method::Search(command) => command.run().await,
         }
@@ -285,6 +305,9 @@ mod tests {
         assert!(sql.contains("FROM \"passages#1\" AS passages)") && sql.contains("JOIN \"pairs#2\" AS q"), "{sql}");
         assert_eq!(calls[0].arguments, ["passages", "--threshold=0.5", "--", "c/"]);
         assert_eq!(calls[1].arguments, ["pairs", "--within-documents", "--unit=sentence", "--", "a", "b"]);
+        let (_, mut calls) = taken("EXPLAIN SELECT * FROM pairs('--capped=c', capped => 's3://b/f.csv')").unwrap();
+        calls[0].write_into(Path::new("/tmp")).unwrap();
+        assert_eq!(calls[0].arguments, ["pairs", "--capped=/tmp/capped-f.csv", "--", "--capped=c"]);
         // A table of that name is none.
         assert!(taken("SELECT * FROM passages, s.pairs").unwrap().1.is_empty());
     }

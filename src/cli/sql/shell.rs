@@ -221,9 +221,13 @@ impl Shell {
         let mut number = self.state().calls;
         let calls = methods::take_calls(statement, &mut number)?;
         self.state().calls = number;
+        let workspace = &self.run.workspace;
         let mut called = Vec::new();
-        for call in calls {
-            let workspace = &self.run.workspace;
+        for mut call in calls {
+            let further = tempfile::tempdir_in(workspace.folder())?;
+            if matches!(statement, Statement::Explain(_)) {
+                call.write_into(further.path())?;
+            }
             let file = workspace.folder().join(format!("{}.parquet", call.table));
             if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
                 self.state().has_left_out = true;
