@@ -1,7 +1,9 @@
 //! What runs statements and commands, whoever gives them.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::io::{self, Write as _};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,12 +15,12 @@ use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::ParquetReadOptions;
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast;
+use datafusion::sql::sqlparser::ast::{self, VisitMut, VisitorMut};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::commands::{self, Command, Described};
-use super::methods;
+use super::methods::{self, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
@@ -188,6 +190,7 @@ impl Shell {
             );
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
+        let _ = in_sql(&mut statement).map(|statement| statement.visit(&mut SelectAll));
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
@@ -391,4 +394,26 @@ fn bare(table: &str) -> TableReference {
 fn is_read_later(statement: &Statement) -> bool {
     let Statement::Statement(statement) = statement else { return false };
     matches!(**statement, ast::Statement::CreateView(_) | ast::Statement::Prepare { .. })
+}
+
+/// Makes `FROM t` what it stands for, `SELECT * FROM t`: DataFusion takes it for a selection of no columns.
+struct SelectAll;
+
+impl VisitorMut for SelectAll {
+    type Break = Infallible;
+
+    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<Infallible> {
+        let mut bodies = vec![query.body.as_mut()];
+        while let Some(body) = bodies.pop() {
+            match body {
+                ast::SetExpr::Select(select) if select.flavor == ast::SelectFlavor::FromFirstNoSelect => {
+                    select.flavor = ast::SelectFlavor::Standard;
+                    select.projection = vec![ast::SelectItem::Wildcard(ast::WildcardAdditionalOptions::default())];
+                }
+                ast::SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_mut(), right.as_mut()]),
+                _ => {}
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }
