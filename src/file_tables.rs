@@ -1,29 +1,37 @@
-//! Files as tables: `FROM 'reuse.parquet'`.
+//! Files as tables: `FROM 'reuse.parquet'`, and `LOCATION` of `CREATE EXTERNAL TABLE`.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
+use std::{fs, io, mem};
 
 use async_trait::async_trait;
-use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, UrlTableFactory};
+use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::{DataFusionError, GetExt, Result, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
 use datafusion::datasource::file_format::json::JsonFormatFactory;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt};
+use datafusion::datasource::listing_table_factory::ListingTableFactory;
 use datafusion::execution::SessionState;
+use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
-use crate::export::{MANIFEST, table_files};
+use crate::export::{MANIFEST, Manifest, stem_of_sealed};
 use crate::index::Index;
 use crate::ingest::{FILES, Needed};
-use crate::store::{Explained, Location, MAGIC, Object, objects_table, redacted};
+use crate::seal::{Root, check_root};
+use crate::store::{Explained, Found, Location, MAGIC, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
-const TABLES: [&str; 5] = ["parquet", "csv", "json", "jsonl", "ndjson"];
+const TABLES: [&str; 6] = ["parquet", "csv", "tsv", "json", "jsonl", "ndjson"];
 
 const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
 
-/// Lets files be named where tables are.
+/// Lets files be named where tables are, in FROM and in LOCATION.
 ///
 /// As [`SessionContext::enable_url_table`] does, which knows JSON lines only by the name `.json`, and says of a file
 /// that is not there that a table was not found.
@@ -35,6 +43,10 @@ pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext
     for extension in ["jsonl", "ndjson"] {
         state.register_file_format(Arc::new(JsonLines { extension, json: JsonFormatFactory::new() }), true)?;
     }
+    state.register_file_format(Arc::new(Tsv { csv: CsvFormatFactory::new() }), true)?;
+    for name in TABLES {
+        state.table_factories_mut().insert(name.to_uppercase(), Arc::new(ExternalTables::default()));
+    }
     let session = SessionContext::new_with_state(state);
     tables.listing.session_store().with_state(session.state_weak_ref());
     Ok(session)
@@ -43,126 +55,333 @@ pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext
 /// Finds files that are named as tables.
 #[derive(Debug, Default)]
 struct FileTables {
+    /// Which has the session that asks.
     listing: DynamicListTableFactory,
 }
 
 #[async_trait]
 impl UrlTableFactory for FileTables {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let location = Location::of(name).or_else(|error| plan_err!("{error:#}"))?;
-        if let Some(location) = location {
-            return self.of_objects(location).await.map(Some);
-        }
-        if let Some(table) = self.of_index(Path::new(name))? {
-            return Ok(Some(table));
-        }
-        // A folder of several tables, such as a corpus, is none itself, and a table of its name is another.
-        if Path::new(name).join(MANIFEST).is_file() {
-            if !name.contains('/') {
-                return Ok(None);
-            }
-            return plan_err!(
-                "{name} is a folder of several tables: write the one that is meant, such as '{name}/{}'",
-                FILES[0]
-            );
+        if Location::of(name).or_else(|error| plan_err!("{error:#}"))?.is_some() {
+            return table(name, &self.state()?).await.map(Some);
         }
         // Every name that is no table comes by here, also that of a table that is to be made, and of a folder by chance.
         let is_path = name.contains('/') || kind(name).is_some();
-        let is_pattern = name.contains(MAGIC);
-        if !is_path && !is_pattern && !Path::new(name).is_dir() {
+        if !is_path && Manifest::is_in(Path::new(name)) {
             return Ok(None);
         }
-        if name.contains("://") {
-            return plan_err!(
-                "cannot read {}: FROM takes files of this machine by their path, and objects by s3://, gs://, az:// and \
-                 https://",
-                redacted(name)
-            );
+        if !is_path && !name.contains(MAGIC) && !Path::new(name).is_dir() {
+            return Ok(None);
         }
-        if is_path && Path::new(name).is_file() && kind(name).is_none() {
-            return plan_err!("cannot read {name} in FROM: {}", readable());
-        }
-        match self.of_files(name).await {
-            Ok(None) if is_path && is_pattern => {
-                plan_err!("there is no file {name} that FROM can read: {}", readable())
-            }
-            Ok(None) if is_path => plan_err!("there is no file {name}"),
+        match table(name, &self.state()?).await {
             Err(_) if !is_path => Ok(None),
-            found => found,
+            found => found.map(Some).map_err(|error| told(error, name)),
         }
     }
 }
 
 impl FileTables {
-    /// A table of files of this machine: one, those in a folder, or those that match a glob.
-    async fn of_files(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let Some(location) = Location::of_file(name).or_else(|error| plan_err!("{error:#}"))? else { return Ok(None) };
-        let table = objects_table(&location, &self.state()?, kind, &readable()).await;
-        table.map_err(|error| match Explained::of(&error) {
-            Some(explained) => plan_datafusion_err!("{explained}"),
-            None if matches!(error, DataFusionError::Plan(_)) => error,
-            None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
-        })
-    }
-
-    /// A table of objects: one, those below a prefix, or those that match a glob.
-    async fn of_objects(&self, location: Location) -> Result<Arc<dyn TableProvider>> {
-        let state = self.state()?;
-        // The files of a corpus have other names in a store than on this machine, and those of an index are many.
-        let name =
-            location.key().filename().and_then(|name| name.strip_suffix(".parquet")).unwrap_or_default().to_owned();
-        if ["documents", "sentences"].contains(&name.as_str()) {
-            let failed = |error: anyhow::Error| plan_datafusion_err!("{error:#}");
-            let folder = location.folder();
-            if Object::find(&location).map_err(failed)?.is_none() {
-                let named = table_files(&folder, &[&name]).map_err(failed)?;
-                if let Some(file) = named.and_then(|files| files.into_iter().next())
-                    && let Some(named) = Location::of_path(&file).map_err(failed)?
-                {
-                    return there(&named, objects_table(&named, &state, kind, &readable()).await?);
-                }
-                if let Some(table) = self.of_index(Path::new(&location.to_string()))? {
-                    return Ok(table);
-                }
-            }
-        }
-        there(&location, objects_table(&location, &state, kind, &readable()).await?)
-    }
-
-    /// The session that asks.
     fn state(&self) -> Result<SessionState> {
         let session = self.listing.session_store().get_session().upgrade();
         let state = session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
         state.ok_or_else(|| plan_datafusion_err!("internal error: there is no session; please report it"))
     }
+}
 
-    /// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
-    fn of_index(&self, file: &Path) -> Result<Option<Arc<dyn TableProvider>>> {
-        let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
-            return Ok(None);
+/// What names in FROM or LOCATION stand for.
+enum Named {
+    Files(Box<Found>),
+    /// The files of an index, which is no folder of them.
+    Index(Arc<dyn TableProvider>),
+}
+
+impl Named {
+    /// Finds what makes one table.
+    async fn find(names: &[String], session: &SessionState) -> Result<Self> {
+        let mut locations = names.iter().map(|name| location(name)).collect::<Result<Vec<_>>>()?;
+        let index = || match names {
+            [name] => of_index(Path::new(name), session),
+            _ => Ok(None),
         };
-        let needed = match name.strip_suffix(".parquet") {
-            Some("documents") => Needed::Documents,
-            Some("sentences") => Needed::DocumentsAndSentences,
-            _ => return Ok(None),
-        };
-        if !Index::is_at(folder) {
-            return Ok(None);
+        let is_of_this_machine = locations.iter().all(Location::is_of_this_machine);
+        if is_of_this_machine && let Some(index) = index()? {
+            return Ok(Self::Index(index));
         }
-        let state = self.state()?;
-        let table = Index::open(folder).and_then(|index| {
-            index.check(needed)?;
-            index.table(name.trim_end_matches(".parquet"), &state)
-        });
-        // As text, causes and all.
-        let table = table.or_else(|error| plan_err!("{error:#}"))?;
-        Ok(Some(Arc::new(table)))
+        let mut manifests = Manifests::new();
+        // What is in a store is asked for as seldom as can be.
+        if let [location] = locations.as_mut_slice()
+            && is_of_corpus(location)
+        {
+            find_in_manifest(location, &mut manifests).map_err(as_text)?;
+        }
+        let mut found = Found::at(&locations, session).await?;
+        if found.is_none()
+            && let [location] = locations.as_mut_slice()
+            && find_in_manifest(location, &mut manifests).map_err(as_text)?
+        {
+            found = Found::at(&locations, session).await?;
+        }
+        let found = match found {
+            Some(found) => found,
+            None if !is_of_this_machine && let Some(index) = index()? => return Ok(Self::Index(index)),
+            None if is_of_this_machine => return plan_err!("{}", missing(names)),
+            None => return plan_err!("{}: there is no such object", redacted(&names.join(", "))),
+        };
+        check_kinds(&found, names)?;
+        check_manifests(&found, manifests).await.map_err(as_text)?;
+        Ok(Self::Files(Box::new(found)))
     }
 }
 
-/// A table, if there are objects for it.
-fn there(location: &Location, table: Option<Arc<dyn TableProvider>>) -> Result<Arc<dyn TableProvider>> {
-    table.ok_or_else(|| plan_datafusion_err!("{location}: there is no such object"))
+/// The location of a name that may be one of a file.
+fn location(name: &str) -> Result<Location> {
+    if let Some(location) = Location::of(name).map_err(as_text)? {
+        return Ok(location);
+    }
+    if name.contains("://") {
+        return plan_err!(
+            "cannot read {}: files of this machine are named by their path, and objects by s3://, gs://, az:// and https://",
+            redacted(name)
+        );
+    }
+    if Manifest::is_in(Path::new(name)) {
+        return plan_err!(
+            "{name} is a folder of several tables: write the one that is meant, such as '{name}/{}'",
+            FILES[0]
+        );
+    }
+    if fs::metadata(name).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return plan_err!("{name} is a pipe or a device, of which no parts can be read: save what it gives to a file");
+    }
+    match Location::of_file(name).map_err(as_text)? {
+        Some(location) => Ok(location),
+        None => plan_err!("there is no file {name}"),
+    }
+}
+
+/// Why there are no files of these names.
+fn missing(names: &[String]) -> String {
+    if let Some(folder) = names.iter().find(|name| Path::new(name).is_dir()) {
+        return format!("{folder} is a folder without files that could be read");
+    }
+    if let Some((link, target)) = names.iter().find_map(|name| Some((name, fs::read_link(name).ok()?))) {
+        return format!("{link} is a link to {}, which is not there", target.display());
+    }
+    format!("there is no file {}", names.join(", "))
+}
+
+/// An error as text, causes and all.
+fn as_text(error: anyhow::Error) -> DataFusionError {
+    plan_datafusion_err!("{error:#}")
+}
+
+/// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
+fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableProvider>>> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+        return Ok(None);
+    };
+    let needed = match name.strip_suffix(".parquet") {
+        Some("documents") => Needed::Documents,
+        Some("sentences") => Needed::DocumentsAndSentences,
+        _ => return Ok(None),
+    };
+    if !Index::is_at(folder) {
+        return Ok(None);
+    }
+    let table = Index::open(folder).and_then(|index| {
+        index.check(needed)?;
+        index.table(name.trim_end_matches(".parquet"), session)
+    });
+    Ok(Some(Arc::new(table.map_err(as_text)?)))
+}
+
+/// The manifests of folders that were looked for.
+type Manifests = HashMap<Location, Option<Manifest>>;
+
+/// Whether a file is one of a corpus by its name.
+fn is_of_corpus(file: &Location) -> bool {
+    file.key().filename().is_some_and(|name| FILES.contains(&name))
+}
+
+/// Makes the name that a file has on this machine the one that it has in its folder in a store, by the manifest of that, which is
+/// noted. Says whether it has another name there.
+fn find_in_manifest(file: &mut Location, manifests: &mut Manifests) -> anyhow::Result<bool> {
+    let name = file.key().filename().filter(|name| name.ends_with(".parquet"));
+    let folder = file.folder();
+    let is_known = manifests.contains_key(&folder);
+    let Some(name) = name.filter(|_| !is_known && !file.is_of_this_machine() && !file.is_web()) else {
+        return Ok(false);
+    };
+    let manifest = Manifest::of(Path::new(&folder.to_string()))?;
+    let named = manifest.as_ref().and_then(|manifest| manifest.file(name)).map(|named| folder.join(&named.name));
+    manifests.insert(folder, manifest);
+    let is_other = named.as_ref().is_some_and(|named| named != file);
+    if let Some(named) = named {
+        *file = named;
+    }
+    Ok(is_other)
+}
+
+/// Fails where files are not of one kind, or empty where nothing can be.
+fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
+    let files: Vec<_> = found.objects().map(|(file, size)| (kind_of(&file), file, size)).collect();
+    if let Some([(_, one, _), (_, other, _)]) = files.array_windows().find(|[(a, ..), (b, ..)]| a != b) {
+        return plan_err!(
+            "{} names files of different kinds, such as {one} and {other}; write a pattern for one of them",
+            names.join(", ")
+        );
+    }
+    match files.iter().find_map(|(kind, file, size)| Some((kind.as_ref().filter(|_| *size == 0)?, file))) {
+        Some((kind, empty)) if kind == "parquet" => plan_err!("{empty} is empty, 0 bytes, no Parquet"),
+        Some((kind, empty)) if kind.contains('.') => plan_err!("{empty} is empty, 0 bytes, no .{kind}: fetch it again"),
+        _ => Ok(()),
+    }
+}
+
+/// Fails where a file is another than the manifest beside it names, as in a corpus.
+async fn check_manifests(found: &Found, mut manifests: Manifests) -> anyhow::Result<()> {
+    for (file, _) in found.objects() {
+        let Some(name) = file.key().filename().filter(|name| name.ends_with(".parquet")) else { continue };
+        let manifest = match (manifests.entry(file.folder()), seal_in_name(&file)) {
+            (Entry::Occupied(known), _) => known.into_mut(),
+            (Entry::Vacant(_), Some(written)) => {
+                check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
+                continue;
+            }
+            (Entry::Vacant(new), None) => new.insert(manifest_beside(found, &file)?),
+        };
+        if let Some(written) = manifest.as_ref().and_then(|manifest| manifest.seal_of(name)) {
+            check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
+        }
+    }
+    Ok(())
+}
+
+/// The seal that a file of a corpus in a store has in its name.
+fn seal_in_name(file: &Location) -> Option<Root> {
+    let name = file.key().filename().filter(|_| !file.is_of_this_machine())?;
+    stem_of_sealed(name).filter(|stem| FILES.contains(&format!("{stem}.parquet").as_str()))?;
+    name.strip_suffix(".parquet")?.rsplit_once('-')?.1.parse().ok()
+}
+
+/// The manifest of the folder of a file. A store is asked for one only where it has been listed, or where the file is one of a
+/// corpus by its name.
+fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Manifest>> {
+    let folder = file.folder();
+    let is_asked = || folder.is_of_this_machine() || (is_of_corpus(file) && !folder.is_web());
+    if found.has(&folder.join(MANIFEST)).unwrap_or_else(is_asked) {
+        Manifest::of(Path::new(&folder.to_string()))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The table that a name in FROM stands for.
+async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvider>> {
+    let found = match Named::find(&[name.to_owned()], session).await? {
+        Named::Files(found) => found,
+        Named::Index(table) => return Ok(table),
+    };
+    if let Some((other, _)) = found.objects().find(|(file, _)| kind_of(file).is_none()) {
+        return plan_err!("cannot read {other} in FROM: {}", readable());
+    }
+    found.partitions()?;
+    let mut config = ListingTableConfig::new(found.url(session)?).infer_options(session).await?;
+    if let Some(options) = &mut config.options {
+        // Their names were looked at above.
+        options.file_extension.clear();
+    }
+    let config = match config.infer_partitions_from_path(session).await?.infer_schema(session).await {
+        Ok(config) => config,
+        Err(error) => return Err(unsound(error, &found, session).await),
+    };
+    let table = ListingTable::try_new(config)?;
+    let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
+    Ok(Arc::new(table.with_cache(cache)))
+}
+
+/// Makes tables of files, by a name of their own: CREATE EXTERNAL TABLE.
+#[derive(Debug, Default)]
+struct ExternalTables {
+    listing: ListingTableFactory,
+}
+
+#[async_trait]
+impl TableProviderFactory for ExternalTables {
+    async fn create(&self, session: &dyn Session, asked: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
+        let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
+            return plan_err!("internal error: this is no session of DataFusion; please report it");
+        };
+        let found = match Named::find(&asked.locations, state)
+            .await
+            .map_err(|error| told(error, &asked.locations.join(", ")))?
+        {
+            Named::Files(found) => found,
+            Named::Index(table) => return Ok(table),
+        };
+        let mut asked = asked.clone();
+        let infers = state.config_options().execution.listing_table_factory_infer_partitions;
+        if infers || !asked.table_partition_cols.is_empty() {
+            let columns = found.partitions()?;
+            if !columns.starts_with(&asked.table_partition_cols) {
+                return plan_err!(
+                    "PARTITIONED BY ({}): the folders give the columns ({})",
+                    asked.table_partition_cols.join(", "),
+                    columns.join(", ")
+                );
+            }
+        }
+        let kind = found.objects().find_map(|(file, _)| kind_of(&file));
+        if let Some((_, packed)) = kind.as_deref().and_then(|kind| kind.split_once('.')) {
+            asked.options.entry("format.compression".to_owned()).or_insert_with(|| packed.to_owned());
+        }
+        let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
+        match self.listing.create(session, &asked).await {
+            Err(error) => Err(told(unsound(error, &found, state).await, &names)),
+            table => table,
+        }
+    }
+}
+
+/// What is wrong with files, which have this name where it was asked for them: without what the libraries say around it.
+fn told(error: DataFusionError, name: &str) -> DataFusionError {
+    if let Some(explained) = Explained::of(&error) {
+        return plan_datafusion_err!("{explained}");
+    }
+    if matches!(error, DataFusionError::Plan(_)) {
+        return error;
+    }
+    // What is around an error of the system says which file it is of.
+    let (mut around, mut cause): (&dyn Error, &(dyn Error + 'static)) = (&error, &error);
+    while let Some(deeper) = cause.source() {
+        (around, cause) = (cause, deeper);
+    }
+    match cause.downcast_ref::<io::Error>() {
+        Some(denied) if denied.kind() == io::ErrorKind::PermissionDenied => plan_datafusion_err!(
+            "cannot read {name}: {around}; have it allowed (chmod), as of the folders that it is in"
+        ),
+        Some(_) => plan_datafusion_err!("cannot read {name}: {around}"),
+        None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
+    }
+}
+
+/// Says which file of Parquet cannot be read, if that is why there are no columns.
+async fn unsound(error: DataFusionError, found: &Found, session: &SessionState) -> DataFusionError {
+    match error.find_root() {
+        DataFusionError::ParquetError(_) => match found.no_parquet(session).await {
+            Some((file, error)) if Explained::of(&error).is_none() => plan_datafusion_err!(
+                "{file}: not a sound Parquet file ({}); fetch it again, or write it again",
+                error.find_root().strip_backtrace().trim_start_matches("Parquet error: ")
+            ),
+            _ => error,
+        },
+        _ => error,
+    }
+}
+
+/// What a file or an object is.
+fn kind_of(file: &Location) -> Option<String> {
+    file.key().filename().and_then(kind)
 }
 
 /// What a file is by the end of its name, if it can be a table, such as `csv.gz`.
@@ -199,5 +418,29 @@ impl FileFormatFactory for JsonLines {
 
     fn default(&self) -> Arc<dyn FileFormat> {
         FileFormatFactory::default(&self.json)
+    }
+}
+
+/// CSV with tabs.
+#[derive(Debug)]
+struct Tsv {
+    csv: CsvFormatFactory,
+}
+
+impl GetExt for Tsv {
+    fn get_ext(&self) -> String {
+        "tsv".to_owned()
+    }
+}
+
+impl FileFormatFactory for Tsv {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        let mut options = options.clone();
+        options.entry("format.delimiter".to_owned()).or_insert_with(|| "\t".to_owned());
+        self.csv.create(state, &options)
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(CsvFormat::default().with_delimiter(b'\t'))
     }
 }

@@ -93,22 +93,19 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
 /// Makes a file of a corpus known as a table.
 pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
     file.to_str().with_context(|| format!("{} is not Unicode", file.display()))?;
-    let registered = session.register_parquet(name, location(file), ParquetReadOptions::default());
+    // DataFusion names objects by URLs.
+    let path = match Location::of_path(file)? {
+        Some(location) => location.url().to_string(),
+        None => file.display().to_string(),
+    };
+    let registered = session.register_parquet(name, path, ParquetReadOptions::default());
     registered.await.with_context(|| format!("cannot read {}", file.display()))
 }
 
 /// The statement that makes a file of a corpus known as a table.
 pub(crate) fn statement(prefix: &str, file: &Path, table: &str) -> String {
-    let path = location(file).replace('\'', "''");
+    let path = file.display().to_string().replace('\'', "''");
     format!("CREATE EXTERNAL TABLE {prefix}{table} STORED AS PARQUET LOCATION '{path}'")
-}
-
-/// A file or an object, as DataFusion names it.
-fn location(file: &Path) -> String {
-    match Location::of_path(file) {
-        Ok(Some(location)) => location.url().to_string(),
-        _ => file.display().to_string(),
-    }
 }
 
 /// The tables of a corpus folder and their files.

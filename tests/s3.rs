@@ -39,6 +39,56 @@ fn from_takes_objects_prefixes_globs_and_partitions() {
 }
 
 #[test]
+fn external_tables_are_of_what_from_takes() {
+    let server = Server::start();
+    for (year, n) in [(2023, 1), (2024, 2)] {
+        server.put(&format!("by/year={year}/x.csv"), format!("n\n{n}\n"));
+    }
+    let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/by/**/*.csv'; ";
+    assert_eq!(server.sql(&format!("{made}SELECT sum(n) AS n FROM t WHERE year = '2024'")), "n\n2\n");
+    server.put("rare/50%25.csv", "n\n7\n");
+    let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/rare/50%25.csv'; ";
+    assert_eq!(server.sql(&format!("{made}SELECT n FROM t")), "n\n7\n");
+    server.put("changing/x.csv", "n\n1\n");
+    let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 's3://box/changing/*.csv'; ";
+    server.place.write("count.sql", format!("{made}SELECT count(*) FROM t"));
+    let said = server.fails("sql -f count.sql");
+    assert!(said.contains("s3://box/changing/x.csv: it was changed while it was read"), "{said}");
+}
+
+#[test]
+fn a_file_of_another_corpus_is_told_by_its_seal() {
+    let server = Server::start();
+    for name in ["a", "b"] {
+        server.place.write(&format!("{name}.jsonl"), collection_jsonl(20, if name == "a" { 1 } else { 2 }));
+        server.place.ok(&format!("ingest {name}.jsonl -o {name}"));
+    }
+    server.ok("ingest a.jsonl -o s3://box/a/");
+    copy_folder(&server.place.path("a"), &server.object("copied"));
+    let count = |from: &str| server.sql(&format!("SELECT count(*) AS n FROM '{from}'"));
+    for folder in ["a", "copied"] {
+        server.requests();
+        assert_eq!(count(&format!("s3://box/{folder}/documents.parquet")), "n\n20\n");
+        let requests = server.requests();
+        // Of the manifest and of the file whether it is there, and what it holds: of the file its end, and the rows.
+        assert_eq!(requests.len(), 5, "{requests:#?}");
+    }
+    server.ok("clusters a.jsonl -o s3://box/groups/");
+    server.sql("SELECT * FROM 's3://box/groups/clusters.parquet'");
+    let sealed = std::fs::read_dir(server.object("a")).unwrap().map(|entry| entry.unwrap().file_name());
+    let sealed: Vec<_> = sealed.map(|name| name.into_string().unwrap()).filter(|name| name.contains("doc")).collect();
+    let other = server.place.read("b/documents.parquet");
+    server.put(&format!("a/{}", sealed[0]), &other);
+    server.put("copied/documents.parquet", &other);
+    for from in ["a/documents.parquet", &format!("a/{}", sealed[0]), "copied/documents.parquet", "copied/doc*.parquet"]
+    {
+        server.place.write("count.sql", format!("SELECT count(*) FROM 's3://box/{from}'"));
+        let said = server.fails("sql -f count.sql");
+        assert!(said.contains("parquet is not what was written: its seal is "), "{from}: {said}");
+    }
+}
+
+#[test]
 fn an_empty_object_is_no_parquet() {
     let server = Server::start();
     server.put("parts/1.parquet", "");

@@ -314,11 +314,14 @@ fn mistakes_are_answered_with_what_may_have_been_meant() {
     );
     fails("SELECT (1 +\n2", &["line 2, column 2: ", "\n  2\n   ^\n"]);
     let made = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION";
-    fails(&format!("{made} 'folder/document.csv'"), &["line 1, column 39", "folder/documents.csv?"]);
+    fails(&format!("{made} 'folder/document.csv'"), &["line 1, column 48", "folder/documents.csv?"]);
     fails("\\fromat csv", &["Did you mean \\format?"]);
     let said = place.fails(1, "sql -f reus.csv");
     assert!(said.contains("cannot read reus.csv: ") && said.contains("Did you mean reuse.csv?"), "{said}");
     fails("SELECT 1 FROM passages", &["Did you mean passages('…')?"]);
+    fails("SELECT 1 FROM reuse.csv", &["The name of a file stands in quotes: 'reuse.csv'"]);
+    fails("SELECT 1 FROM 'reuse.cvs'", &["Did you mean reuse.csv?"]);
+    fails("SELECT 1 FROM read_csv('reuse.csv')", &["Files are named themselves: FROM 'file.parquet'"]);
     // A line that has a secret is not shown.
     let said = place.run_with(["sql", "SET x.secret_access_key = 'hush' hush"], "").err;
     assert!(!said.contains("'hush'"), "{said}");
@@ -594,7 +597,8 @@ fn files_that_do_not_go_together_are_no_table() {
     for (from, said) in [
         ("packed/", "packed/a.jsonl and "),
         ("both/", "names files of different kinds"),
-        ("read/", "read/README.md in FROM"),
+        ("read/", "read/README.md and "),
+        ("read/README.md", "read/README.md in FROM: it takes .parquet"),
         ("order/", "order/2.csv: its columns are b, a, and those of "),
         ("fewer/", "fewer/2.csv: its columns are a, and those of "),
         ("parts/", "parts/2.parquet is empty, 0 bytes, no Parquet"),
@@ -716,6 +720,120 @@ fn from_alone_selects_all() {
     assert_eq!(place.sql("FROM 'x.csv'"), [row.clone()]);
     assert_eq!(place.sql("(FROM 'x.csv') UNION ALL FROM 'x.csv'"), [row.clone(), row]);
     assert_eq!(place.sql("FROM 'x.csv' SELECT m"), [json!({"m": 2})]);
+}
+
+#[test]
+fn external_tables_are_of_what_from_takes() {
+    let place = Place::new();
+    for (year, month, n) in [(2023, 1, 1), (2023, 2, 2), (2024, 1, 4)] {
+        place.write(&format!("by/year={year}/month={month}/a.csv"), format!("n\n{n}\n"));
+        place.write(&format!("by/year={year}/month={month}/b.csv.gz"), gzip("n\n8\n"));
+        place.write(&format!("by/year={year}/month={month}/c.jsonl"), "{\"n\": 16}\n");
+        place.write(&format!("by/year={year}/month={month}/d.tsv"), "n\tm\n32\t1\n");
+    }
+    place.write("by/year=2024/month=1/part-0", "n\n64\n");
+    let sum = |made: &str| {
+        let rows = place.sql(&format!("CREATE EXTERNAL TABLE t STORED AS {made}; SELECT sum(n) AS n FROM t"));
+        rows[0]["n"].as_u64().unwrap()
+    };
+    assert_eq!(sum("CSV LOCATION 'by/**/*.csv'"), 7);
+    assert_eq!(sum("CSV LOCATION 'by/*/month=1/*.csv'"), 5);
+    assert_eq!(sum("CSV LOCATION ('by/year=2023/month=1/a.csv', 'by/year=2024/*/a.csv')"), 5);
+    assert_eq!(sum("CSV LOCATION 'by/**/*.csv.gz'"), 24);
+    assert_eq!(sum("JSONL LOCATION 'by/**/*.jsonl'"), 48);
+    assert_eq!(sum("TSV LOCATION 'by/**/*.tsv'"), 96);
+    assert_eq!(sum("CSV LOCATION 'by/**/part-*'"), 64);
+    let years = "CREATE EXTERNAL TABLE t STORED AS CSV PARTITIONED BY (year) LOCATION 'by/**/*.csv'; \
+                 SELECT year, sum(n) AS n FROM t GROUP BY year ORDER BY year";
+    assert_eq!(place.sql(years), [json!({"year": "2023", "n": 3}), json!({"year": "2024", "n": 4})]);
+    let fails = |made: &str, says: &str| {
+        let ended = place.run_with(["sql", &format!("CREATE EXTERNAL TABLE t STORED AS {made}")], "");
+        assert_eq!(ended.code, Some(1), "{made}");
+        assert!(ended.err.contains(says), "{made}: {}", ended.err);
+    };
+    fails("CSV LOCATION 'by/'", "names files of different kinds");
+    fails("CSV LOCATION 'by/**/*.txt'", "there is no file by/**/*.txt");
+    fails("CSV PARTITIONED BY (month) LOCATION 'by/**/*.csv'", "the folders give the columns (year, month)");
+    fails("CSV LOCATION ('by/**/*.csv', 'by/year=2023/*/a.csv')", "is named twice");
+    // A table that cannot be made leaves the one that it would replace.
+    let mut shell = Terminal::shell(&place);
+    shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'by/**/*.csv';");
+    shell.line("CREATE OR REPLACE EXTERNAL TABLE t STORED AS CSV LOCATION 'none.csv';");
+    let shown = shell.line("SELECT sum(n) + 1000 AS n FROM t;");
+    assert!(shown.contains("| 1007 |"), "{shown}");
+}
+
+#[test]
+fn an_external_table_is_of_the_files_that_there_were() {
+    let place = Place::with([("n/1.csv", "n\n1\n"), ("n/2.csv", "n\n2\n")]);
+    let mut shell = Terminal::shell(&place);
+    shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'n/';");
+    place.write("n/3.csv", "n\n4\n");
+    let shown = shell.line("SELECT sum(n) + 1000 AS n FROM t;");
+    assert!(shown.contains("| 1003 |"), "{shown}");
+    place.write("n/1.csv", "n\n10\n");
+    let shown = shell.line("SELECT sum(n) AS n FROM t;");
+    assert!(shown.contains("n/1.csv: it was changed while it was read, or since a table"), "{shown}");
+    shell.line("CREATE OR REPLACE EXTERNAL TABLE t STORED AS CSV LOCATION 'n/';");
+    let shown = shell.line("SELECT sum(n) + 1000 AS n FROM t;");
+    assert!(shown.contains("| 1016 |"), "{shown}");
+}
+
+/// DataFusion would pass over files whose folders give other columns than the first.
+#[test]
+fn folders_give_the_same_columns_or_none() {
+    let place = Place::new();
+    for file in ["deep/er/year=2023/a.csv", "deep/er/year=2024/a.csv", "two/a/year=2023/a.csv", "two/b/year=2024/a.csv"]
+    {
+        place.write(file, "n\n1\n");
+    }
+    for year in 0..12 {
+        place.write(&format!("late/year={year}/a.csv"), "n\n1\n");
+    }
+    place.write("late/z.csv", "n\n1\n");
+    for from in ["'deep'", "'*/er/year=*/a.csv'"] {
+        let rows = place.sql(&format!("SELECT year FROM {from} ORDER BY year"));
+        assert_eq!(rows, ["2023", "2024"].map(|year| json!({"year": year})), "{from}");
+    }
+    for from in ["two/", "late/"] {
+        let ended = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "");
+        assert!(ended.code == Some(1) && ended.err.contains("do not give the same columns"), "{from}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_file_of_another_corpus_is_not_read_as_one_of_this() {
+    let place = Place::with([("a.jsonl", &jsonl([("a", "One.")])), ("b.jsonl", &jsonl([("b", "Two.")]))]);
+    place.ok("ingest a.jsonl -o a");
+    place.ok("ingest b.jsonl -o b");
+    place.write("a/documents.parquet", place.read("b/documents.parquet"));
+    let made = "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'a/documents.parquet'";
+    for sql in ["SELECT * FROM 'a/documents.parquet'", "SELECT * FROM '?/documents.parquet'", made] {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!(ended.code, Some(1), "{sql}");
+        assert!(
+            ended.err.contains("a/documents.parquet is not what was written: its seal is "),
+            "{sql}: {}",
+            ended.err
+        );
+    }
+    assert_eq!(place.sql("SELECT doc_id FROM 'b/documents.parquet'"), [json!({"doc_id": "b"})]);
+    let said = place.run("verify a").out;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains(" was written") && !said.contains("Some"), "{said}");
+    // A file of that name may be of others.
+    place.write("c/manifest.json", "[{\"name\": \"web app\"}]");
+    place.write("c/documents.parquet", place.read("b/documents.parquet"));
+    assert_eq!(place.sql("SELECT doc_id FROM 'c/documents.parquet'"), [json!({"doc_id": "b"})]);
+}
+
+#[test]
+fn tabs_part_columns() {
+    let place = Place::with([("x.tsv", "id\ttext\n1\tOne, two.\n2\t\"a\tb\"\n")]);
+    place.write("y.tsv.gz", gzip("id\n3\n"));
+    let rows = place.sql("SELECT id, text FROM 'x.tsv' ORDER BY id");
+    assert_eq!(rows, [json!({"id": 1, "text": "One, two."}), json!({"id": 2, "text": "a\tb"})]);
+    assert_eq!(place.sql("SELECT id FROM 'y.tsv.gz'"), [json!({"id": 3})]);
 }
 
 fn pack(how: &str, contents: &str) -> Vec<u8> {

@@ -80,10 +80,10 @@ fn files(path: &Path) -> Result<Vec<(PathBuf, Option<Root>)>> {
 /// What a file is found to be.
 fn verify_file(path: &Path, written: Option<Root>) -> Result<String> {
     match verify(path)? {
-        Verified::Sealed { seal, .. } if written.is_some_and(|written| written != seal.root) => {
-            bail!("its seal is {}, and {:?} was written", seal.root, written)
-        }
         Verified::Sealed { seal, bytes } => {
+            if let Some(written) = written.filter(|written| *written != seal.root) {
+                bail!("its seal is {}, and {written} was written", seal.root);
+            }
             Ok(format!("sound, {} rows, {} bytes, seal {}", grouped(seal.rows), grouped(bytes), seal.root))
         }
         Verified::Unsealed => bail!("it has no seal, so nothing says what was written"),

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
+use super::objects::is_of;
 use crate::seal::{Root, check_seal, seal_of};
 use crate::store::{Location, Object, read_whole};
 
@@ -49,14 +50,23 @@ impl Manifest {
         file.write_all(b"\n").with_context(failed)
     }
 
-    /// The manifest of a folder, if it has one.
+    /// Whether a folder of this machine has one.
+    pub(crate) fn is_in(folder: &Path) -> bool {
+        folder.join(MANIFEST).is_file()
+    }
+
+    /// The manifest of a folder, if it has one. Other programs have files of that name, too.
     pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
         let Some(json) = read_whole(&path).with_context(|| format!("cannot read {}", path.display()))? else {
             return Ok(None);
         };
-        let manifest = serde_json::from_slice(&json).map_err(anyhow::Error::new).and_then(Self::of_json);
-        manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
+        let failed = || format!("{} is no sound manifest of a result", path.display());
+        let json: Value = serde_json::from_slice(&json).with_context(failed)?;
+        if json.get("layout").is_none() && json.get("files").is_none() {
+            return Ok(None);
+        }
+        Self::of_json(json).with_context(failed).map(Some)
     }
 
     fn of_json(json: Value) -> Result<Self> {
@@ -80,8 +90,18 @@ impl Manifest {
 
     /// Fails where a file that the manifest names is another than was written. What it holds is checked as it is read.
     pub(crate) fn check(&self, path: &Path) -> Result<()> {
-        let file = self.files.iter().find(|file| path.file_name().is_some_and(|name| name == file.name.as_str()));
-        file.map_or(Ok(()), |file| check_seal(path, file.seal))
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.and_then(|name| self.seal_of(name)).map_or(Ok(()), |written| check_seal(path, written))
+    }
+
+    /// The file that has this name on this machine.
+    pub(crate) fn file(&self, name: &str) -> Option<&ManifestFile> {
+        self.files.iter().find(|file| is_of(&file.name, name))
+    }
+
+    /// The seal of a file that it names.
+    pub(crate) fn seal_of(&self, name: &str) -> Option<Root> {
+        self.files.iter().find(|file| file.name == name).map(|file| file.seal)
     }
 }
 

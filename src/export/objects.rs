@@ -79,7 +79,7 @@ impl ObjectsFolder {
 }
 
 /// Whether an object has the name that a file has here.
-fn is_of(name: &str, file: &str) -> bool {
+pub(super) fn is_of(name: &str, file: &str) -> bool {
     name == file || stem_of_sealed(name).is_some_and(|stem| Some(stem) == file.strip_suffix(".parquet"))
 }
 
@@ -98,10 +98,7 @@ pub(crate) fn table_files(folder: &Location, tables: &[&str]) -> Result<Option<V
     let folder = folder.as_prefix();
     let path = |name: &str| PathBuf::from(folder.join(name).to_string());
     if let Some(manifest) = Manifest::of(Path::new(&folder.to_string()))? {
-        let file_of = |table: &&str| {
-            let file = format!("{table}.parquet");
-            manifest.files.iter().find(|named| is_of(&named.name, &file)).map(|named| path(&named.name))
-        };
+        let file_of = |table: &&str| manifest.file(&format!("{table}.parquet")).map(|named| path(&named.name));
         return Ok(tables.iter().map(file_of).collect());
     }
     let mut files = Vec::new();

@@ -186,7 +186,18 @@ impl Workspace {
                 // It can be listed, and options may be keys.
                 let definition = table.definition.take().filter(|_| table.options.is_empty());
                 table.definition = definition.map(|sql| redacted(&sql));
-                self.session.execute_logical_plan(LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table))).await?;
+                // One that it replaces stays until then.
+                let name = table.name.clone();
+                let replaced = if table.or_replace && !table.if_not_exists {
+                    self.session.deregister_table(name.clone())?
+                } else {
+                    None
+                };
+                let plan = LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table));
+                if let Err(error) = self.session.execute_logical_plan(plan).await {
+                    replaced.map(|replaced| self.session.register_table(name, replaced)).transpose()?;
+                    return Err(error.into());
+                }
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
             plan @ LogicalPlan::Statement(plan::Statement::Execute(_)) => {

@@ -15,6 +15,7 @@ use object_store::{
 
 use super::verify::FIRST_END;
 use super::{BLOCK, End, Seal};
+use crate::store::{Explained, place_of};
 
 /// A store that checks what is read of sealed Parquet files, and reads whole blocks of them for that.
 ///
@@ -58,8 +59,8 @@ impl<S: ObjectStore> SealedStore<S> {
     async fn mismatch(&self, path: &Path, error: &anyhow::Error) -> Error {
         let now = self.store.get_opts(path, GetOptions { head: true, ..GetOptions::default() }).await;
         match (self.known().remove(path), now) {
-            (Some(known), Ok(now)) if known.meta != now.meta => changed(path),
-            _ => damaged(path, error),
+            (Some(known), Ok(now)) if known.meta != now.meta => changed(&place_of(&self.store, path)),
+            _ => damaged(&place_of(&self.store, path), error),
         }
     }
 
@@ -74,13 +75,13 @@ impl<S: ObjectStore> SealedStore<S> {
             let got = self.store.get_opts(path, options).await?;
             let meta = got.meta.clone();
             let end = got.bytes().await?;
-            break match Seal::of_end(&end, meta.size).map_err(|error| damaged(path, &error))? {
+            break match Seal::of_end(&end, meta.size).map_err(|error| damaged(&place_of(&self.store, path), &error))? {
                 End::Unsealed => Known { meta, sealed: None },
                 End::Needs(more) if more > wanted => {
                     wanted = more;
                     continue;
                 }
-                End::Needs(_) => return Err(changed(path)),
+                End::Needs(_) => return Err(changed(&place_of(&self.store, path))),
                 End::Sealed(seal) => {
                     let after = usize::try_from(meta.size - seal.covered).unwrap_or(usize::MAX).min(end.len());
                     // A copy, since it is kept, and what was read may be much more.
@@ -109,7 +110,7 @@ impl<S: ObjectStore> SealedStore<S> {
         let read = if blocks.is_empty() { Vec::new() } else { self.store.get_ranges(path, &blocks).await? };
         for (range, bytes) in blocks.iter().zip(&read) {
             if bytes.len() as u64 != range.end - range.start {
-                return Err(changed(path));
+                return Err(changed(&place_of(&self.store, path)));
             }
             if let Err(error) = sealed.seal.check(bytes, range.start) {
                 return Err(self.mismatch(path, &error).await);
@@ -118,12 +119,14 @@ impl<S: ObjectStore> SealedStore<S> {
         let pieces = |range: &Range<u64>| -> Result<Bytes> {
             let of_end = slice(&sealed.end, covered, &(range.start.max(covered)..range.end.max(covered)));
             if range.start >= covered {
-                return of_end.ok_or_else(|| out_of_bounds(path, range));
+                return of_end.ok_or_else(|| out_of_bounds(&place_of(&self.store, path), range));
             }
             let place = blocks.partition_point(|blocks| blocks.start <= range.start).checked_sub(1);
             let of_blocks = place
                 .and_then(|place| slice(&read[place], blocks[place].start, &(range.start..range.end.min(covered))));
-            let (Some(first), Some(rest)) = (of_blocks, of_end) else { return Err(out_of_bounds(path, range)) };
+            let (Some(first), Some(rest)) = (of_blocks, of_end) else {
+                return Err(out_of_bounds(&place_of(&self.store, path), range));
+            };
             if rest.is_empty() {
                 return Ok(first);
             }
@@ -158,25 +161,26 @@ fn slice(bytes: &Bytes, from: u64, range: &Range<u64>) -> Option<Bytes> {
     Some(bytes.slice(place(range.start)?..place(range.end)?))
 }
 
-fn out_of_bounds(path: &Path, range: &Range<u64>) -> Error {
-    let source = format!("{path} does not reach to byte {}", range.end).into();
-    Error::Generic { store: "seal", source }
+fn out_of_bounds(file: &str, range: &Range<u64>) -> Error {
+    told(format!("{file} does not reach to byte {}", range.end))
 }
 
-fn changed(path: &Path) -> Error {
-    Error::Generic { store: "seal", source: format!("{path} changed while it was read; run it again").into() }
+fn changed(file: &str) -> Error {
+    told(format!("{file} changed while it was read; run it again"))
 }
 
-fn damaged(path: &Path, error: &anyhow::Error) -> Error {
-    let source =
-        format!("{path} is not what was written: {error:#}; put it back from a copy, or write it again").into();
-    Error::Generic { store: "seal", source }
+fn damaged(file: &str, error: &anyhow::Error) -> Error {
+    told(format!("{file} is not what was written: {error:#}; put it back from a copy, or write it again"))
+}
+
+fn told(said: String) -> Error {
+    Error::Generic { store: "seal", source: Box::new(Explained::new(said)) }
 }
 
 /// Whether a file is text by its name, and so has no seal; Parquet may have any other name.
 fn is_text(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
-        ["csv", "json", "jsonl", "ndjson"].iter().any(|text| extension.eq_ignore_ascii_case(text))
+        ["csv", "tsv", "json", "jsonl", "ndjson"].iter().any(|text| extension.eq_ignore_ascii_case(text))
     })
 }
 
@@ -211,7 +215,7 @@ impl<S: ObjectStore> ObjectStore for SealedStore<S> {
             GetRange::Suffix(count) => meta.size.saturating_sub(count)..meta.size,
         };
         if range.start >= range.end {
-            return Err(out_of_bounds(path, &range));
+            return Err(out_of_bounds(&place_of(&self.store, path), &range));
         }
         let bytes = self.read(path, &sealed, std::slice::from_ref(&range)).await?.pop().unwrap_or_default();
         let payload = GetResultPayload::Stream(stream::once(std::future::ready(Ok(bytes))).boxed());

@@ -1,9 +1,12 @@
+use std::fmt::Display;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use object_store::path::Path as Key;
+use object_store::{GetOptions, GetRange, ObjectStore};
 use parquet::file::reader::Length as _;
 
-use super::{BLOCK, End, Root, Seal};
+use super::{BLOCK, END, End, Root, Seal};
 use crate::store::Source;
 
 /// How much of the end of a file is read at first: the footers of most files, and what stands before them.
@@ -26,15 +29,35 @@ pub(crate) fn seal_of(path: &Path) -> Result<Option<Seal>> {
 
 /// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
 pub(crate) fn check_seal(path: &Path, written: Root) -> Result<()> {
-    let found = seal_of(path)?.map(|seal| seal.root);
-    if found == Some(written) {
+    check_root(&path.display(), seal_of(path)?.as_ref(), written)
+}
+
+/// The same of a file whose seal is known.
+pub(crate) fn check_root(file: &impl Display, found: Option<&Seal>, written: Root) -> Result<()> {
+    if found.is_some_and(|seal| seal.root == written) {
         return Ok(());
     }
     bail!(
-        "{} is not what was written: its seal is {}, and {written} was written; put it back from a copy, or write it again",
-        path.display(),
-        found.map_or("missing".to_owned(), |seal| seal.to_string())
+        "{file} is not what was written: its seal is {}, and {written} was written; put it back from a copy, or write it again",
+        found.map_or("missing".to_owned(), |seal| seal.root.to_string())
     )
+}
+
+/// The seal of a file in a store. Where the store is a [`SealedStore`](super::SealedStore), it is asked for what that reads in any
+/// case.
+pub(crate) async fn seal_in(store: &dyn ObjectStore, key: &Key) -> Result<Option<Seal>> {
+    let mut wanted = END as u64;
+    loop {
+        let options = GetOptions { range: Some(GetRange::Suffix(wanted)), ..GetOptions::default() };
+        let got = store.get_opts(key, options).await?;
+        let size = got.meta.size;
+        match Seal::of_end(&got.bytes().await?, size)? {
+            End::Sealed(seal) => return Ok(Some(seal)),
+            End::Unsealed => return Ok(None),
+            End::Needs(more) if more > wanted && more <= size => wanted = more,
+            End::Needs(_) => bail!("it changed while it was read"),
+        }
+    }
 }
 
 /// Checks all bytes of a file. What is damaged is an error.

@@ -1,13 +1,18 @@
-//! Objects as a table: one, those below a prefix, or those that match a pattern.
+//! Objects that are tables: one, those below a prefix, or those that match a pattern.
 
+use std::collections::HashSet;
 use std::fmt::{self, Display};
+use std::fs;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use anyhow::Context;
 use async_trait::async_trait;
-use datafusion::catalog::TableProvider;
-use datafusion::common::{Result, TableReference, plan_datafusion_err, plan_err};
-use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt, ListingTableUrl};
+use datafusion::common::{DataFusionError, Result, TableReference, plan_datafusion_err, plan_err};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::execution::SessionState;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -21,65 +26,141 @@ use url::Url;
 
 use super::explain::Explained;
 use super::location::Location;
+use crate::seal::{Seal, seal_in};
 
-/// A table of the objects that `location` names, if there are any. `kind` says what an object is by its name, where it can be a
-/// table, and `readable` says it to people.
+/// Objects that were found, as they were then.
 ///
-/// The objects are listed once, so that a query sees them as they were when it began, and by the rules for patterns that readers
-/// have: `*` stays within a folder.
-pub(crate) async fn objects_table(
-    location: &Location,
-    session: &SessionState,
-    kind: impl Fn(&str) -> Option<String>,
-    readable: &str,
-) -> Result<Option<Arc<dyn TableProvider>>> {
-    let store = session.runtime_env().object_store(ListingTableUrl::try_new(location.url(), None)?)?;
-    let (folder, objects) = find(location, &store).await?;
-    let Some(first) = objects.first() else { return Ok(None) };
-    let kind = |object: &ObjectMeta| kind(object.location.as_ref());
-    if let Some(other) = objects.iter().find(|object| kind(object).is_none()) {
-        return plan_err!("cannot read {} in FROM: {readable}", location.at(other.location.clone()));
-    }
-    if let Some(other) = objects.iter().find(|other| kind(other) != kind(first)) {
-        return plan_err!(
-            "{location} names files of different kinds, such as {} and {}; write a pattern for one of them",
-            location.at(first.location.clone()),
-            location.at(other.location.clone())
-        );
-    }
-    if kind(first).is_some_and(|kind| kind == "parquet")
-        && let Some(empty) = objects.iter().find(|object| object.size == 0)
-    {
-        return plan_err!("{} is empty, 0 bytes, no Parquet", location.at(empty.location.clone()));
-    }
-    let is_file = location.is_of_this_machine() && objects.len() == 1 && first.location == *location.key();
-    if is_file {
-        // A plan that is sent to another session finds it there.
-        let url = ListingTableUrl::try_new(location.url(), None)?;
-        return table(ListingTableConfig::new(url), session).await.map(Some);
-    }
-    // Under a name of its own, by which no other objects are found.
-    static TABLES: AtomicU64 = AtomicU64::new(0);
-    let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
-    let mut url = folder.url().to_string();
-    url.insert_str(url.find(':').unwrap_or(0), &name);
-    let url = Url::parse(&url).map_err(|error| plan_datafusion_err!("{location}: {error}"))?;
-    session.runtime_env().register_object_store(&url, Arc::new(Listed { store, folder, objects }));
-    // What is kept of lists is kept by this name.
-    let url = ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name));
-    table(ListingTableConfig::new(url), session).await.map(Some)
+/// They are listed once, so that a query sees them as they were when it began, and by the rules for patterns that readers have:
+/// `*` stays within a folder.
+pub(crate) struct Found {
+    store: Arc<dyn ObjectStore>,
+    /// What all of them are below; the folders of partitions are directly below it.
+    folder: Location,
+    /// In the order of their keys.
+    objects: Vec<ObjectMeta>,
+    /// Whether it is the one that was named.
+    is_one: bool,
+    /// The keys of all that is below the folder, where it was listed.
+    listed: Option<HashSet<Key>>,
 }
 
-async fn table(config: ListingTableConfig, session: &SessionState) -> Result<Arc<dyn TableProvider>> {
-    let mut config = config.infer_options(session).await?;
-    if let Some(options) = &mut config.options {
-        // Their names were looked at above.
-        options.file_extension.clear();
+impl Found {
+    /// The objects that locations in one store name, if each names some.
+    pub(crate) async fn at(locations: &[Location], session: &SessionState) -> Result<Option<Self>> {
+        let Some(first) = locations.first() else { return Ok(None) };
+        if let Some(other) = locations.iter().find(|location| location.root() != first.root()) {
+            return plan_err!("{first} and {other} are in different stores; make a table of each, and a view of both");
+        }
+        let store = session.runtime_env().object_store(ListingTableUrl::try_new(first.url(), None)?)?;
+        let (mut objects, mut folders, mut listed) = (Vec::new(), Vec::new(), Some(HashSet::new()));
+        for location in locations {
+            let (folder, found, below) = find(location, &store).await?;
+            if found.is_empty() {
+                return Ok(None);
+            }
+            folders.push(folder);
+            objects.extend(found);
+            listed = listed.zip(below).map(|(all, below)| &all | &below);
+        }
+        objects.sort_by(|a, b| a.location.cmp(&b.location));
+        if let Some([twice, _]) = objects.array_windows().find(|[a, b]| a.location == b.location) {
+            return plan_err!("{} is named twice", first.at(twice.location.clone()));
+        }
+        let is_one = objects.len() == 1 && objects[0].location == *first.key();
+        let Some(folder) = folder_of(&folders, &objects) else { return Ok(None) };
+        Ok(Some(Self { store, folder, objects, is_one, listed }))
     }
-    let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
-    let table = ListingTable::try_new(config)?;
-    let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
-    Ok(Arc::new(table.with_cache(cache)))
+
+    /// Where they are, and how many bytes they have.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = (Location, u64)> {
+        self.objects.iter().map(|object| (self.folder.at(object.location.clone()), object.size))
+    }
+
+    /// Whether there is another object, where that is known.
+    pub(crate) fn has(&self, location: &Location) -> Option<bool> {
+        self.listed.as_ref().map(|listed| listed.contains(location.key()))
+    }
+
+    /// The columns that the names of folders give. DataFusion passes over objects that have others, so all have the same.
+    pub(crate) fn partitions(&self) -> Result<Vec<String>> {
+        let above = parts(self.folder.key()).len();
+        let columns = |object: &ObjectMeta| {
+            let below = folders_above(&object.location).split_off(above);
+            let named = |part: &String| part.split_once('=').map(|(column, _)| column.to_owned());
+            let columns: Vec<_> = below.iter().map_while(named).collect();
+            // Deeper ones are none that it would find.
+            if below.iter().filter_map(named).count() == columns.len() { Some(columns) } else { None }
+        };
+        let first = &self.objects[0];
+        let found = columns(first);
+        match self.objects.iter().find(|object| columns(object) != found || found.is_none()) {
+            None => Ok(found.unwrap_or_default()),
+            Some(other) => plan_err!(
+                "the folders of {} and {}, below {}, do not give the same columns: name such as do, directly below one folder",
+                self.folder.at(first.location.clone()),
+                self.folder.at(other.location.clone()),
+                self.folder
+            ),
+        }
+    }
+
+    /// The seal of one of them, if it has one.
+    pub(crate) async fn seal_of(&self, location: &Location) -> anyhow::Result<Option<Seal>> {
+        seal_in(&self.store, location.key()).await.with_context(|| location.to_string())
+    }
+
+    /// The first of them that is no Parquet, and why.
+    pub(crate) async fn no_parquet(&self, session: &SessionState) -> Option<(Location, DataFusionError)> {
+        for object in &self.objects {
+            if let Err(error) = ParquetFormat::new().infer_schema(session, &self.store, slice::from_ref(object)).await {
+                return Some((self.folder.at(object.location.clone()), error));
+            }
+        }
+        None
+    }
+
+    /// The URL of a table of them in this session.
+    pub(crate) fn url(&self, session: &SessionState) -> Result<ListingTableUrl> {
+        if self.is_one && self.folder.is_of_this_machine() {
+            // A plan that is sent to another session finds it there.
+            return ListingTableUrl::try_new(self.folder.at(self.objects[0].location.clone()).url(), None);
+        }
+        // Under a name of its own, by which no other objects are found.
+        static TABLES: AtomicU64 = AtomicU64::new(0);
+        let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
+        let mut url = self.folder.url().to_string();
+        url.insert_str(url.find(':').unwrap_or(0), &name);
+        let url = Url::parse(&url).map_err(|error| plan_datafusion_err!("{}: {error}", self.folder))?;
+        let Self { store, folder, objects, .. } = self;
+        let listed = Listed { store: Arc::clone(store), folder: folder.clone(), objects: objects.clone() };
+        session.runtime_env().register_object_store(&url, Arc::new(listed));
+        // What is kept of lists is kept by this name.
+        Ok(ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name)))
+    }
+}
+
+/// The folder below some folders in which all objects are, as deep as it is a folder and no value of a column.
+fn folder_of(folders: &[Location], objects: &[ObjectMeta]) -> Option<Location> {
+    let folder = folders.first()?;
+    let common = |shared: Vec<String>, parts: Vec<String>| -> Vec<String> {
+        shared.into_iter().zip(parts).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+    };
+    let named = folders.iter().map(|folder| parts(folder.key())).reduce(common)?;
+    let mut shared = objects.iter().map(|object| folders_above(&object.location)).reduce(common)?;
+    let deeper = shared[named.len()..].iter().take_while(|part| !part.contains('=')).count();
+    shared.truncate(named.len() + deeper);
+    Some(folder.at(shared.iter().map(String::as_str).collect()).as_prefix())
+}
+
+fn parts(key: &Key) -> Vec<String> {
+    key.parts().map(|part| part.as_ref().to_owned()).collect()
+}
+
+/// The parts of a key but for the last.
+fn folders_above(key: &Key) -> Vec<String> {
+    let mut parts = parts(key);
+    parts.pop();
+    parts
 }
 
 /// The address of a store of a scan, as people know it.
@@ -91,17 +172,28 @@ pub(crate) fn written(url: &str) -> String {
     }
 }
 
-/// The objects that a location names, and the prefix that they have in common.
-async fn find(location: &Location, store: &Arc<dyn ObjectStore>) -> Result<(Location, Vec<ObjectMeta>)> {
+/// A file or an object, as people know it.
+pub(crate) fn place_of(store: &impl Display, key: &Key) -> String {
+    let root = store.to_string();
+    // Stores of this machine are called by the names of their types.
+    let is_url = root.split_once("://").is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric()));
+    if is_url { format!("{root}/{key}") } else { format!("/{key}") }
+}
+
+/// The objects that a location names, the prefix that they have in common, and all that is below that, where it was listed.
+async fn find(
+    location: &Location,
+    store: &Arc<dyn ObjectStore>,
+) -> Result<(Location, Vec<ObjectMeta>, Option<HashSet<Key>>)> {
     let folder = location.folder();
     if !location.is_prefix() {
         match store.head(location.key()).await {
-            Ok(meta) => return Ok((folder, vec![meta])),
+            Ok(meta) => return Ok((folder, vec![meta], None)),
             Err(object_store::Error::NotFound { .. }) if !location.is_web() => {}
             Err(error) => return Err(error.into()),
         }
     }
-    let (folder, pattern) = match location.split_glob() {
+    let (folder, glob) = match location.split_glob() {
         Some((folder, pattern)) => {
             let glob = GlobBuilder::new(&pattern).literal_separator(true).build();
             let glob = glob.map_err(|error| plan_datafusion_err!("{location} is not a pattern: {}", error.kind()))?;
@@ -109,17 +201,29 @@ async fn find(location: &Location, store: &Arc<dyn ObjectStore>) -> Result<(Loca
         }
         None => (location.as_prefix(), None),
     };
-    let mut objects: Vec<ObjectMeta> = store.list(Some(folder.key())).try_collect().await?;
+    // What is deeper than a pattern reaches need not be readable.
+    let is_flat =
+        glob.as_ref().is_some_and(|glob| !glob.glob().glob().contains('/') && !glob.glob().glob().contains("**"));
+    let mut objects: Vec<ObjectMeta> = if is_flat {
+        let mut objects = store.list_with_delimiter(Some(folder.key())).await?.objects;
+        // Pipes are no files.
+        let is_no_file =
+            |object: &ObjectMeta| fs::metadata(format!("/{}", object.location)).is_ok_and(|it| !it.is_file());
+        objects.retain(|object| !(location.is_of_this_machine() && is_no_file(object)));
+        objects
+    } else {
+        store.list(Some(folder.key())).try_collect().await?
+    };
+    let listed = objects.iter().map(|object| object.location.clone()).collect();
     objects.retain(|object| {
         let below = object.location.as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
         let below = below.trim_start_matches('/');
         let is_hidden = below.split('/').any(|part| part.starts_with(['.', '_']));
         // Empty objects without an extension stand for folders.
         let stands_for_folder = object.size == 0 && object.location.extension().is_none();
-        !stands_for_folder && !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below))
+        !stands_for_folder && !is_hidden && glob.as_ref().is_none_or(|glob| glob.is_match(below))
     });
-    objects.sort_by(|a, b| a.location.cmp(&b.location));
-    Ok((folder, objects))
+    Ok((folder, objects, Some(listed)))
 }
 
 /// A store that lists nothing but some objects, in the order of their keys, and gives them only as they were then.
@@ -135,7 +239,10 @@ impl Listed {
     }
 
     fn changed(&self, key: &Key) -> object_store::Error {
-        let said = format!("{}: it was changed while it was read; run it again", self.folder.at(key.clone()));
+        let said = format!(
+            "{}: it was changed while it was read, or since a table or view of it was made; run it again, or make that anew",
+            self.folder.at(key.clone())
+        );
         object_store::Error::Generic { store: "listed", source: Box::new(Explained::new(said)) }
     }
 }

@@ -120,23 +120,30 @@ struct Hint {
 
 fn hint(said: &str, names: &Names) -> Option<Hint> {
     let hint = |about: &str, text: String| Some(Hint { text, about: about.to_owned(), is_all: false });
-    if let Some(file) = after(said, "there is no file ") {
+    if let Some((_, file)) = said.split_once("there is no file ") {
         return hint(file, nearest_files(file)?);
     }
-    if let Some(file) = between(said, "No files found at file://", ". ") {
-        return hint("LOCATION", nearest_files(file)?);
-    }
     if let Some(name) = between(said, "able function '", "' not found") {
+        if name.starts_with("read_") {
+            return hint(name, "Files are named themselves: FROM 'file.parquet'".to_owned());
+        }
         return hint(name, did_you_mean(name, &names.table_functions, "There are"));
     }
     if let Some(table) = between(said, "table '", "' not found") {
-        let table = table.rsplit('.').next().unwrap_or(table);
-        return hint(table, meant_table(table, names));
+        // As it was written: DataFusion puts a catalog and a schema before it.
+        let written = table.strip_prefix("datafusion.").unwrap_or(table);
+        let written = written.strip_prefix("public.").unwrap_or(written);
+        return hint(written.rsplit('.').next().unwrap_or(written), meant_table(written, names));
     }
     if let Some(key) = between(said, "onfig value \"", "\"").or(between(said, "onfig namespace \"", "\"")) {
         return hint(key, meant_setting(key, &names.settings));
     }
-    if ["Json error: ", "Csv error: ", "Parquet error: ", "Io error: "].iter().any(|of_file| said.contains(of_file)) {
+    if said.contains("Parquet error: ") {
+        let text =
+            "A file is damaged: ibid verify says which, of those that ibid wrote; fetch it again, or write it again";
+        return hint("", text.to_owned());
+    }
+    if ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
         let text = "ibid ingest names the file and the place, and can leave bad records out (--on-error skip)";
         return hint("", text.to_owned());
     }
@@ -150,18 +157,21 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
     None
 }
 
-/// The word that follows in a text.
-fn after<'a>(text: &'a str, what: &str) -> Option<&'a str> {
-    let rest = text.split_once(what)?.1;
-    Some(rest.split(" that FROM").next().unwrap_or(rest).trim_end())
-}
-
 fn between<'a>(text: &'a str, before: &str, behind: &str) -> Option<&'a str> {
     Some(text.split_once(before)?.1.split_once(behind)?.0)
 }
 
 /// A table that may have been meant, or a file.
 fn meant_table(name: &str, names: &Names) -> String {
+    if Path::new(name).is_file() {
+        return format!("The name of a file stands in quotes: '{name}'");
+    }
+    if name.contains('.')
+        && let Some(meant) = nearest_files(name)
+    {
+        return meant;
+    }
+    let name = name.rsplit('.').next().unwrap_or(name);
     let file =
         std::fs::read_dir(".").into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let mut files: Vec<_> = file.filter(|file| file.split('.').next() == Some(name) && file.contains('.')).collect();
@@ -191,6 +201,9 @@ pub(super) fn nearest_files(file: &str) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = std::fs::read_dir(folder) else {
+        if folder.is_file() {
+            return Some(format!("{} is a file, and no folder", folder.display()));
+        }
         return (!file.contains("://")).then(|| format!("There is no folder {} either", folder.display()));
     };
     let mut names: Vec<String> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
