@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::program::{collection_jsonl, copy_folder, gzip, times};
+use crate::program::{bzip2, collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{KEY, SECRET, Server, end, read_of};
 
 #[test]
@@ -54,6 +54,25 @@ fn external_tables_are_of_what_from_takes() {
     server.place.write("count.sql", format!("{made}SELECT count(*) FROM t"));
     let said = server.fails("sql -f count.sql");
     assert!(said.contains("s3://box/changing/x.csv: it was changed while it was read"), "{said}");
+}
+
+/// Streams of bzip2 and frames of zstd one after another, as programs with many threads write them.
+#[test]
+fn packed_objects_are_read_to_their_end() {
+    let server = Server::start();
+    let parts = ["{\"n\": 1}\n", "{\"n\": 2}\n"];
+    server.put("x.jsonl.gz", parts.map(gzip).concat());
+    server.put("x.jsonl.bz2", parts.map(bzip2).concat());
+    server.put("x.jsonl.zst", parts.map(|part| zstd::encode_all(part.as_bytes(), 0).unwrap()).concat());
+    for file in ["x.jsonl.gz", "x.jsonl.bz2", "x.jsonl.zst"] {
+        assert_eq!(server.sql(&format!("SELECT sum(n) AS n FROM 's3://box/{file}'")), "n\n3\n", "{file}");
+        let whole = server.get(file);
+        server.put(file, &whole[..whole.len() - 9]);
+        server.place.write("count.sql", format!("SELECT sum(n) AS n FROM 's3://box/{file}'"));
+        let said = server.fails("sql -f count.sql");
+        let place = format!("data end in the middle, after byte {} of the compressed file", whole.len() - 9);
+        assert!(said.contains(&format!("s3://box/{file}, byte ")) && said.contains(&place), "{said}");
+    }
 }
 
 #[test]

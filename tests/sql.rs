@@ -836,6 +836,72 @@ fn tabs_part_columns() {
     assert_eq!(place.sql("SELECT id FROM 'y.tsv.gz'"), [json!({"id": 3})]);
 }
 
+#[test]
+fn a_byte_order_mark_is_no_value() {
+    let place = Place::new();
+    let json = "\u{feff}{\"id\":1,\"text\":\"One.\"}\n{\"id\":2,\"text\":\"Two.\"}\n";
+    place.write("x.jsonl", json);
+    place.write("x.csv", "\u{feff}id,text\n1,One.\n2,Two.\n");
+    for (packed, tool) in [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2")] {
+        place.write(&format!("x.jsonl.{packed}"), pack(tool, json));
+    }
+    for file in ["x.jsonl", "x.csv", "x.jsonl.gz", "x.jsonl.zst", "x.jsonl.bz2"] {
+        let rows = place.sql(&format!("SELECT id, text FROM '{file}' WHERE id = 1"));
+        assert_eq!(rows, [json!({"id": 1, "text": "One."})], "{file}");
+    }
+    let wide: Vec<u8> = "\u{feff}id,text\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for file in ["wide.csv", "wide.jsonl"] {
+        place.write(file, &wide);
+        let ended = place.run_with(["sql", &format!("SELECT * FROM '{file}'")], "");
+        assert_eq!(ended.code, Some(1), "{file}");
+        let says = format!(
+            "{file}, byte 0: it begins with the byte order mark of UTF-16; convert it to UTF-8 (iconv -f UTF-16"
+        );
+        assert!(ended.err.contains(&says), "{}", ended.err);
+    }
+}
+
+/// What is wrong with a file is said with its name, and what can be done about it.
+#[test]
+fn files_that_cannot_be_read_are_told_apart() {
+    let place = Place::with([("csv.parquet", "n,t\n1,One.\n"), ("fold.csv/none", ""), ("parts/none", "")]);
+    for folder in ["fold.csv", "parts"] {
+        std::fs::remove_file(place.path(folder).join("none")).unwrap();
+    }
+    std::os::unix::fs::symlink("nowhere", place.path("link.csv")).unwrap();
+    place.ok("sql SELECT(1) -o parts/1.parquet -q");
+    let whole = place.read("parts/1.parquet");
+    place.write("parts/2.parquet", &whole[..whole.len() - 9]);
+    let lines: String = (0..20_000).map(|n| format!("{{\"n\": {}}}\n", n * n % 1_000_003)).collect();
+    for (packed, tool) in [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2")] {
+        let all = pack(tool, &lines);
+        place.write(&format!("cut.jsonl.{packed}"), &all[..all.len() / 2]);
+    }
+    place.write("none.csv.gz", "");
+    let middle = |tool: &str, file: &str| {
+        let bytes = place.read(file).len();
+        format!(
+            "the {tool} data end in the middle, after byte {bytes} of the compressed file; the file is cut off: fetch it"
+        )
+    };
+    for (from, says) in [
+        ("csv.parquet", "csv.parquet: not a sound Parquet file (".to_owned()),
+        ("parts/", "parts/2.parquet: not a sound Parquet file (".to_owned()),
+        ("fold.csv", "fold.csv is a folder without files that could be read".to_owned()),
+        ("csv.parquet/x.csv", "csv.parquet is a file, and no folder".to_owned()),
+        ("link.csv", "link.csv is a link to nowhere, which is not there".to_owned()),
+        ("/dev/null", "/dev/null is a pipe or a device".to_owned()),
+        ("none.csv.gz", "none.csv.gz is empty, 0 bytes".to_owned()),
+        ("cut.jsonl.gz", middle("gzip", "cut.jsonl.gz")),
+        ("cut.jsonl.zst", middle("zstd", "cut.jsonl.zst")),
+        ("cut.jsonl.bz2", middle("bzip2", "cut.jsonl.bz2")),
+    ] {
+        let ended = place.run_with(["sql", &format!("SELECT sum(n) FROM '{from}'")], "");
+        assert_eq!(ended.code, Some(1), "{from}");
+        assert!(ended.err.contains(&says) && !ended.err.contains("ibid ingest names"), "{from}: {}", ended.err);
+    }
+}
+
 fn pack(how: &str, contents: &str) -> Vec<u8> {
     match how {
         "gzip" => gzip(contents),

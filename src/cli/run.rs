@@ -843,7 +843,8 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         let of_sort = pool / 128 / config.target_partitions();
         config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
         // A file that is merged with others has buffers that nothing reserves.
-        spills = spills.with_max_spill_merge_fan_in((memory / config.target_partitions() / BYTES_OF_MERGED_FILE).max(2));
+        spills =
+            spills.with_max_spill_merge_fan_in((memory / config.target_partitions() / BYTES_OF_MERGED_FILE).max(2));
         // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
         config.options_mut().execution.sort_in_place_threshold_bytes = 0;
         // An error names the operators that hold most.

@@ -58,15 +58,66 @@ impl Compression {
             Self::Bzip2 => "bzip2",
         }
     }
+
+    /// What `file` holds; `taken` is how much of it was needed so far.
+    pub(crate) fn decoder(
+        self,
+        file: impl Read + Send + 'static,
+        taken: &Arc<AtomicU64>,
+    ) -> io::Result<Box<dyn Read + Send>> {
+        let counted = Counted::new(file, taken);
+        Ok(match self {
+            Self::Plain => Box::new(counted),
+            Self::Gzip => Box::new(MultiGzDecoder::new(counted)),
+            Self::Bzip2 => Box::new(MultiBzDecoder::new(counted)),
+            Self::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
+        })
+    }
+}
+
+/// Why compressed data cannot be read beyond a place, and what to do about it. `skip` reads what is there.
+pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, skip: &str) -> (String, String) {
+    if error.kind() == io::ErrorKind::UnexpectedEof {
+        let reason = format!("the {name} data end in the middle, after byte {taken} of the compressed file");
+        return (reason, format!("the file is cut off: fetch it again, or read what is there with {skip}"));
+    }
+    if error.to_string().contains("too much memory") {
+        let reason = format!(
+            "the {name} data have a window that takes too much memory, after byte {taken} of the compressed file"
+        );
+        return (reason, format!("compress it anew without --long, or read what is there with {skip}"));
+    }
+    let reason = format!("the {name} data are damaged near byte {taken} of the compressed file ({error})");
+    let remedy =
+        format!("fetch the file again, drop the extension if it is not {name}, or read what is there with {skip}");
+    (reason, remedy)
+}
+
+/// What some editors put before a text in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+/// The encoding of a text that begins with the byte order mark of one other than UTF-8.
+pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
+    match head {
+        [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        _ => None,
+    }
 }
 
 /// Counts what a decoder takes from the file, so that an error can say how far it came.
-struct Counted<R> {
-    inner: R,
+pub(crate) struct Counted<R> {
+    inner: BufReader<R>,
     taken: Arc<AtomicU64>,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: Read> Counted<R> {
+    pub(crate) fn new(file: R, taken: &Arc<AtomicU64>) -> Self {
+        Self { inner: BufReader::with_capacity(BUFFER, file), taken: Arc::clone(taken) }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(buf)?;
         self.taken.fetch_add(n as u64, Ordering::Relaxed);
@@ -74,7 +125,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: Read> BufRead for Counted<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.inner.fill_buf()
     }
@@ -166,15 +217,9 @@ impl Stream {
     /// As [`Self::open`], once it is open.
     pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
-        let counted = Counted { inner: BufReader::with_capacity(BUFFER, opened), taken: Arc::clone(&taken) };
-        let max_ratio = file.max_ratio;
         let decoding = match file.compression {
-            Compression::Plain => Ok(Box::new(counted) as Box<dyn BufRead + Send>),
-            Compression::Gzip => ahead(MultiGzDecoder::new(counted), &taken, max_ratio),
-            Compression::Bzip2 => ahead(MultiBzDecoder::new(counted), &taken, max_ratio),
-            Compression::Zstd => {
-                zstd::Decoder::with_buffer(counted).and_then(|decoder| ahead(decoder, &taken, max_ratio))
-            }
+            Compression::Plain => Ok(Box::new(Counted::new(opened, &taken)) as Box<dyn BufRead + Send>),
+            packed => packed.decoder(opened, &taken).and_then(|decoder| ahead(decoder, &taken, file.max_ratio)),
         };
         let mut decoded = decoding.map_err(|e| {
             let name = file.compression.name();
@@ -183,16 +228,11 @@ impl Stream {
         let mut head = Vec::new();
         let read = decoded.by_ref().take(4).read_to_end(&mut head);
         let mut offset = 0;
-        let wide = match head.as_slice() {
-            [0xEF, 0xBB, 0xBF, ..] => {
-                head.drain(..3);
-                offset = 3;
-                None
-            }
-            [0xFF, 0xFE, 0, 0] | [0, 0, 0xFE, 0xFF] => Some("UTF-32"),
-            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
-            _ => None,
-        };
+        let wide = wide_encoding(&head);
+        if head.starts_with(&BYTE_ORDER_MARK) {
+            head.drain(..BYTE_ORDER_MARK.len());
+            offset = BYTE_ORDER_MARK.len() as u64;
+        }
         let stream = Self {
             inner: Cursor::new(head).chain(decoded),
             file: file.label.clone(),
@@ -286,28 +326,11 @@ impl Stream {
             let problem = Problem::new(&self.file, format!("the {name} data grow too much: {grown}"));
             return problem.remedy(Grown::REMEDY).at_byte(self.offset);
         }
-        let problem = match (self.compression, error.kind()) {
-            (Compression::Plain, _) => Problem::new(&self.file, format!("cannot read it: {error}")),
-            (_, io::ErrorKind::UnexpectedEof) => Problem::new(
-                &self.file,
-                format!("the {name} data end in the middle, after byte {taken} of the compressed file"),
-            )
-            .remedy("the file is cut off: fetch it again, or read what is there with --on-error skip"),
-            (Compression::Zstd, _) if error.to_string().contains("too much memory") => Problem::new(
-                &self.file,
-                format!(
-                    "the zstd data have a window that takes too much memory, after byte {taken} of the compressed file"
-                ),
-            )
-            .remedy("compress it anew without --long, or read what is there with --on-error skip"),
-            _ => Problem::new(
-                &self.file,
-                format!("the {name} data are damaged near byte {taken} of the compressed file ({error})"),
-            )
-            .remedy(format!(
-                "fetch the file again, drop the extension if it is not {name}, or read what is there with --on-error \
-                 skip"
-            )),
+        let problem = if self.compression == Compression::Plain {
+            Problem::new(&self.file, format!("cannot read it: {error}"))
+        } else {
+            let (reason, remedy) = unreadable(name, taken, error, "--on-error skip");
+            Problem::new(&self.file, reason).remedy(remedy)
         };
         problem.at_byte(self.offset)
     }

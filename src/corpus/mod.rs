@@ -56,7 +56,7 @@ pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Row};
 pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union};
-pub(crate) use self::compression::FREE_GROWTH;
+pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
 use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};

@@ -126,7 +126,7 @@ async fn columns_of_json(
     };
     let read = |store, object| async move { format.infer_schema(state, &store, &[object]).await.map(|_| ()) }.boxed();
     match Refused::find(files, &object.location, false, 0, read).await? {
-        Some(refused) => Err(refused.explained(object.location.as_ref())),
+        Some(refused) => Err(refused.explained(&files.name(&object.location))),
         None => Err(error),
     }
 }
@@ -155,7 +155,7 @@ async fn columns_of_csv(
         read(unpacked).map_ok(|_| ()).boxed()
     };
     match Refused::find(files, &object.location, true, 0, read).await? {
-        Some(refused) => Err(refused.explained(object.location.as_ref())),
-        None => Err(error.context(format!("in {}", object.location))),
+        Some(refused) => Err(refused.explained(&files.name(&object.location))),
+        None => Err(error.context(format!("in {}", files.name(&object.location)))),
     }
 }

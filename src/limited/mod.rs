@@ -54,7 +54,7 @@ pub(crate) struct Limits {
 pub(crate) fn limit_files(session: &SessionContext, limits: Limits) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
-    for extension in ["csv", "json", "jsonl", "ndjson"] {
+    for extension in ["csv", "tsv", "json", "jsonl", "ndjson"] {
         if let Some(files) = state.get_file_format_factory(extension) {
             state.register_file_format(Arc::new(LimitedFiles { files, limits }), true)?;
         }
@@ -108,7 +108,7 @@ impl LimitedFormat {
         let (syntax, records_of_schema) = if let Some(csv) = any.downcast_ref::<CsvFormat>() {
             (Syntax::of_csv(csv.options()), None)
         } else if let Some(json) = any.downcast_ref::<JsonFormat>().filter(|json| json.options().newline_delimited) {
-            (Syntax::Lines, Some(json.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA)))
+            (Syntax::Json, Some(json.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA)))
         } else {
             return format;
         };

@@ -8,7 +8,9 @@ use memchr::{memchr, memchr_iter, memchr2, memchr3};
 /// What ends a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// A line is a record.
+    /// A line is a record of JSON.
+    Json,
+    /// A line is a row of CSV.
     Lines,
     /// A line is one, but for the ends of lines within quotes.
     Csv {

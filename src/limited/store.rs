@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use bytes::Bytes;
+use bytes::{Buf, Bytes, BytesMut};
 use datafusion::common::Result as DataFusionResult;
+use datafusion::common::parsers::CompressionTypeVariant as Variant;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::error::DataFusionError;
 use futures::stream::{self, BoxStream};
@@ -20,14 +21,18 @@ use object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::channel;
+use tokio::task::spawn_blocking;
 
 use super::Limits;
 use super::records::{Records, Syntax};
-use crate::corpus::FREE_GROWTH;
-use crate::store::Explained;
+use crate::corpus::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
+use crate::store::{Explained, place_of};
 
-/// How much is decompressed at a time, in bytes.
+/// How much is decompressed at a time, in bytes, and how many such pieces may wait to be read.
 const PIECE: usize = 64 << 10;
+const PIECES_AHEAD: usize = 4;
 
 /// Reads files of another store.
 #[derive(Clone)]
@@ -50,29 +55,28 @@ pub(super) struct Part {
 }
 
 impl LimitedStore {
+    /// A file, as people know it.
+    pub(super) fn name(&self, key: &Key) -> String {
+        place_of(&self.store, key)
+    }
+
     /// What was got, within the limits.
     fn limit(&self, key: &Key, got: GetResult) -> DataFusionResult<GetResult> {
-        let name = match &got.payload {
-            GetResultPayload::File(_, path) => path.display().to_string(),
-            GetResultPayload::Stream(_) => key.to_string(),
-        };
+        let name = self.name(key);
         let range = got.range.clone();
-        let compressed = Arc::new(AtomicU64::new(0));
-        let pieces: BoxStream<'static, Result<Bytes>> = match got.payload {
+        let taken = Arc::new(AtomicU64::new(0));
+        let is_packed = self.compression.is_compressed();
+        let pieces: BoxStream<'static, io::Result<Bytes>> = match got.payload {
             GetResultPayload::File(mut file, _) => {
                 file.seek(SeekFrom::Start(range.start))?;
-                let counted = Counted { file: file.take(range.end - range.start), bytes: Arc::clone(&compressed) };
-                let reader = self.compression.convert_read(counted)?;
-                stream::iter(Pieces(reader)).map_err(not_readable(&name)).boxed()
+                let file = file.take(range.end - range.start);
+                let decoder = if is_packed { unpack(self.compression, file, &taken)? } else { Box::new(file) };
+                stream::iter(Pieces { reader: decoder, failed: None }).boxed()
             }
-            GetResultPayload::Stream(stream) => {
-                let bytes = Arc::clone(&compressed);
-                let counted = stream.map_err(DataFusionError::from).inspect_ok(move |piece| {
-                    bytes.fetch_add(piece.len() as u64, Ordering::Relaxed);
-                });
-                self.compression.convert_stream(counted.boxed())?.map_err(unwrapped(&name)).boxed()
-            }
+            GetResultPayload::Stream(stream) if is_packed => self.unpack_ahead(stream, &taken),
+            GetResultPayload::Stream(stream) => stream.map_err(io::Error::other).boxed(),
         };
+        let pieces = if range.start == 0 { begun(pieces, self.syntax, name.clone()).boxed() } else { pieces };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (first, records) = match last.filter(|last| last.key == *key && last.range.end == range.start) {
             Some(last) => (last.range.start, last.records),
@@ -83,7 +87,7 @@ impl LimitedStore {
             limits: self.limits,
             records,
             first,
-            compressed: self.compression.is_compressed().then_some(compressed),
+            packed: is_packed.then_some((self.compression, taken)),
             bytes: 0,
         };
         let (enough, key, slot) = (self.enough.unwrap_or(usize::MAX), key.clone(), Arc::clone(&self.last));
@@ -104,6 +108,7 @@ impl LimitedStore {
                     return None;
                 };
                 let is_last = enough < usize::MAX && (left == 1 || watch.bytes >= FREE_GROWTH);
+                let piece = piece.map_err(|error| watch.unreadable(error));
                 match piece.and_then(|piece| watch.take(piece, if is_last { 1 } else { left })) {
                     Ok(piece) if is_last && watch.records.end == watch.bytes => Some((Ok(piece), None)),
                     Ok(piece) => Some((Ok(piece), Some((pieces, watch)))),
@@ -113,6 +118,30 @@ impl LimitedStore {
         });
         let payload = payload.boxed();
         Ok(GetResult { payload: GetResultPayload::Stream(payload), ..got })
+    }
+
+    /// Unpacks what comes from elsewhere on a thread that may wait for it.
+    fn unpack_ahead(
+        &self,
+        stream: BoxStream<'static, Result<Bytes>>,
+        taken: &Arc<AtomicU64>,
+    ) -> BoxStream<'static, io::Result<Bytes>> {
+        let (send, receive) = channel(PIECES_AHEAD);
+        let (compression, taken) = (self.compression, Arc::clone(taken));
+        let source = Waiting { runtime: Handle::current(), stream, piece: Bytes::new() };
+        spawn_blocking(move || {
+            let pieces = match unpack(compression, source, &taken) {
+                Ok(decoder) => Pieces { reader: decoder, failed: None },
+                Err(error) => Pieces { reader: Box::new(io::empty()), failed: Some(error) },
+            };
+            for piece in pieces {
+                // Nobody reads on if this fails.
+                if send.blocking_send(piece).is_err() {
+                    break;
+                }
+            }
+        });
+        stream::unfold(receive, |mut receive| async { receive.recv().await.map(|piece| (piece, receive)) }).boxed()
     }
 }
 
@@ -145,8 +174,8 @@ struct Watch {
     records: Records,
     /// Where in the file it begins.
     first: u64,
-    /// How much was read of a compressed file.
-    compressed: Option<Arc<AtomicU64>>,
+    /// How a packed file is, and how much of it was read.
+    packed: Option<(FileCompressionType, Arc<AtomicU64>)>,
     bytes: u64,
 }
 
@@ -155,7 +184,7 @@ impl Watch {
     fn take(&mut self, piece: Bytes, most: usize) -> Result<Bytes> {
         let taken = self.records.take(&piece, most).map_err(|_| self.too_long())?;
         self.bytes += taken as u64;
-        if let Some(compressed) = &self.compressed {
+        if let Some((_, compressed)) = &self.packed {
             let (compressed, most) = (compressed.load(Ordering::Relaxed), self.limits.max_ratio);
             if self.bytes > FREE_GROWTH && self.bytes / most >= compressed {
                 return Err(refused(format!(
@@ -168,9 +197,24 @@ impl Watch {
         Ok(if taken == piece.len() { piece } else { piece.slice(..taken) })
     }
 
+    /// Why there is no next piece. What a store, or we, said stays what was said.
+    fn unreadable(&self, error: io::Error) -> Error {
+        let error = match error.downcast::<Error>() {
+            Ok(said) => return said,
+            Err(error) => error,
+        };
+        let (reason, remedy) = match &self.packed {
+            Some((compression, taken)) => {
+                unreadable(&name_of(*compression), taken.load(Ordering::Relaxed), &error, "ibid ingest --on-error skip")
+            }
+            None => (format!("cannot read it: {error}"), "check the disk".to_owned()),
+        };
+        refused(format!("{}, byte {}: {reason}; {remedy}", self.name, self.first + self.bytes))
+    }
+
     fn too_long(&self) -> Error {
         let what = match self.records.syntax {
-            Syntax::Lines => "line",
+            Syntax::Json | Syntax::Lines => "line",
             Syntax::Csv { .. } => "row",
         };
         refused(format!(
@@ -200,39 +244,92 @@ fn refused(said: String) -> Error {
     Error::Generic { store: "limits", source: Box::new(Explained::new(said)) }
 }
 
-/// Counts what is read of a file.
-struct Counted<R> {
-    file: R,
-    bytes: Arc<AtomicU64>,
-}
-
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read(buffer)?;
-        self.bytes.fetch_add(read as u64, Ordering::Relaxed);
-        Ok(read)
+/// What a packed file holds; `taken` is how much of it was needed so far.
+fn unpack(
+    compression: FileCompressionType,
+    file: impl Read + Send + 'static,
+    taken: &Arc<AtomicU64>,
+) -> io::Result<Box<dyn Read + Send>> {
+    match compression.get_variant() {
+        Variant::GZIP => Compression::Gzip.decoder(file, taken),
+        Variant::ZSTD => Compression::Zstd.decoder(file, taken),
+        Variant::BZIP2 => Compression::Bzip2.decoder(file, taken),
+        Variant::UNCOMPRESSED => Compression::Plain.decoder(file, taken),
+        Variant::XZ => compression.convert_read(Counted::new(file, taken)).map_err(io::Error::other),
     }
 }
 
-/// What a reader has, piece by piece.
-struct Pieces(Box<dyn Read + Send>);
+/// What a compression is called in errors.
+fn name_of(compression: FileCompressionType) -> String {
+    format!("{:?}", compression.get_variant()).to_lowercase()
+}
+
+/// The pieces of a file from its beginning, with blanks in the place of a byte order mark, which the reader of JSON does not know.
+fn begun(
+    mut pieces: BoxStream<'static, io::Result<Bytes>>,
+    syntax: Syntax,
+    name: String,
+) -> impl Stream<Item = io::Result<Bytes>> {
+    let head = async move {
+        let mut head = BytesMut::new();
+        while head.len() < 4
+            && let Some(piece) = pieces.try_next().await?
+        {
+            head.extend_from_slice(&piece);
+        }
+        if let Some(encoding) = wide_encoding(&head) {
+            let said = format!(
+                "{name}, byte 0: it begins with the byte order mark of {encoding}; convert it to UTF-8 (iconv -f {encoding} -t \
+                 UTF-8)"
+            );
+            return Err(io::Error::other(refused(said)));
+        }
+        if syntax == Syntax::Json && head.starts_with(&BYTE_ORDER_MARK) {
+            head[..BYTE_ORDER_MARK.len()].fill(b' ');
+        }
+        let head = if head.is_empty() { None } else { Some(Ok(head.freeze())) };
+        Ok(stream::iter(head).chain(pieces))
+    };
+    stream::once(head).try_flatten()
+}
+
+/// Reads what a stream gives, and waits for it.
+struct Waiting {
+    runtime: Handle,
+    stream: BoxStream<'static, Result<Bytes>>,
+    piece: Bytes,
+}
+
+impl Read for Waiting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.piece.is_empty() {
+            match self.runtime.block_on(self.stream.try_next()).map_err(io::Error::other)? {
+                Some(piece) => self.piece = piece,
+                None => return Ok(0),
+            }
+        }
+        let length = self.piece.len().min(buffer.len());
+        self.piece.copy_to_slice(&mut buffer[..length]);
+        Ok(length)
+    }
+}
+
+/// What a reader has, piece by piece, up to where it fails.
+struct Pieces {
+    reader: Box<dyn Read + Send>,
+    failed: Option<io::Error>,
+}
 
 impl Iterator for Pieces {
     type Item = io::Result<Bytes>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut piece = Vec::with_capacity(PIECE);
-        match self.0.by_ref().take(PIECE as u64).read_to_end(&mut piece) {
-            Ok(0) => None,
-            Ok(_) => Some(Ok(piece.into())),
-            Err(error) => Some(Err(error)),
+        if self.failed.is_none() {
+            self.failed = self.reader.by_ref().take(PIECE as u64).read_to_end(&mut piece).err();
         }
+        if piece.is_empty() { self.failed.take().map(Err) } else { Some(Ok(piece.into())) }
     }
-}
-
-fn not_readable(name: &str) -> impl Fn(io::Error) -> Error + use<> {
-    let name = name.to_owned();
-    move |error| refused(format!("cannot read {name}: {error}"))
 }
 
 /// What a store said stays what it said.
@@ -269,7 +366,7 @@ impl ObjectStore for LimitedStore {
     async fn get_opts(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
         let has_bytes = !options.head;
         let got = self.store.get_opts(key, options).await?;
-        if has_bytes { self.limit(key, got).map_err(unwrapped(key.as_ref())) } else { Ok(got) }
+        if has_bytes { self.limit(key, got).map_err(unwrapped(&self.name(key))) } else { Ok(got) }
     }
 
     async fn get_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
