@@ -14,26 +14,33 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::TryStreamExt;
 
-/// Puts a [`CompactExec`] below each sort of texts.
+/// Puts a [`CompactExec`] below each sort of texts, and above each sort and merge.
 ///
 /// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
-/// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take.
+/// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
+/// gives points into the buffers of all files that it reads, of which a few rows keep megabytes.
 #[derive(Debug)]
 pub(super) struct CompactViews;
 
 impl PhysicalOptimizerRule for CompactViews {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            if !plan.is::<SortExec>() || !has_views(&plan.children()[0].schema()) {
+            let is_sort = plan.is::<SortExec>();
+            if !(is_sort || plan.is::<SortPreservingMergeExec>()) || !has_views(&plan.schema()) {
                 return Ok(Transformed::no(plan));
             }
-            let compact = Arc::new(CompactExec { input: Arc::clone(plan.children()[0]) });
-            let as_before = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
-            Ok(Transformed::yes(plan.replace_children(vec![compact], as_before)?))
+            let input = if is_sort {
+                let compact = Arc::new(CompactExec { input: Arc::clone(plan.children()[0]) });
+                plan.replace_children(vec![compact], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))?
+            } else {
+                plan
+            };
+            Ok(Transformed::yes(Arc::new(CompactExec { input })))
         })
         .data()
     }

@@ -6,6 +6,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
@@ -42,7 +43,8 @@ impl PhysicalOptimizerRule for MergeSorted {
                 parts => parts.clone(),
             };
             let inputs = plan.children().into_iter().map(in_one_part).collect::<Result<_>>()?;
-            let joined = plan.with_new_children(inputs)?;
+            let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            let joined = plan.replace_children(inputs, anew)?;
             let is_one = parts.partition_count() == 1;
             Ok(Transformed::yes(if is_one { joined } else { Arc::new(RepartitionExec::try_new(joined, parts)?) }))
         })

@@ -16,6 +16,7 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, logical_plan as plan};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
@@ -214,19 +215,30 @@ impl Workspace {
 
     fn rows(&self, plan: LogicalPlan) -> Outcome {
         // They may be on their way when memory ends, and then there is no second try.
-        let state = match self.session.runtime_env().memory_pool.memory_limit() {
-            MemoryLimit::Finite(_) => self.joining_by_sorting(),
-            _ => self.session.state(),
-        };
+        let state = if self.memory().is_some() { self.joining_by_sorting() } else { self.session.state() };
         Outcome::Rows(Box::new(DataFrame::new(state, plan)))
+    }
+
+    /// How many bytes operators may reserve, if there is a limit.
+    fn memory(&self) -> Option<usize> {
+        match self.session.runtime_env().memory_pool.memory_limit() {
+            MemoryLimit::Finite(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The state of the session for tables, of which there may be a second try.
+    fn hashing(&self) -> SessionState {
+        match self.memory() {
+            Some(_) => with_rule(self.session.state(), CompactViews),
+            None => self.session.state(),
+        }
     }
 
     /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
-        let builder = SessionStateBuilder::new_from_existing(self.session.state());
-        let builder = builder.with_physical_optimizer_rule(Arc::new(MergeSorted));
-        let mut state = builder.with_physical_optimizer_rule(Arc::new(CompactViews)).build();
+        let mut state = with_rule(with_rule(self.session.state(), MergeSorted), CompactViews);
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
         state
     }
@@ -286,7 +298,7 @@ impl Workspace {
 
     /// Writes the rows of a table into a folder; if there is no memory for it, once more by way of joins that can do with less.
     async fn write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
-        match self.try_write(self.session.state(), plan, folder).await {
+        match self.try_write(self.hashing(), plan, folder).await {
             Err(error) if is_out_of_memory(&error) => {
                 for file in std::fs::read_dir(folder)? {
                     std::fs::remove_file(file?.path())?;
@@ -304,10 +316,7 @@ impl Workspace {
         let plan = frame.create_physical_plan().await?;
         let context = Arc::new(if joins_lists(plan.as_ref()) { self.in_small_batches(context) } else { context });
         let parts = execute_stream_partitioned(Arc::clone(&plan), context)?;
-        let groups = match self.session.runtime_env().memory_pool.memory_limit() {
-            MemoryLimit::Finite(bytes) => BYTES_OF_GROUPS.min(bytes / 8),
-            _ => BYTES_OF_GROUPS,
-        };
+        let groups = self.memory().map_or(BYTES_OF_GROUPS, |bytes| BYTES_OF_GROUPS.min(bytes / 8));
         let group = (groups / parts.len().max(1)).max(1 << 20);
         let mut writers = JoinSet::new();
         for (i, rows) in parts.into_iter().enumerate() {
@@ -443,6 +452,11 @@ fn longest_list(batch: &RecordBatch) -> usize {
         longest * list.value_type().primitive_width().unwrap_or(0)
     });
     bytes.max().unwrap_or(0)
+}
+
+/// The state with a last rule for plans.
+fn with_rule(state: SessionState, rule: impl PhysicalOptimizerRule + Send + Sync + 'static) -> SessionState {
+    SessionStateBuilder::new_from_existing(state).with_physical_optimizer_rule(Arc::new(rule)).build()
 }
 
 #[cfg(test)]
