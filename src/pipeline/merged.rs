@@ -7,7 +7,9 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::SortMergeJoinExec;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::repartition::RepartitionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
@@ -43,8 +45,7 @@ impl PhysicalOptimizerRule for MergeSorted {
                 parts => parts.clone(),
             };
             let inputs = plan.children().into_iter().map(in_one_part).collect::<Result<_>>()?;
-            let anew = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
-            let joined = plan.replace_children(inputs, anew)?;
+            let joined = plan.replace_children(inputs, anew())?;
             let is_one = parts.partition_count() == 1;
             Ok(Transformed::yes(if is_one { joined } else { Arc::new(RepartitionExec::try_new(joined, parts)?) }))
         })
@@ -64,10 +65,10 @@ impl PhysicalOptimizerRule for MergeSorted {
 fn in_one_part(sorted: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let sorted: Arc<dyn ExecutionPlan> = match sorted.downcast_ref::<SortExec>() {
         Some(sort) if sort.fetch().is_none() => {
-            Arc::new(SortExec::new(sort.expr().clone(), not_dealt(sort.input())).with_preserve_partitioning(true))
+            Arc::new(SortExec::new(sort.expr().clone(), not_dealt(sort.input())?).with_preserve_partitioning(true))
         }
         Some(_) => Arc::clone(sorted),
-        None => not_dealt(sorted),
+        None => not_dealt(sorted)?,
     };
     if sorted.output_partitioning().partition_count() == 1 {
         return Ok(sorted);
@@ -77,12 +78,21 @@ fn in_one_part(sorted: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>
     Ok(Arc::new(SortPreservingMergeExec::new(order, sorted)))
 }
 
-/// What is dealt to others here, or the plan itself.
-fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    match plan.downcast_ref::<RepartitionExec>() {
-        Some(dealt) => not_dealt(dealt.input()),
-        None => Arc::clone(plan),
+/// The same rows, before they are dealt to others.
+fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
+        return not_dealt(dealt.input());
     }
+    if !(plan.is::<ProjectionExec>() || plan.is::<FilterExec>()) {
+        return Ok(Arc::clone(plan));
+    }
+    let inputs = plan.children().into_iter().map(not_dealt).collect::<Result<_>>()?;
+    Arc::clone(plan).replace_children(inputs, anew())
+}
+
+/// How inputs are exchanged for such of other parts.
+fn anew() -> ReplaceChildrenOptions {
+    ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute)
 }
 
 #[cfg(test)]
@@ -145,6 +155,21 @@ mod tests {
         let plan = session(true).await.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
         let plan = displayable(plan.as_ref()).indent(false).to_string();
         let operators: Vec<_> = plan.lines().filter_map(|line| line.split(':').next()).collect();
-        insta::assert_snapshot!(operators.join("\n"));
+        insta::assert_snapshot!(operators.join("\n"), @r"
+        ProjectionExec
+          RepartitionExec
+            SortMergeJoinExec
+              ProjectionExec
+                SortMergeJoinExec
+                  SortPreservingMergeExec
+                    SortExec
+                      DataSourceExec
+                  SortPreservingMergeExec
+                    SortExec
+                      DataSourceExec
+              SortPreservingMergeExec
+                SortExec
+                  DataSourceExec
+        ");
     }
 }
