@@ -9,97 +9,45 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::program::{Dice, Place, collection_jsonl, copy_folder, run_command, times};
-use crate::s3_server::Server;
+use crate::s3_server::{Server, end};
 
-/// How often each command is killed: a hundred times in all, with those of `tests/index.rs`.
-const KILLS: usize = 17;
+/// How often each command is killed in each place: 120 times in all.
+const KILLS: usize = 12;
 
 #[test]
 fn a_killed_run_leaves_the_old_file_or_the_new_one() {
-    let place = Place::new();
-    place.write("old.jsonl", collection_jsonl(60, 1));
-    place.write("new.jsonl", collection_jsonl(300, 2));
-    let state = || vec![place.read("out.parquet")];
-    let start = |line: &str| place.command(line.split(' '));
-    kill_often(&start, &state, "passages old.jsonl -o out.parquet", "passages new.jsonl -o out.parquet");
-    only_staging_is_left(&place);
+    kill_often("passages @/new.jsonl -o @/out.parquet", [60, 300], &["@"], |scene| vec![scene.read("out.parquet")]);
 }
 
 #[test]
 fn a_killed_ingest_leaves_the_old_corpus_or_the_new_one() {
-    let place = Place::new();
-    place.write("old.jsonl", collection_jsonl(60, 1));
-    place.write("new.jsonl", collection_jsonl(3000, 2));
-    let state = || ["documents", "sentences"].map(|table| place.read(format!("corpus/{table}.parquet"))).to_vec();
-    let start = |line: &str| place.command(line.split(' '));
-    kill_often(&start, &state, "ingest old.jsonl -o corpus", "ingest new.jsonl -o corpus");
-    only_staging_is_left(&place);
-}
-
-#[test]
-fn a_killed_run_leaves_the_old_object_or_the_new_one() {
-    let server = Server::start();
-    server.put("old.jsonl", collection_jsonl(60, 1));
-    server.put("new.jsonl", collection_jsonl(300, 2));
-    let state = || vec![server.get("out.parquet")];
-    let line = |name: &str| format!("passages s3://box/{name}.jsonl -o s3://box/out.parquet");
-    kill_often(&|line| server.with_key(line.split(' ')), &state, &line("old"), &line("new"));
-}
-
-#[test]
-fn a_killed_ingest_leaves_the_old_objects_or_the_new_ones() {
-    let server = Server::start();
-    server.put("old.jsonl", collection_jsonl(60, 1));
-    server.put("new.jsonl", collection_jsonl(1500, 2));
-    let state = || {
-        let manifest = server.get("corpus/manifest.json");
+    kill_often("ingest @/new.jsonl -o @/corpus", [60, 1500], &["@", "@/corpus"], |scene| {
+        let manifest = scene.read("corpus/manifest.json");
         let names: Value = serde_json::from_slice(&manifest).unwrap();
         let files = names["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
-        std::iter::once(manifest.clone()).chain(files.map(|name| server.get(&format!("corpus/{name}")))).collect()
-    };
-    let line = |name: &str| format!("ingest s3://box/{name}.jsonl -o s3://box/corpus/");
-    kill_often(&|line| server.with_key(line.split(' ')), &state, &line("old"), &line("new"));
-    server.ok("gc s3://box/corpus/ --grace 0s");
-    assert_eq!(std::fs::read_dir(server.object("corpus")).unwrap().count(), 3);
+        std::iter::once(manifest.clone()).chain(files.map(|name| scene.read(&format!("corpus/{name}")))).collect()
+    });
 }
 
 #[test]
-fn a_killed_addition_to_objects_adds_all_or_nothing() {
-    let server = Server::start();
-    let made = collection_jsonl(200, 2);
-    let (first, second) = made.split_at(made.match_indices('\n').nth(99).unwrap().0 + 1);
-    server.put("first.jsonl", first);
-    server.put("second.jsonl", second);
-    server.ok("containment s3://box/index/ --add s3://box/first.jsonl -o s3://box/out.csv");
-    let buckets = server.place.path("buckets");
-    let before = server.place.path("before");
-    copy_folder(&buckets, &before);
-    let line = "containment s3://box/index/ --add s3://box/second.jsonl -o s3://box/out.csv";
-    let began = Instant::now();
-    server.ok(line);
-    let whole_run = began.elapsed();
-    let rows = server.get("out.csv");
-    let added =
-        || server.sql("SELECT count(*) AS n, count(DISTINCT doc_id) AS ids FROM 's3://box/index/documents.parquet'");
-    let [none, all] = [100, 200].map(all_of);
-    assert_eq!(added(), all);
-    let (mut dice, mut kept) = (Dice(5), 0);
-    for _ in 0..times("IBID_KILLS", KILLS) {
-        copy_folder(&before, &buckets);
-        let share = u32::try_from(dice.below(1100)).unwrap();
-        kill_after(server.with_key(line.split(' ')), whole_run * share / 1000);
-        let now = added();
-        if now == none {
-            kept += 1;
-            server.ok(line);
-            assert_eq!(added(), all, "killed at {share} ‰ of {whole_run:?}");
-        }
-        // The rows come first.
-        assert!(added() == all && server.get("out.csv") == rows, "killed at {share} ‰ of {whole_run:?}: {now}");
-        server.ok("gc s3://box/index/ --grace 0s");
-        assert_eq!(added(), all);
+fn a_killed_addition_adds_all_or_nothing_and_loses_no_row() {
+    let pairs = "pairs @/index --unit sentence --threshold 0.5 --add @/new.jsonl -o @/out.csv";
+    let containment = "containment @/index --add @/new.jsonl -o @/out.csv";
+    // Over an index, and over none.
+    for (line, documents) in [(containment, [100, 100]), (pairs, [100, 100]), (pairs, [0, 100])] {
+        kill_often(line, documents, &["@", "@/index"], |scene| {
+            let sql = format!("SELECT doc_id FROM '{}/index/documents.parquet' ORDER BY doc_id", scene.root);
+            let ids = end(scene.server.with_key(["sql", &sql, "--format", "csv"]));
+            let has_none = ["there is no", "has no documents yet"].iter().any(|said| ids.err.contains(said));
+            assert!(ids.code == Some(0) || has_none, "{}", ids.err);
+            let mut state = vec![ids.out.clone()];
+            // The rows come first.
+            if ids.text().lines().count() > documents.iter().sum() {
+                state.push(scene.read("out.csv"));
+            }
+            state
+        });
     }
-    assert!(kept > 0, "no kill came in time");
 }
 
 #[test]
@@ -132,54 +80,99 @@ fn of_two_that_write_one_place_one_wins() {
     eprintln!("of two at once {won:?} came last");
 }
 
-/// What a count of so many documents gives, none of them twice.
-fn all_of(documents: usize) -> String {
-    format!("n,ids\n{documents},{documents}\n")
+/// A folder or a bucket in which commands are killed. In their lines it is `@`.
+struct Scene {
+    server: Server,
+    root: &'static str,
 }
 
-/// Starts a command, and kills it after a while.
-fn kill_after(mut command: Command, time: Duration) {
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    std::thread::sleep(time);
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
-/// Kills `new` at many moments, over what `old` wrote.
-fn kill_often(command: &dyn Fn(&str) -> Command, state: &dyn Fn() -> Vec<Vec<u8>>, old: &str, new: &str) {
-    let run = |line: &str| {
-        let ended = run_command(command(line), "");
-        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
-        state()
-    };
-    let before = run(old);
-    run(new);
-    let began = Instant::now();
-    let after = run(new);
-    let whole_run = began.elapsed();
-    assert!(before != after);
-    assert!(run(old) == before);
-
-    let (mut dice, mut kept) = (Dice(3), 0);
-    for _ in 0..times("IBID_KILLS", KILLS) {
-        let share = u32::try_from(dice.below(1100)).unwrap();
-        kill_after(command(new), whole_run * share / 1000);
-        let now = state();
-        assert!(now == before || now == after, "neither the old nor the new, killed at {share} ‰ of {whole_run:?}");
-        if now == before {
-            kept += 1;
-        } else {
-            assert!(run(old) == before);
-        }
+impl Scene {
+    /// All that is there, beside what the server notes of it.
+    fn folder(&self) -> PathBuf {
+        self.server.place.path(if self.root.contains("://") { "buckets" } else { self.root })
     }
-    assert!(kept > 0, "no kill came in time");
-    assert!(run(new) == after);
+
+    fn path(&self, name: &str) -> PathBuf {
+        if self.root.contains("://") { self.server.object(name) } else { self.folder().join(name) }
+    }
+
+    fn write(&self, name: &str, contents: String) {
+        std::fs::create_dir_all(self.path("")).unwrap();
+        std::fs::write(self.path(name), contents).unwrap();
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    /// How many files there are.
+    fn files(&self) -> usize {
+        fn below(path: &Path) -> usize {
+            if path.is_dir() { entries(path).iter().map(|entry| below(entry)).sum() } else { 1 }
+        }
+        below(&self.path(""))
+    }
+
+    fn command(&self, line: &str) -> Command {
+        self.server.with_key(line.replace('@', self.root).split(' '))
+    }
+
+    #[track_caller]
+    fn ok(&self, line: &str) {
+        let ended = end(self.command(line));
+        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
+    }
+
+    /// Kills a command after a while.
+    fn kill(&self, line: &str, time: Duration) {
+        let mut child = self.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(time);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
-/// Fails where anything stays behind but what is hidden, and named as staging.
-fn only_staging_is_left(place: &Place) {
-    for name in place.names().iter().filter(|name| name.starts_with('.')) {
-        assert!(name.ends_with(".ibid-staging"), "{name}");
+/// Kills a command at many moments, in a folder and in a store, over what it made of other documents, of which there may be none. What
+/// was there stays, or all that comes is there; the next run makes that, and `ibid gc` of `folders` removes what was left.
+fn kill_often(line: &str, documents: [usize; 2], folders: &[&str], state: impl Fn(&Scene) -> Vec<Vec<u8>>) {
+    let made = collection_jsonl(documents.iter().sum(), 2);
+    let (old, new) = made.split_at(made.split_inclusive('\n').take(documents[0]).map(str::len).sum());
+    for root in ["here", "s3://box"] {
+        let scene = Scene { server: Server::start(), root };
+        scene.write("old.jsonl", old.to_owned());
+        scene.write("new.jsonl", new.to_owned());
+        if !old.is_empty() {
+            scene.ok(&line.replace("new", "old"));
+        }
+        let before = state(&scene);
+        copy_folder(&scene.folder(), &scene.server.place.path("before"));
+        let began = Instant::now();
+        scene.ok(line);
+        let whole_run = began.elapsed();
+        let cleaned = || {
+            folders.iter().for_each(|folder| scene.ok(&format!("gc {folder} --grace 0s")));
+            (state(&scene), scene.files())
+        };
+        let after = cleaned();
+        assert!(before != after.0);
+        let (mut dice, mut kept) = (Dice(3), 0);
+        let kills = times("IBID_KILLS", KILLS);
+        for _ in 0..kills {
+            copy_folder(&scene.server.place.path("before"), &scene.folder());
+            let share = u32::try_from(dice.below(1100)).unwrap();
+            scene.kill(line, whole_run * share / 1000);
+            let said = format!("{line}, in {root}, killed at {share} ‰ of {whole_run:?}");
+            let now = state(&scene);
+            if now == before {
+                kept += 1;
+                scene.ok(line);
+            } else {
+                assert!(now == after.0, "neither the old nor the new: {said}");
+            }
+            assert!(cleaned() == after, "{said}");
+        }
+        assert!(kept > 0, "no kill came in time");
+        eprintln!("{line}, in {root}: {kept} of {kills} kills came before the result was there");
     }
 }
 
