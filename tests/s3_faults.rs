@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::program::{Place, collection_jsonl, copy_folder, times};
+use crate::program::{Place, collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{Server, end};
 
 /// How many schedules of faults are tried, and how many at a time.
@@ -12,30 +12,50 @@ const SCHEDULES: usize = 12;
 const AT_ONCE: usize = 6;
 
 /// What is run, what it writes, and of which schedules, one in so many.
-const COMMANDS: [(&str, Written, u64); 5] = [
+const COMMANDS: [(&str, Written, u64); 7] = [
     ("ingest s3://box/in/new.jsonl -o s3://box/corpus/", Written::Folder("corpus"), 1),
     ("passages s3://box/source/ -o s3://box/out.parquet", Written::Object("out.parquet"), 1),
     ("containment s3://box/index/ --add s3://box/in/more.jsonl -o s3://box/added.csv", Written::Index, 1),
-    ("passages s3://box/in/new.jsonl --format csv", Written::Output, 1),
+    ("passages s3://box/in/new.jsonl --format csv", Written::Nothing, 1),
+    ("sql -f parquet.sql --format csv", Written::Nothing, 1),
+    ("sql -f table.sql --format csv", Written::Nothing, 1),
     // In parts.
     ("sql -f big.sql -o s3://box/big.parquet", Written::Object("big.parquet"), 4),
 ];
 
-const BIG: &str = "SELECT value, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 250000) ORDER BY value";
+/// What is run by name.
+const SCRIPTS: [(&str, &str); 3] = [
+    (
+        "parquet.sql",
+        "SELECT d.doc_id, sent, s.text, length(d.text) FROM 's3://box/source/documents-*.parquet' AS d \
+         JOIN 's3://box/source/sentences-*.parquet' AS s ON d.doc_id = s.doc_id ORDER BY d.doc_id, sent",
+    ),
+    (
+        "table.sql",
+        "CREATE TABLE made AS SELECT id, text FROM 's3://box/in/*.jsonl'; \
+         CREATE TABLE packed AS SELECT id, text FROM 's3://box/in/more.jsonl.gz'; \
+         SELECT * FROM made UNION ALL SELECT * FROM packed ORDER BY id, text",
+    ),
+    (
+        "big.sql",
+        "SELECT value, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 250000) \
+         ORDER BY value",
+    ),
+];
 
 #[derive(Clone, Copy)]
 enum Written {
     Object(&'static str),
     Folder(&'static str),
     Index,
-    Output,
+    Nothing,
 }
 
-/// The buckets before all commands, and after them.
+/// The buckets before all commands, and after them, and what each command puts out.
 struct States {
     old: Place,
     new: Server,
-    output: String,
+    outputs: Vec<String>,
 }
 
 impl States {
@@ -45,7 +65,8 @@ impl States {
             let made = collection_jsonl(documents, seed).replace("\"d", &format!("\"{name}"));
             server.put(&format!("in/{name}.jsonl"), made);
         }
-        server.place.write("big.sql", BIG);
+        server.put("in/more.jsonl.gz", gzip(server.get("in/more.jsonl")));
+        SCRIPTS.iter().for_each(|(name, sql)| server.place.write(name, sql));
         server.ok("ingest s3://box/in/old.jsonl -o s3://box/corpus/");
         server.ok("ingest s3://box/in/new.jsonl -o s3://box/source/");
         server.ok("passages s3://box/in/old.jsonl -o s3://box/out.parquet");
@@ -53,15 +74,11 @@ impl States {
         server.put("big.parquet", "the old result");
         let old = Place::new();
         copy_folder(&server.place.path("buckets"), &old.path("buckets"));
-        let mut output = String::new();
-        for (command, written, _) in COMMANDS {
-            let ended = server.ok(command);
-            if let Written::Output = written {
-                output = ended.text().to_owned();
-            }
+        let outputs: Vec<_> = COMMANDS.iter().map(|(line, ..)| server.ok(line).text().to_owned()).collect();
+        for ((line, written, _), output) in COMMANDS.iter().zip(&outputs) {
+            assert!(!matches!(written, Written::Nothing) || output.lines().count() > 10, "{line}: hardly a result");
         }
-        assert!(output.lines().count() > 10, "hardly a result");
-        Self { old, new: server, output }
+        Self { old, new: server, outputs }
     }
 
     /// Whether what a command writes is there. What is neither there nor as it was before is an error.
@@ -92,7 +109,7 @@ impl States {
             Written::Index => {
                 is_new("added.csv") && now.path("buckets/box/index/manifests").read_dir().unwrap().count() == 2
             }
-            Written::Output => true,
+            Written::Nothing => true,
         }
     }
 }
@@ -101,7 +118,7 @@ impl States {
 fn serve(from: &Place, schedule: Option<u64>) -> Server {
     let place = Place::new();
     copy_folder(&from.path("buckets"), &place.path("buckets"));
-    place.write("big.sql", BIG);
+    SCRIPTS.iter().for_each(|(name, sql)| place.write(name, sql));
     Server::start_with(place, schedule)
 }
 
@@ -139,26 +156,24 @@ impl States {
         std::thread::scope(|scope| {
             let runs: Vec<_> = COMMANDS
                 .into_iter()
-                .filter(|(_, _, one_in)| schedule.is_multiple_of(*one_in))
-                .map(|(line, written, _)| {
+                .zip(&self.outputs)
+                .filter(|((_, _, one_in), _)| schedule.is_multiple_of(*one_in))
+                .map(|((line, written, _), output)| {
                     let mut command = server.with_key(line.split(' '));
                     // Now and then as long as it is without the variable.
                     if schedule % 25 != 7 {
                         command.env("AWS_TIMEOUT", "2 seconds");
                     }
-                    (line, written, scope.spawn(|| end(command)))
+                    (line, written, output, scope.spawn(|| end(command)))
                 })
                 .collect();
-            for (line, written, run) in runs {
+            for (line, written, output, run) in runs {
                 let ended = run.join().unwrap();
                 let said = format!("schedule {schedule}, {line}\n{}", ended.err);
                 let is_written = self.is_written(&server.place, written);
                 match ended.code {
                     Some(0) => {
-                        assert!(is_written, "{said}");
-                        if let Written::Output = written {
-                            assert!(ended.text() == self.output, "{said}");
-                        }
+                        assert!(is_written && ended.text() == output, "{said}");
                         counts[0] += 1;
                     }
                     Some(1) => {
