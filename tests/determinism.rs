@@ -1,6 +1,6 @@
 //! The same input gives the same result, however it is run.
 
-use crate::program::{Dice, Place, collection_jsonl, run_command};
+use crate::program::{Dice, Ended, Place, collection_jsonl, run_command};
 use crate::s3_server::Server;
 
 const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
@@ -108,20 +108,69 @@ fn one_digest_for_all_ways_to_run() {
         [1, 1024, 8192].into_iter().flat_map(of_batch)
     });
     for (threads, batch, partitions) in ways {
-        // Little memory makes sorts and joins go to disk.
-        for (script, memory) in scripts.iter().flat_map(|script| [(script, "64MiB"), (script, "4GiB")]) {
-            let set = format!(
-                "SET datafusion.execution.batch_size = {batch}; SET datafusion.execution.target_partitions = {partitions};"
-            );
-            let mut command = server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", memory]);
-            command.env("TOKIO_WORKER_THREADS", threads.to_string());
-            let ended = run_command(command, &format!("{set}\n{script}"));
-            assert_eq!(ended.code, Some(0), "{}", ended.err);
-            assert_eq!(
-                ended.text(),
-                expected,
-                "{threads} threads, batches of {batch}, {partitions} partitions, {memory}"
-            );
+        for script in &scripts {
+            let way = Way { threads, batch, partitions, memory: "4GiB" };
+            let ended = way.run(&server, "", script);
+            assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
+            assert_eq!(ended.text(), expected, "{way:?}");
+        }
+    }
+}
+
+/// How a script is run.
+#[derive(Debug)]
+struct Way {
+    threads: u8,
+    batch: u16,
+    partitions: u8,
+    memory: &'static str,
+}
+
+impl Way {
+    fn run(&self, server: &Server, settings: &str, script: &str) -> Ended {
+        let Self { threads, batch, partitions, memory } = self;
+        let threads = threads.to_string();
+        let mut command =
+            server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", memory, "--threads", &threads]);
+        command.env("TOKIO_WORKER_THREADS", threads);
+        let set = format!(
+            "SET datafusion.execution.batch_size = {batch}; SET datafusion.execution.target_partitions = {partitions};"
+        );
+        run_command(command, &format!("{set} {settings}\n{script}"))
+    }
+}
+
+/// With so little memory that operators go to disk: where they may not, the same run fails.
+#[test]
+fn what_goes_to_disk_does_not_matter() {
+    let server = Server::start();
+    let place = &server.place;
+    let way = |threads, batch, partitions, memory| Way { threads, batch, partitions, memory };
+    for (command, documents, ways) in [
+        ("passages", 60, &[way(2, 1, 3, "1MiB")][..]),
+        ("passages", 12_000, &[way(1, 8192, 1, "128MiB"), way(8, 1024, 16, "128MiB")]),
+        (
+            "pairs --unit sentence --threshold 0.6",
+            12_000,
+            &[way(1, 8192, 16, "80MiB"), way(2, 1024, 1, "80MiB"), way(8, 8192, 3, "80MiB"), way(1, 1024, 3, "80MiB")],
+        ),
+    ] {
+        let made = collection_jsonl(documents, 9);
+        let turned: Vec<_> = made.lines().rev().collect();
+        place.write("made.jsonl", &made);
+        place.write("turned.jsonl", turned.join("\n"));
+        let scripts = [("made", "made"), ("turned", "s3://box/turned/")].map(|(name, folder)| {
+            server.ok(&format!("ingest {name}.jsonl -o {folder}"));
+            server.ok(&format!("{command} {folder} --show-sql")).text().to_owned()
+        });
+        let expected = place.ok(&format!("{command} made --format csv"));
+        assert!(expected.lines().count() > 10, "{command}: hardly a result");
+        for (way, script) in ways.iter().flat_map(|way| scripts.iter().map(move |script| (way, script))) {
+            let ended = way.run(&server, "", script);
+            assert_eq!(ended.code, Some(0), "{command}, {way:?}: {}", ended.err);
+            assert!(ended.text() == expected, "{command}, {way:?}");
+            let ended = way.run(&server, "SET datafusion.runtime.max_temp_directory_size = '0K';", script);
+            assert!(ended.err.contains("used disk space"), "{command}, {way:?}: nothing went to disk: {}", ended.err);
         }
     }
 }
