@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::program::{bzip2, collection_jsonl, copy_folder, gzip, times};
+use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{KEY, SECRET, Server, end, read_of};
 
 #[test]
@@ -140,6 +140,22 @@ fn what_is_wrong_is_told_apart() {
         // Once, and without what the libraries say.
         assert!(said.lines().count() == 1 && !said.contains("Generic") && !said.contains("Error"), "{input}: {said}");
     }
+    // Nor can it be written there.
+    for (bucket, expected) in [
+        ("nobucket", "there is no bucket s3://nobucket at http://127.0.0.1:"),
+        ("skewed", "the clock of this machine is too far from that of the server, which is at 2001"),
+        ("denied", "access is denied"),
+        ("expired", "the session token has expired"),
+        ("malformed", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
+        ("elsewhere", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
+    ] {
+        for line in ["sql SELECT(1) -o s3://B/x.csv", "ingest x.jsonl -o s3://B/x/", "pairs s3://B/x --add x.jsonl"] {
+            server.place.write("x.jsonl", "{\"text\": \"a\"}\n");
+            let said = server.fails(&line.replace('B', bucket));
+            assert!(said.contains(expected), "{line} {bucket}: {said}");
+            assert!(said.lines().count() == 1 && !said.contains("Generic"), "{line} {bucket}: {said}");
+        }
+    }
     let of_sql = server.fails("sql SELECT(1)FROM's3://skewed/x.csv'");
     assert!(of_sql.contains("the clock of this machine") && !of_sql.contains("Generic"), "{of_sql}");
 
@@ -215,7 +231,8 @@ fn keys_come_from_profiles() {
     assert!(said.contains("no credentials of the profile none"), "{said}");
 }
 
-/// The keys of a role end, and come with a token: for the token of a web identity, as pods have it, or for the keys of a profile.
+/// The keys of a role end, and come with a token: for the token of a web identity, as pods have it, for the keys of a profile, or for
+/// being the container or the machine that has the role.
 #[test]
 fn keys_of_roles_are_asked_for() {
     const ROLE: &str = "arn:aws:iam::123456789012:role/reader";
@@ -232,27 +249,134 @@ fn keys_of_roles_are_asked_for() {
     let run = |variables: &[(&str, &str)]| {
         server.requests();
         let mut command = server.command(["pairs", "s3://box/x.jsonl", "--allow-http"]);
-        command.env("AWS_CONFIG_FILE", server.place.path("config")).envs(variables.iter().copied());
-        let ended = end(command);
-        let asked =
-            server.requests().iter().filter(|request| request.method == "POST" && request.target == "/").count();
-        (ended, asked)
+        command.env("AWS_CONFIG_FILE", server.place.path("config")).env("RUST_LOG", "trace");
+        command.env_remove("AWS_EC2_METADATA_DISABLED").env("AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://127.0.0.1:1");
+        command.envs(variables.iter().copied());
+        (end(command), server.requests())
     };
     let token = server.place.path("token").display().to_string();
+    let container = format!("{}/container/keys", server.address);
     let of_pod = [("AWS_WEB_IDENTITY_TOKEN_FILE", token.as_str()), ("AWS_ROLE_ARN", ROLE)];
-    std::fs::write(&token, "token-of-the-identity").unwrap();
-    for variables in [&of_pod[..], &[("AWS_PROFILE", "role")]] {
-        let (ended, asked) = run(variables);
+    let of_container = [
+        ("AWS_CONTAINER_CREDENTIALS_FULL_URI", container.as_str()),
+        ("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", token.as_str()),
+    ];
+    let of_machine = [("AWS_EC2_METADATA_SERVICE_ENDPOINT", server.address.as_str())];
+    for (written, variables, times) in [
+        ("token-of-the-identity", &of_pod[..], 1),
+        ("", &[("AWS_PROFILE", "role")], 1),
+        ("token-of-the-container", &of_container, 1),
+        ("", &of_machine, 3),
+    ] {
+        std::fs::write(&token, written).unwrap();
+        let (ended, requests) = run(variables);
         assert_eq!(ended.code, Some(0), "{variables:?}: {}", ended.err);
-        assert_eq!(asked, 1, "{variables:?}");
+        let asked = requests.iter().filter(|request| !request.target.starts_with("/box")).count();
+        assert_eq!(asked, times, "{variables:?}: {requests:?}");
     }
     std::fs::write(&token, "token-of-another").unwrap();
-    for variables in [&of_pod[..], &[("AWS_PROFILE", "other")]] {
+    for (variables, said) in [
+        (&of_pod[..], "Not authorized to take the role"),
+        (&[("AWS_PROFILE", "other")], "Not authorized to take the role"),
+        (&of_container, "there are no credentials"),
+        (&[], "there are no credentials"),
+    ] {
         let (ended, _) = run(variables);
         assert_eq!(ended.code, Some(1), "{variables:?}");
-        assert!(ended.err.contains("Not authorized to take the role"), "{}", ended.err);
-        assert!(!ended.err.contains("token-of-another") && !ended.err.contains(SECRET), "{}", ended.err);
+        assert!(ended.err.contains(said), "{variables:?}: {}", ended.err);
+        assert!(!ended.err.contains("token-of-another"), "{}", ended.err);
     }
+}
+
+/// Through a proxy, as there is no name for a bucket of this machine.
+#[test]
+fn the_bucket_stands_in_the_path_or_in_the_host() {
+    let server = Server::start();
+    server.put("in/x.jsonl", "{\"text\": \"a\"}\n");
+    for (is_of_host, target) in [("false", "/box/in/x.jsonl"), ("true", "/in/x.jsonl")] {
+        server.requests();
+        let mut command = server.with_key([
+            "ingest",
+            "s3://box/in/",
+            "-o",
+            "s3://box/out/",
+            "--endpoint-url",
+            "http://store.example",
+        ]);
+        command.env("AWS_VIRTUAL_HOSTED_STYLE_REQUEST", is_of_host).env("http_proxy", &server.address);
+        let ended = end(command);
+        assert_eq!(ended.code, Some(0), "{is_of_host}: {}", ended.err);
+        let requests = server.requests();
+        assert!(requests.iter().any(|request| request.target == target), "{is_of_host}: {requests:?}");
+        assert!(server.object("out/manifest.json").exists());
+        std::fs::remove_dir_all(server.object("out")).unwrap();
+    }
+}
+
+/// The commands that read and write objects, and give back what a folder does.
+fn as_in_a_folder(root: &str, place: &Place, run: impl Fn(&str) -> Ended) {
+    let made = collection_jsonl(60, 4);
+    let (first, second) = made.split_at(made.match_indices('\n').nth(29).unwrap().0 + 1);
+    place.write("first.jsonl", first);
+    place.write("second.jsonl", second);
+    let both = |line: &str| {
+        let [here, there] = ["", root].map(|root| run(&line.replace('@', root)));
+        assert_eq!(there.code, Some(0), "{line}: {}", there.err);
+        assert!(here.text() == there.text(), "{line}: {}", there.text());
+        there
+    };
+    both("ingest first.jsonl -o @corpus");
+    both("ingest second.jsonl -o @corpus");
+    assert!(both("passages @corpus --format csv").text().lines().count() > 3);
+    both("passages @corpus -o @out.parquet");
+    both("sql SELECT(count(*))FROM'@out.parquet' --format csv");
+    both("sql SELECT(count(*))FROM'@corpus/documents.parquet' --format csv");
+    for batch in ["first", "second", "second"] {
+        both(&format!("containment @index --add {batch}.jsonl -o @{batch}.csv"));
+        both(&format!("sql SELECT(count(*))FROM'@index/documents.parquet' --format csv"));
+        both(&format!("sql SELECT(contained)AS\"c\"FROM'@{batch}.csv' --format csv"));
+    }
+    let said = run(&format!("verify {root}corpus/ {root}index/ {root}out.parquet"));
+    assert!(said.text().contains("7 files, all as they were written"), "{}", said.text());
+    assert!(run(&format!("gc {root}corpus/ --grace 0s")).text().contains("files and folders removed 2"));
+    assert!(
+        run(&format!("gc {root}index/ --grace 0s")).text().contains("manifests/00000000000000000001.json: removed")
+    );
+    let said = run(&format!("pairs {root}none.jsonl")).err;
+    assert!(said.contains(&format!("{root}none.jsonl does not exist")), "{said}");
+}
+
+#[test]
+fn google_is_read_and_written() {
+    let server = Server::start();
+    let account = r#"{"disable_oauth": true, "private_key": "k", "private_key_id": "i", "client_email": "e"}"#;
+    server.place.write("account.json", account);
+    let run = |line: &str| {
+        let mut command = server.place.command(line.split(' '));
+        command.arg("--allow-http").env("GOOGLE_SERVICE_ACCOUNT", server.place.path("account.json"));
+        command.env("GOOGLE_BASE_URL", &server.address);
+        end(command)
+    };
+    as_in_a_folder("gs://google/", &server.place, run);
+    let said = run("pairs gs://nobucket/x.jsonl").err;
+    assert!(said.contains("there is no bucket gs://nobucket"), "{said}");
+    let said = run("pairs gs://denied/x.jsonl").err;
+    assert!(said.contains("access is denied") && said.contains("GOOGLE_APPLICATION_CREDENTIALS"), "{said}");
+}
+
+/// With a server such as Azurite, which has the container `box` and nothing in it.
+#[test]
+fn azure_is_read_and_written() {
+    let Ok(address) = std::env::var("IBID_AZURITE") else { return };
+    let place = Place::new();
+    let run = |line: &str| {
+        let mut command = place.command(line.split(' '));
+        command.arg("--allow-http").env("AZURE_STORAGE_USE_EMULATOR", "true").env("AZURITE_BLOB_STORAGE_URL", &address);
+        end(command)
+    };
+    as_in_a_folder("az://box/", &place, run);
+    let said = run("pairs az://nobucket/x.jsonl").err;
+    assert!(said.contains("there is no bucket az://nobucket"), "{said}");
 }
 
 #[test]

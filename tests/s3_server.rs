@@ -10,6 +10,18 @@ use crate::program::{Ended, Place};
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 
+/// What nobody is told: the key, that of a role, the tokens for it and of it, and signatures.
+const SECRETS: [&str; 8] = [
+    SECRET,
+    "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY",
+    "IQoJb3JpZ2luX2VjEXAMPLETOKEN",
+    "token-of-the-identity",
+    "token-of-the-container",
+    "token-of-the-machine",
+    "Signature=",
+    "AWS4-HMAC",
+];
+
 /// A server with buckets, and a place that commands run in.
 pub(crate) struct Server {
     pub(crate) place: Place,
@@ -42,7 +54,7 @@ impl Server {
 
     /// A server of what is in a place, of which requests fail by the schedule of this number.
     pub(crate) fn start_with(place: Place, schedule: Option<u64>) -> Self {
-        for bucket in ["box", "public"] {
+        for bucket in ["box", "public", "google"] {
             std::fs::create_dir_all(place.path("buckets").join(bucket)).unwrap();
         }
         let program = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("ibid-s3-server");
@@ -154,7 +166,7 @@ pub(crate) fn end(mut command: Command) -> Ended {
     assert!(began.elapsed() < Duration::from_secs(200), "{command:?} took {:?}", began.elapsed());
     let ended =
         Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() };
-    for secret in [SECRET, "Signature=", "AWS4-HMAC"] {
+    for secret in SECRETS {
         assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
     }
     ended

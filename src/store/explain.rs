@@ -71,6 +71,20 @@ impl Display for Told {
 
 impl Error for Told {}
 
+impl Asked<'_> {
+    /// By what credentials are chosen, and by what the server is.
+    fn settings(&self) -> [&'static str; 2] {
+        match self.root.split("://").next() {
+            Some("gs") => ["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_BASE_URL"],
+            Some("az" | "azure" | "abfs" | "abfss") => {
+                ["AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_ACCOUNT_NAME"]
+            }
+            Some("http" | "https") => ["a name and a password in the URL", "the URL"],
+            _ => ["AWS_PROFILE or AWS_ACCESS_KEY_ID", "--endpoint-url"],
+        }
+    }
+}
+
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     let mut next = Some(error);
     std::iter::from_fn(move || {
@@ -111,7 +125,7 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
     let status = text.split_once("status code: ").and_then(|(_, rest)| rest.get(..3)?.parse::<u16>().ok());
     let code = element(&text, "Code").unwrap_or_default();
     let at = asked.endpoint.map(|endpoint| format!(" at {endpoint}")).unwrap_or_default();
-    let root = asked.root;
+    let (root, [keys, address]) = (asked.root, asked.settings());
     let said = match (code, status) {
         ("InvalidAccessKeyId", _) => {
             "the server does not know the access key; check AWS_ACCESS_KEY_ID or the profile of AWS_PROFILE, and \
@@ -132,8 +146,11 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
                  set-ntp true"
             )
         }
-        ("NoSuchBucket", _) => {
-            return (format!("there is no bucket {root}{at}; check its name and --endpoint-url"), Kind::NoBucket);
+        ("AuthenticationFailed", _) => format!(
+            "the server does not take the key or the token; check AZURE_STORAGE_ACCOUNT_NAME, {keys}, and the clock of this machine"
+        ),
+        ("NoSuchBucket" | "ContainerNotFound", _) => {
+            return (format!("there is no bucket {root}{at}; check its name and {address}"), Kind::NoBucket);
         }
         (_, Some(416)) => return ("it has no such bytes".to_owned(), Kind::Unsure),
         (
@@ -154,9 +171,10 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
             "it may not be read without a key; leave out --no-sign-request".to_owned()
         }
         (_, Some(403) | Some(401)) => {
-            let said = "access is denied: these credentials may not do it; have it allowed, or choose others by AWS_PROFILE \
-                        or AWS_ACCESS_KEY_ID";
-            return (said.to_owned(), Kind::Unsure);
+            let said = format!(
+                "access is denied: these credentials may not do it; have it allowed, or choose others by {keys}"
+            );
+            return (said, Kind::Unsure);
         }
         (_, Some(404)) => "it does not exist; check the name".to_owned(),
         (_, Some(412)) => "it was changed while it was read or written; run it again".to_owned(),
@@ -201,7 +219,7 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
 
 /// Why there was no answer.
 fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
-    let server = asked.endpoint.unwrap_or(asked.root);
+    let (server, [_, address]) = (asked.endpoint.unwrap_or(asked.root), asked.settings());
     let mut said = String::new();
     for cause in causes(error) {
         said.push_str(&cause.to_string().to_ascii_lowercase());
@@ -209,18 +227,19 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
     }
     let has = |parts: &[&str]| parts.iter().any(|part| said.contains(part));
     if has(&["dns error", "failed to lookup", "name or service not known", "no such host"]) {
-        format!("the name of the server {server} is not known; check --endpoint-url, the region, and the network")
+        let region = if asked.region.is_some() { ", the region" } else { "" };
+        format!("the name of the server {server} is not known; check {address}{region}, and the network")
     } else if has(&["connection refused"]) {
-        format!("nothing listens at {server}; check --endpoint-url, and that the server runs")
+        format!("nothing listens at {server}; check {address}, and that the server runs")
     } else if has(&["certificate", "unknownissuer", "notvalidforname"]) {
         format!(
             "the certificate of {server} is not one to trust ({}); name that of its authority by AWS_CA_BUNDLE, or check \
-             --endpoint-url",
+             {address}",
             redacted(&innermost(error))
         )
     } else if has(&["tls", "handshake", "invalidcontenttype", "corrupt message"]) {
         format!(
-            "no encrypted connection to {server} is possible ({}); check --endpoint-url, which may need http:// and \
+            "no encrypted connection to {server} is possible ({}); check {address}, which may need http:// and \
              --allow-http",
             redacted(&innermost(error))
         )

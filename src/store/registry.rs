@@ -190,6 +190,12 @@ impl Stores {
                 for (key, value) in TIMEOUTS {
                     builder = builder.with_config(GoogleConfigKey::Client(key), value);
                 }
+                if let Some(endpoint) = builder.get_config_value(&GoogleConfigKey::BaseUrl) {
+                    check_endpoint(&endpoint, allow_http)?;
+                    let key = GoogleConfigKey::Client(ClientConfigKey::AllowHttp);
+                    builder = builder.with_config(key, allow_http.to_string());
+                    about.endpoint = Some(redacted(&endpoint));
+                }
                 if self.settings.anonymous {
                     builder = builder.with_skip_signature(true);
                 }

@@ -5,9 +5,11 @@
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
 //! what went wrong by the schedule, separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, and one with `changing` in its key
-//! becomes longer whenever it was read. Keys for roles are had at `/` ([`sts`]). Writes come one after the other, so that conditional ones are atomic.
+//! becomes longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may
+//! also stand before the host [`DOMAIN`]. The bucket `google` is open to all, in the words of Google Cloud Storage.
 
 mod faults;
+mod google;
 mod sts;
 mod uploads;
 
@@ -21,9 +23,10 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use faults::{Fault, Schedule};
 use futures::StreamExt as _;
+use google::GOOGLE;
 use http_body_util::StreamBody;
 use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{CONTENT_LENGTH, ETAG, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
+use hyper::header::{CONTENT_LENGTH, ETAG, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -31,10 +34,14 @@ use hyper_util::server::conn::auto::Builder;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::dto::{GetObjectInput, HeadObjectInput, Range};
+use s3s::host::SingleDomain;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::net::TcpListener;
+
+/// What follows the name of a bucket in the host of a request.
+const DOMAIN: &str = "store.example";
 
 /// The region of the bucket `elsewhere`.
 const ELSEWHERE: &str = "eu-central-1";
@@ -48,6 +55,7 @@ async fn main() -> Result<()> {
     let schedule = seed.first().map(|seed| seed.parse().map(Schedule::new)).transpose().context("SEED is a number")?;
     let files = FileSystem::new(folder).map_err(|error| anyhow::anyhow!("{error:?}"))?;
     let mut service = S3ServiceBuilder::new(files);
+    service.set_host(SingleDomain::new(DOMAIN)?);
     service.set_auth(OneKey { key: key.clone(), secret: secret.clone() });
     service.set_access(Public { folder: folder.into() });
     let log = File::options().create(true).append(true).open(log).context("cannot write LOG")?;
@@ -139,13 +147,18 @@ impl Server {
     }
 
     /// As S3 would.
-    async fn answer_well(&self, request: Request<Body>, if_match: &str) -> Result<Response<Body>> {
+    async fn answer_well(&self, mut request: Request<Body>, if_match: &str) -> Result<Response<Body>> {
         let method = request.method().clone();
         let uri = request.uri().clone();
-        let key = uri.path().trim_start_matches('/').to_owned();
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
+        let of_host = host.strip_suffix(DOMAIN).map(|bucket| bucket.replace('.', "/")).unwrap_or_default();
+        let key = of_host + uri.path().trim_start_matches('/');
         let bucket = key.split('/').next().unwrap_or_default();
         if method == Method::POST && key.is_empty() {
             return Ok(sts::answer(&whole(request.into_body()).await));
+        }
+        if let Some(answer) = sts::metadata(&method, uri.path(), request.headers()) {
+            return Ok(answer);
         }
         if let Some(refused) = sts::refusal(request.headers()) {
             return Ok(refused);
@@ -157,8 +170,14 @@ impl Server {
             return Ok(error(404, "NoSuchBucket", ""));
         }
         let reads = [Method::GET, Method::HEAD].contains(&method);
+        if bucket == GOOGLE {
+            google::to_s3(request.headers_mut());
+        }
         let _writing = if reads { None } else { Some(self.writing.lock().await) };
-        let response = self.service.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        let mut response = self.service.call(request).await.map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        if bucket == GOOGLE {
+            google::of_s3(response.headers_mut());
+        }
         if response.status() == StatusCode::NOT_IMPLEMENTED && method == Method::GET {
             // It was signed as it should be, else it would have been refused.
             return uploads::list(&self.folder, bucket, uri.query().unwrap_or_default());
@@ -259,7 +278,8 @@ struct Public {
 #[async_trait::async_trait]
 impl S3Access for Public {
     async fn check(&self, request: &mut S3AccessContext<'_>) -> S3Result<()> {
-        if request.credentials().is_some() || request.s3_path().get_bucket_name() == Some("public") {
+        let is_open = request.s3_path().get_bucket_name().is_some_and(|bucket| ["public", GOOGLE].contains(&bucket));
+        if is_open || request.credentials().is_some() {
             return Ok(());
         }
         Err(s3_error!(AccessDenied, "Signature is required"))

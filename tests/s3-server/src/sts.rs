@@ -1,7 +1,8 @@
-//! Keys of roles, which AWS gives out for a while: to whoever has the token of a web identity, or keys of their own.
+//! Keys of roles, which AWS gives out for a while: to whoever has the token of a web identity, or keys of their own; and to what runs
+//! in a container, or on a machine, that has a role.
 
-use hyper::header::{AUTHORIZATION, HeaderMap};
-use hyper::{Response, StatusCode};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use hyper::{Method, Response, StatusCode};
 use s3s::Body;
 
 use crate::error;
@@ -16,6 +17,34 @@ const ROLE: &str = "arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Freader";
 
 /// The token of the web identity that may have it.
 const IDENTITY: &str = "token-of-the-identity";
+
+/// What a container has to know.
+const CONTAINER: &str = "token-of-the-container";
+
+/// What a machine asks for first.
+const MACHINE: &str = "token-of-the-machine";
+
+/// The answer to a container or a machine that asks for the keys of its role.
+pub(crate) fn metadata(method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Body>> {
+    let has = |name: &str, value: &str| headers.get(name).is_some_and(|header| header == value);
+    let keys = format!(
+        "{{\"Code\": \"Success\", \"Type\": \"AWS-HMAC\", \"AccessKeyId\": \"{KEY}\", \"SecretAccessKey\": \"{SECRET}\", \
+         \"Token\": \"{SESSION}\", \"LastUpdated\": \"2026-01-01T00:00:00Z\", \"Expiration\": \"2999-01-01T00:00:00Z\"}}"
+    );
+    let (may, text) = match path {
+        "/container/keys" => (has("authorization", CONTAINER), keys),
+        "/latest/api/token" => (*method == Method::PUT, MACHINE.to_owned()),
+        "/latest/meta-data/iam/security-credentials/" => {
+            (has("x-aws-ec2-metadata-token", MACHINE), "reader".to_owned())
+        }
+        "/latest/meta-data/iam/security-credentials/reader" => (has("x-aws-ec2-metadata-token", MACHINE), keys),
+        _ => return None,
+    };
+    let mut answer = Response::new(Body::from(if may { text } else { String::new() }));
+    answer.headers_mut().insert("x-aws-ec2-metadata-token-ttl-seconds", HeaderValue::from_static("21600"));
+    *answer.status_mut() = if may { StatusCode::OK } else { StatusCode::UNAUTHORIZED };
+    Some(answer)
+}
 
 /// An answer to a form.
 pub(crate) fn answer(form: &[u8]) -> Response<Body> {
