@@ -173,6 +173,8 @@ fn what_is_wrong_is_told_apart() {
     wrong("AWS_ENDPOINT_URL", &server.address.replace("http:", "https:"), "no encrypted connection");
     wrong("AWS_ENDPOINT_URL", "http://me:pa55@127.0.0.1:1", "nothing listens at http://***@127.0.0.1:1");
     wrong("AWS_ENDPOINT_URL", "here", "here is no address of a server");
+    server.place.write("bundle.pem", "no certificate");
+    wrong("AWS_CA_BUNDLE", "bundle.pem", "bundle.pem, which AWS_CA_BUNDLE names, has no certificates");
 
     let ended = end(server.command(["pairs", "s3://box/x.jsonl", "--allow-http"]));
     assert!(ended.err.contains("there are no credentials; set AWS_ACCESS_KEY_ID"), "{}", ended.err);

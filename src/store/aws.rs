@@ -22,9 +22,9 @@ use super::explain::Told;
 /// How long before their end keys are not used any more: a request may be tried again for minutes.
 const MARGIN: Duration = Duration::from_secs(300);
 
-/// What to do without credentials.
-const NONE: &str = "there are no credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, \
-                    or say --no-sign-request for what is open to all";
+/// What to do without credentials, and without a profile that should have them.
+const HELP: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or say --no-sign-request for \
+                    what is open to all";
 
 /// What the environment and the profiles say.
 pub(super) struct Environment {
@@ -95,7 +95,7 @@ impl CredentialProvider for Keys {
             return Ok(Arc::clone(keys));
         }
         let failed = |said: String| object_store::Error::Generic { store: "S3", source: Box::new(Told(said)) };
-        let provider = self.provider.as_ref().ok_or_else(|| failed(NONE.to_owned()))?;
+        let provider = self.provider.as_ref().ok_or_else(|| failed(format!("there are no credentials; {HELP}")))?;
         let found = provider.provide_credentials().await.map_err(|error| failed(no_keys(&error)))?;
         let keys = Arc::new(AwsCredential {
             key_id: found.access_key_id().to_owned(),
@@ -109,8 +109,9 @@ impl CredentialProvider for Keys {
 
 /// Why there are no keys.
 fn no_keys(error: &CredentialsError) -> String {
-    if matches!(error, CredentialsError::CredentialsNotLoaded(_)) && std::env::var_os("AWS_PROFILE").is_none() {
-        return NONE.to_owned();
+    let profile = variable(&["AWS_PROFILE"]);
+    if matches!(error, CredentialsError::CredentialsNotLoaded(_)) && profile.is_none() {
+        return format!("there are no credentials; {HELP}");
     }
     let causes = std::iter::successors(Some(error as &dyn std::error::Error), |cause| cause.source());
     // The outermost says only that something went wrong.
@@ -118,9 +119,15 @@ fn no_keys(error: &CredentialsError) -> String {
         .skip(1)
         .map(ToString::to_string)
         .reduce(|all, cause| if all.contains(&cause) { all } else { format!("{all}: {cause}") });
-    let profile = variable(&["AWS_PROFILE"]).map(|name| format!(" of the profile {name}")).unwrap_or_default();
+    let (of_profile, help) = match profile {
+        Some(name) => (
+            format!(" of the profile {name}"),
+            "check ~/.aws/config and ~/.aws/credentials, or sign in again, such as with aws sso login",
+        ),
+        None => (String::new(), HELP),
+    };
     format!(
-        "there are no credentials{profile} ({}); check ~/.aws/config and ~/.aws/credentials, or sign in again",
+        "there are no credentials{of_profile} ({}); {help}",
         super::redacted(&said.unwrap_or_else(|| error.to_string()))
     )
 }

@@ -194,7 +194,7 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
             object_store::Error::Precondition { .. } => {
                 "it was changed while it was read or written; run it again".to_owned()
             }
-            _ if text.contains("non-partial response") => {
+            _ if text.contains("non-partial response") || text.contains("Range request not supported") => {
                 "the server does not give parts of files; download it first".to_owned()
             }
             _ => redacted(&innermost(error)),

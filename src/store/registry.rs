@@ -297,8 +297,11 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
 fn certificates() -> Result<Vec<Certificate>> {
     let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Vec::new()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
-    Certificate::from_pem_bundle(&bundle)
-        .with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has no certificates"))
+    let found = Certificate::from_pem_bundle(&bundle).unwrap_or_default();
+    if found.is_empty() {
+        bail!("{path}, which AWS_CA_BUNDLE names, has no certificates; name a file of them in PEM");
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
