@@ -335,7 +335,7 @@ fn as_in_a_folder(root: &str, place: &Place, run: impl Fn(&str) -> Ended) {
     both("sql SELECT(count(*))FROM'@corpus/documents.parquet' --format csv");
     for batch in ["first", "second", "second"] {
         both(&format!("containment @index --add {batch}.jsonl -o @{batch}.csv"));
-        both(&format!("sql SELECT(count(*))FROM'@index/documents.parquet' --format csv"));
+        both("sql SELECT(count(*))FROM'@index/documents.parquet' --format csv");
         both(&format!("sql SELECT(contained)AS\"c\"FROM'@{batch}.csv' --format csv"));
     }
     let said = run(&format!("verify {root}corpus/ {root}index/ {root}out.parquet"));

@@ -26,8 +26,9 @@ use crate::seal::SealedWriter;
 const ROWS_ON_SCREEN: usize = 256;
 const WAIT_ON_SCREEN: Duration = Duration::from_millis(500);
 
-/// How many rows a row group of Parquet has: some are held while they are written, and engines read several at once.
+/// How many rows a row group of Parquet has, and how many bytes: it is held while it is written, and engines read several at once.
 const ROWS_IN_GROUP: usize = 128 * 1024;
+const BYTES_OF_GROUP: usize = 32 << 20;
 
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -189,7 +190,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 }
             }
             Self::Ndjson(writer) => writer.write(batch)?,
-            Self::Parquet(writer) => writer.write(batch)?,
+            Self::Parquet(writer) => writer.write(batch).and_then(|()| writer.end_group_above(BYTES_OF_GROUP))?,
         }
         Ok(())
     }

@@ -26,8 +26,9 @@ pub(crate) fn to_s3(headers: &mut HeaderMap) {
 /// Puts an answer in other words.
 pub(crate) fn of_s3(headers: &mut HeaderMap) {
     rename(headers, "x-amz-meta-", "x-goog-meta-");
-    let number = headers.get(ETAG).and_then(|tag| tag.to_str().ok()?.trim_matches('"').parse().ok());
-    number.map(|number| headers.insert(NUMBER, number));
+    if let Some(number) = headers.get(ETAG).and_then(|tag| tag.to_str().ok()?.trim_matches('"').parse().ok()) {
+        headers.insert(NUMBER, number);
+    }
 }
 
 fn rename(headers: &mut HeaderMap, from: &str, to: &str) {
