@@ -245,7 +245,7 @@ pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut 
     }
     let mut problems = Problems::try_new(&options.on_error)?;
     for problem in &selection.problems {
-        problems.take(problem.clone())?;
+        problems.take(Box::new(problem.clone()))?;
     }
     let plan = Plan::make(selection, options)?;
     Ok(Documents {

@@ -615,7 +615,7 @@ mod tests {
     #[test]
     fn a_record_is_the_row_with_all_that_is_in_it() {
         for (name, column) in nested(&"x".repeat(100)) {
-            let folder = of(vec![("text", strings(&[Some("a")])), (name, column.clone())]);
+            let folder = of(vec![("text", strings(&[Some("a")])), (name, Arc::clone(&column))]);
             let limited = |max_record_bytes| Options { max_record_bytes, ..Options::default() };
             let batch = folder.batch(&["a.parquet"], &limited(110)).unwrap();
             assert_eq!(batch.column(2).to_data(), column.to_data(), "{name}");

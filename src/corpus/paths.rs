@@ -116,7 +116,7 @@ pub(crate) struct Selection {
     /// What was passed over in folders, and why.
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
     /// What could not be looked into, where bad records are left out.
-    pub(crate) problems: Vec<Box<Problem>>,
+    pub(crate) problems: Vec<Problem>,
     /// Copies of what can be read only once; deleted when dropped.
     pub(crate) spooled: Vec<TempPath>,
 }
@@ -256,7 +256,7 @@ impl Selection {
         if options.on_error == OnError::Fail {
             return Err(Error::Record(problem));
         }
-        self.problems.push(problem);
+        self.problems.push(*problem);
         Ok(())
     }
 }
