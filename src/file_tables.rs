@@ -74,7 +74,7 @@ impl UrlTableFactory for FileTables {
             return Ok(None);
         }
         match table(name, &self.state()?).await {
-            Err(_) if !is_path => Ok(None),
+            Err(_) if !is_path && !name.contains(MAGIC) => Ok(None),
             found => found.map(Some).map_err(|error| told(error, name)),
         }
     }
@@ -321,7 +321,7 @@ impl TableProviderFactory for ExternalTables {
         };
         let mut asked = asked.clone();
         let infers = state.config_options().execution.listing_table_factory_infer_partitions;
-        if infers || !asked.table_partition_cols.is_empty() {
+        if (infers && asked.schema.fields().is_empty()) || !asked.table_partition_cols.is_empty() {
             let columns = found.partitions()?;
             if !columns.starts_with(&asked.table_partition_cols) {
                 return plan_err!(
@@ -332,6 +332,9 @@ impl TableProviderFactory for ExternalTables {
             }
         }
         let kind = found.objects().find_map(|(file, _)| kind_of(&file));
+        if let Some(kind) = kind.as_deref().filter(|kind| family(kind) != family(&asked.file_type.to_lowercase())) {
+            return plan_err!("STORED AS {}: the files are .{kind}; say that, or name other files", asked.file_type);
+        }
         if let Some((_, packed)) = kind.as_deref().and_then(|kind| kind.split_once('.')) {
             asked.options.entry("format.compression".to_owned()).or_insert_with(|| packed.to_owned());
         }
@@ -340,6 +343,15 @@ impl TableProviderFactory for ExternalTables {
             Err(error) => Err(told(unsound(error, &found, state).await, &names)),
             table => table,
         }
+    }
+}
+
+/// The kinds that options may make of one another.
+fn family(kind: &str) -> &str {
+    match kind.split_once('.').map_or(kind, |(kind, _)| kind) {
+        "tsv" => "csv",
+        "jsonl" | "ndjson" => "json",
+        kind => kind,
     }
 }
 

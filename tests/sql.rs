@@ -753,6 +753,7 @@ fn external_tables_are_of_what_from_takes() {
     };
     fails("CSV LOCATION 'by/'", "names files of different kinds");
     fails("CSV LOCATION 'by/**/*.txt'", "there is no file by/**/*.txt");
+    fails("PARQUET LOCATION 'by/**/*.csv'", "STORED AS PARQUET: the files are .csv");
     fails("CSV PARTITIONED BY (month) LOCATION 'by/**/*.csv'", "the folders give the columns (year, month)");
     fails("CSV LOCATION ('by/**/*.csv', 'by/year=2023/*/a.csv')", "is named twice");
     // A table that cannot be made leaves the one that it would replace.

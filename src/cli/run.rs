@@ -53,6 +53,9 @@ const BYTES_OF_ROW: usize = 256 << 10;
 /// How much memory there is for each of the files that a part of a query merges at a time, in bytes.
 const BYTES_OF_MERGED_FILE: usize = 4 << 20;
 
+/// How much memory the program takes before it does anything, in bytes, most of it the pages of its file.
+const BYTES_OF_PROGRAM: usize = 64 << 20;
+
 /// The least memory to which the process can be held: without any rows it takes half as much, or less.
 const LEAST_HELD: usize = 192 << 20;
 
@@ -854,10 +857,10 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     Ok(session(config, runtime.with_disk_manager_builder(spills).build_arc()?)?)
 }
 
-/// How much of the memory that a command may take its operators may reserve: decoding, batches in flight and buffers come on
-/// top.
+/// How much of the memory that a command may take its operators may reserve: half of what the program leaves. Decoding, batches in
+/// flight and buffers come on top.
 pub(super) fn for_operators(memory: usize) -> usize {
-    memory / 2
+    (memory - (memory / 4).min(BYTES_OF_PROGRAM)) / 2
 }
 
 /// A number with its thousands apart.

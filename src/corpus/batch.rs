@@ -17,7 +17,7 @@ pub(crate) const BATCH_ROWS: usize = 8192;
 pub(crate) const BATCH_BYTES: usize = 4 << 20;
 
 /// What a value takes in a column, NULL or not, beside its text.
-const VALUE_BYTES: usize = 8;
+pub(super) const VALUE_BYTES: usize = 8;
 
 /// What a section takes, with a heading of some words.
 const SECTION_BYTES: usize = 64;

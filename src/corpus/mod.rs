@@ -384,7 +384,8 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
         Format::Text | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
         Format::Jsonl => return jsonl::columns(file, limit, tolerate),
         Format::Csv | Format::Tsv => csv::columns(file, limit),
-        Format::Parquet => parquet::columns(file),
+        // What is wrong with them is wrong with all of the file, and not found again when rows are read.
+        Format::Parquet => return parquet::columns(file).map_err(Error::Record),
         Format::MediaWiki => mediawiki::columns(file, limit),
     };
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))

@@ -24,7 +24,7 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::batch::{BATCH_BYTES, BATCH_ROWS};
+use super::batch::{BATCH_BYTES, BATCH_ROWS, VALUE_BYTES};
 use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
 use super::ids::LONGEST_ID;
@@ -286,7 +286,9 @@ fn rows_at_once(metadata: &ArrowReaderMetadata, group: usize) -> usize {
     // Values that are made of one another can be much longer than what stands for them.
     let is_prefixed = group.columns().iter().any(|column| is_prefixed(column.encodings()));
     let most = if is_prefixed { PREFIXED_ROWS } else { BATCH_ROWS };
-    (BATCH_BYTES / (bytes / rows).max(1)).clamp(1, most)
+    // NULL takes room, too.
+    let least = group.num_columns().max(1) * ROW_BYTES;
+    (BATCH_BYTES / (bytes / rows).max(least)).clamp(1, most)
 }
 
 /// A batch as read, with its text and ids, from which batches of documents are made.
@@ -346,12 +348,19 @@ impl Source {
                 return Ok(Some(Err(problem.in_record(record))));
             }
             let size = ROW_BYTES + values;
-            grown.to += size as u64;
-            if grown.is_too_much() {
-                return Err(too_much(label, *grown).in_record(record));
+            let more = Grown { to: grown.to + size as u64, ..*grown };
+            if more.is_too_much() {
+                if self.good.is_empty() {
+                    return Err(too_much(label, more).in_record(record));
+                }
+                // What comes before is given first.
+                self.row = row;
+                break;
             }
+            *grown = more;
             self.good.push(row as u64);
-            self.bytes += size;
+            // Columns of other files are NULL, which takes room, too.
+            self.bytes += size + context.columns.len() * VALUE_BYTES;
         }
         self.bytes = 0;
         let rows = std::mem::take(&mut self.good);
@@ -532,7 +541,16 @@ fn bytes_of(column: &dyn Array, rows: Range<usize>) -> usize {
             keys.map(|(_, key)| bytes_of(values, key..key + 1)).sum()
         }
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or_default() * rows.len(),
-        other => other.primitive_width().unwrap_or_default() * rows.len(),
+        // Of a list as a view, which says of each row where it is.
+        DataType::ListView(_) => {
+            let lists = column.as_list_view::<i32>();
+            rows.map(|row| lists.value(row)).map(|list| bytes_of(&list, 0..list.len())).sum()
+        }
+        DataType::LargeListView(_) => {
+            let lists = column.as_list_view::<i64>();
+            rows.map(|row| lists.value(row)).map(|list| bytes_of(&list, 0..list.len())).sum()
+        }
+        other => other.primitive_width().unwrap_or(1) * rows.len(),
     }
 }
 

@@ -239,6 +239,8 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
     selection.files.extend(files.into_values());
     selection.passed_over.sort();
     selection.passed_over.dedup();
+    selection.problems.sort_by(|a, b| (&a.file, &a.reason).cmp(&(&b.file, &b.reason)));
+    selection.problems.dedup();
     if selection.files.is_empty() && selection.problems.is_empty() {
         let passed_over: Vec<_> = PassedOver::summarize(&selection.passed_over).collect();
         return Err(Error::Input(format!(
@@ -337,6 +339,7 @@ fn walk(
             Ok(entry) if entry.file_type().is_dir() => continue,
             Ok(entry) => (below(entry.path()), (!entry.file_type().is_file()).then_some(PassedOver::NoFile)),
             Err(error) => match (error.path(), nowhere(error)) {
+                (Some(path), _) if error.depth() > 0 && path.file_name().is_some_and(hidden) => continue,
                 (Some(path), Some(why)) if error.depth() > 0 => (below(path), Some(why)),
                 (Some(path), None) if error.depth() > 0 => {
                     let reason = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DataFusionError, Result};
+use datafusion::physical_expr::{LexOrdering, OrderingRequirements};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter::FilterExec;
@@ -44,7 +45,9 @@ impl PhysicalOptimizerRule for MergeSorted {
                 Partitioning::UnknownPartitioning(parts) => Partitioning::RoundRobinBatch(*parts),
                 parts => parts.clone(),
             };
-            let inputs = plan.children().into_iter().map(in_one_part).collect::<Result<_>>()?;
+            let orders = plan.required_input_ordering();
+            let inputs = plan.children().into_iter().zip(orders).map(|(input, order)| in_one_part(input, order));
+            let inputs = inputs.collect::<Result<_>>()?;
             let joined = plan.replace_children(inputs, anew())?;
             let is_one = parts.partition_count() == 1;
             Ok(Transformed::yes(if is_one { joined } else { Arc::new(RepartitionExec::try_new(joined, parts)?) }))
@@ -62,7 +65,10 @@ impl PhysicalOptimizerRule for MergeSorted {
 }
 
 /// The same rows in the same order, in one part.
-fn in_one_part(sorted: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+fn in_one_part(
+    sorted: &Arc<dyn ExecutionPlan>,
+    needed: Option<OrderingRequirements>,
+) -> Result<Arc<dyn ExecutionPlan>> {
     let sorted: Arc<dyn ExecutionPlan> = match sorted.downcast_ref::<SortExec>() {
         Some(sort) if sort.fetch().is_none() => {
             Arc::new(SortExec::new(sort.expr().clone(), not_dealt(sort.input())?).with_preserve_partitioning(true))
@@ -74,7 +80,10 @@ fn in_one_part(sorted: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>
         return Ok(sorted);
     }
     let unsorted = || DataFusionError::Internal("a sort-merge join reads what is not sorted".to_owned());
-    let order = sorted.output_ordering().cloned().ok_or_else(unsorted)?;
+    // What is known of the order leaves out constants, and what is above the join may need more of it than the join.
+    let needed = needed.into_iter().flat_map(|order| LexOrdering::from(order.into_single()));
+    let known = sorted.output_ordering().into_iter().flatten().cloned();
+    let order = LexOrdering::new(needed.chain(known)).ok_or_else(unsorted)?;
     Ok(Arc::new(SortPreservingMergeExec::new(order, sorted)))
 }
 
@@ -133,6 +142,12 @@ mod tests {
             "SELECT b.id, c.text, count(*) AS n FROM a JOIN b ON a.id = b.id LEFT JOIN c ON b.id = c.id GROUP BY b.id, c.text",
             "SELECT a.text, c.id FROM a JOIN b ON a.id = b.id FULL JOIN c ON b.text = c.text",
             "SELECT n.id, c.text FROM (SELECT id, count(*) AS n FROM a GROUP BY id) AS n JOIN c ON n.id = c.id",
+            "SELECT a.text, b.text FROM a JOIN b ON a.id = b.id WHERE a.id = 7",
+            "SELECT a.text, row_number() OVER (PARTITION BY a.id ORDER BY a.text, b.text) FROM a JOIN b ON a.id = b.id",
+            "SELECT a.id, a.text, b.text FROM a JOIN b ON a.id = b.id ORDER BY a.id, a.text, b.text LIMIT 5",
+            "SELECT id, count(*) FROM (SELECT a.id FROM a JOIN b ON a.id = b.id UNION ALL SELECT a.id FROM a JOIN c ON a.id = c.id) \
+             GROUP BY id",
+            "SELECT a.text FROM a WHERE a.text = 'text 4' OR EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
         ];
         for sql in one.into_iter().chain(of_both).chain(more.map(str::to_owned)) {
             let mut rows = Vec::new();

@@ -203,7 +203,7 @@ impl Workspace {
             }
             plan @ LogicalPlan::Statement(plan::Statement::Execute(_)) => {
                 let prepared = self.session.execute_logical_plan(plan).await?;
-                Ok(self.rows(prepared.into_unoptimized_plan()))
+                Box::pin(self.run_plan(prepared.into_unoptimized_plan(), None)).await
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;

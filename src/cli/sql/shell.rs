@@ -198,7 +198,7 @@ impl Shell {
         for table in hidden {
             workspace.session.deregister_table(bare(&table))?;
         }
-        if !keeps_called {
+        if !keeps_called || outcome.is_err() {
             for (table, file) in &called {
                 workspace.session.deregister_table(bare(table))?;
                 std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
@@ -228,7 +228,7 @@ impl Shell {
         let mut called = Vec::new();
         for mut call in calls {
             let further = tempfile::tempdir_in(workspace.folder())?;
-            if matches!(statement, Statement::Explain(_)) {
+            if is_explained(statement) {
                 call.write_into(further.path())?;
             }
             let file = workspace.folder().join(format!("{}.parquet", call.table));
@@ -388,6 +388,18 @@ fn print_text(text: &str) -> io::Result<()> {
 /// The name of a table whose name is no plain word.
 fn bare(table: &str) -> TableReference {
     TableReference::bare(table)
+}
+
+/// Whether a statement is only explained, now or when what it prepares is run.
+fn is_explained(statement: &Statement) -> bool {
+    match statement {
+        Statement::Explain(_) => true,
+        Statement::Statement(statement) => match statement.as_ref() {
+            ast::Statement::Prepare { statement, .. } => matches!(**statement, ast::Statement::Explain { .. }),
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 /// Whether what a statement calls is read once more later.
