@@ -147,12 +147,17 @@ fn what_goes_to_disk_does_not_matter() {
     let place = &server.place;
     let way = |threads, batch, partitions, memory| Way { threads, batch, partitions, memory };
     for (command, documents, ways) in [
-        ("passages", 60, &[way(2, 1, 3, "1MiB")][..]),
-        ("passages", 12_000, &[way(1, 8192, 1, "128MiB"), way(8, 1024, 16, "128MiB")]),
+        ("passages", 60, &[way(2, 1, 3, "1365KiB")][..]),
+        ("passages", 12_000, &[way(1, 8192, 1, "171MiB"), way(8, 512, 16, "171MiB")]),
         (
             "pairs --unit sentence --threshold 0.6",
             12_000,
-            &[way(1, 8192, 16, "80MiB"), way(2, 1024, 1, "80MiB"), way(8, 8192, 3, "80MiB"), way(1, 1024, 3, "80MiB")],
+            &[
+                way(1, 8192, 16, "107MiB"),
+                way(2, 1024, 1, "107MiB"),
+                way(8, 8192, 3, "107MiB"),
+                way(1, 1024, 3, "107MiB"),
+            ],
         ),
     ] {
         let made = collection_jsonl(documents, 9);

@@ -86,11 +86,11 @@ fn pages_become_documents_with_sections() {
         others,
         [
             json!({"doc_id": "Harbour light", "page_id": 10, "namespace": 0, "revision_id": 102,
-                   "timestamp": "2024-04-15T14:38:04Z"}),
+                   "timestamp": "2024-04-15T14:38:04Z", "redirect": null}),
             json!({"doc_id": "Harbor light", "page_id": 11, "namespace": 0, "revision_id": 111,
                    "timestamp": "2020-02-02T02:02:02Z", "redirect": "Harbour light"}),
             json!({"doc_id": "Talk:Harbour light", "page_id": 13, "namespace": 1, "revision_id": 131,
-                   "timestamp": "2022-04-04T04:04:04Z"}),
+                   "timestamp": "2022-04-04T04:04:04Z", "redirect": null}),
         ]
     );
 }
