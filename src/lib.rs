@@ -73,6 +73,7 @@ mod ingest;
 mod leftovers;
 mod limited;
 mod memory_pool;
+mod memory_watch;
 mod pipeline;
 mod resident;
 mod seal;

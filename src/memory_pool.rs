@@ -6,6 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 
+use crate::memory_watch;
+
 /// A pool in which those that can do with less share alike, and leave as much to those that cannot.
 ///
 /// Operators that go to disk take what they are given, and so do the merges of what sorts hold or put there. In a pool that gives
@@ -70,10 +72,11 @@ fn is_sort(consumer: &MemoryConsumer) -> bool {
     consumer.name().starts_with("ExternalSorter")
 }
 
-/// How often what a consumer reserves is in memory: a join makes one batch of those that it has collected, without a word of it.
+/// How often what a consumer reserves is in memory: a join or a window makes one batch of those that it has collected, without a
+/// word of it.
 fn copies(consumer: &MemoryConsumer) -> usize {
-    let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec"];
-    if collects.iter().any(|join| consumer.name().starts_with(join)) { 2 } else { 1 }
+    let collects = ["HashJoinInput", "NestedLoopJoinLoad", "CrossJoinExec", "WindowAggExec"];
+    if collects.iter().any(|name| consumer.name().starts_with(name)) { 2 } else { 1 }
 }
 
 /// This part of the pool is kept for operators that go to disk, and as much for merges.
@@ -81,7 +84,7 @@ const KEPT: usize = 16;
 
 /// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
 const FULL: usize = 95;
-const TOO_FULL: usize = 150;
+const TOO_FULL: usize = 115;
 
 impl SharedPool {
     pub(crate) fn new(bytes: usize) -> Self {
@@ -96,7 +99,7 @@ impl SharedPool {
     /// How much the process takes, in hundredths of what it may; 0 where that is not known.
     fn taken(&self) -> usize {
         let Some(most) = self.of_process else { return 0 };
-        memory_stats::memory_stats().map_or(0, |taken| taken.physical_mem.saturating_mul(100) / most.max(1))
+        memory_watch::taken().map_or(0, |taken| taken.saturating_mul(100) / most.max(1))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::program::{Place, collection_jsonl, gzip, json_lines, jsonl};
+use crate::program::{Place, collection_jsonl, gzip, json_lines, jsonl, run_command};
 
 /// Sentences that documents share. They have characters of one to four bytes.
 const SHARED: &str = "The ferry 😀 leaves the old harbour at noon, naïvely. 我们在北京的学校里学习中文和历史。\
@@ -442,7 +442,12 @@ fn a_large_result_has_several_row_groups() {
 
 #[test]
 fn too_little_memory_is_said_with_what_to_raise() {
-    let said = place_of_texts().fails(1, "pairs docs --memory 1KiB");
+    let place = place_of_texts();
+    let said = place.fails(1, "pairs docs --memory 1KiB");
+    assert!(said.trim_end().ends_with("raise --memory"), "{said}");
+    let mut command = place.command("pairs docs --memory 1KiB".split(' '));
+    command.env("IBID_MEMORY_WATCH", "off");
+    let said = run_command(command, "").err;
     assert!(said.contains("Resources exhausted") && said.trim_end().ends_with("raise --memory"), "{said}");
 }
 

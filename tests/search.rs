@@ -61,7 +61,7 @@ fn a_search_finds_what_all_pairs_give() {
                     "search {input} --queries queries.jsonl --unit {unit} --signature shingles:2 --threshold {threshold} --gpu off"
                 );
                 assert_eq!(keys(&folder.rows(&line)), expected, "{line}");
-                assert_eq!(keys(&folder.rows(&format!("{line} --memory 64MiB --threads 1"))), expected, "{line}");
+                assert_eq!(keys(&folder.rows(&format!("{line} --memory 128MiB --threads 1"))), expected, "{line}");
             }
         }
     }

@@ -8,7 +8,7 @@ use parquet::file::reader::Length as _;
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped, mebibytes};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 use crate::store::Source;
@@ -179,16 +179,6 @@ impl Estimate {
             let _ = writeln!(said, "{name:18}{what}");
             said
         })
-    }
-}
-
-/// A number of bytes for people.
-#[expect(clippy::cast_precision_loss, reason = "rounded")]
-fn mebibytes(bytes: u64) -> String {
-    match bytes {
-        0..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
     }
 }
 

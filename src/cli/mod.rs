@@ -32,7 +32,7 @@ use self::options::StoreOptions;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::sql::fuzz;
 use crate::export::outbox;
-use crate::{cleanup, store};
+use crate::{cleanup, memory_watch, store};
 
 /// Finds text reuse exactly, says where it is, and does it in SQL.
 #[derive(Debug, Parser)]
@@ -81,11 +81,14 @@ enum Ending {
 
 /// Runs the program with the arguments of the process.
 ///
+/// `give_back` has the allocator of the program give back to the system what is free.
+///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
 /// by a hangup, an interrupt, a request to terminate.
-pub fn main() -> ExitCode {
+pub fn main(give_back: fn()) -> ExitCode {
     let cli = Cli::parse();
     warnings::listen();
+    memory_watch::configure(give_back);
     store::configure(cli.stores.settings());
     // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
@@ -142,9 +145,7 @@ fn end_on_signal() -> std::io::Result<()> {
                 break heard;
             }
         };
-        let _no_more = cleanup::remove_all();
-        run::say(said);
-        std::process::exit(code);
+        signals::end(code, said);
     })?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -26,11 +26,13 @@ use serde_json::{Value, json};
 use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
+use super::signals;
 use crate::certificate::Recall;
 use crate::corpus::{self, Content, Documents, PassedOver, Summary};
 use crate::export::{Form, StagedFile, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
+use crate::memory_watch;
 use crate::pipeline::query::{self, CORPUS_SENTENCES, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
@@ -56,8 +58,8 @@ const BYTES_OF_MERGED_FILE: usize = 4 << 20;
 /// How much memory the program takes before it does anything, in bytes, most of it the pages of its file.
 const BYTES_OF_PROGRAM: usize = 64 << 20;
 
-/// The least memory to which the process can be held: without any rows it takes half as much, or less.
-const LEAST_HELD: usize = 192 << 20;
+/// Where this variable is `off`, operators are held to `--memory`, and the process is not.
+const WATCH: &str = "IBID_MEMORY_WATCH";
 
 /// How many capped texts and skipped records are listed on standard error.
 pub(super) const LISTED: usize = 10;
@@ -851,10 +853,34 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
         // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
         config.options_mut().execution.sort_in_place_threshold_bytes = 0;
         // An error names the operators that hold most.
-        let pool = if memory < LEAST_HELD { SharedPool::new(pool) } else { SharedPool::of_process(pool, memory) };
-        runtime = runtime.with_memory_pool(Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS)));
+        let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
+        let pool = if is_watched { SharedPool::of_process(pool, memory) } else { SharedPool::new(pool) };
+        let pool = Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS));
+        if is_watched {
+            hold_to(memory, Arc::clone(&pool))?;
+        }
+        runtime = runtime.with_memory_pool(pool);
     }
     Ok(session(config, runtime.with_disk_manager_builder(spills).build_arc()?)?)
+}
+
+/// Ends the program, or the statement that the shell runs, when the process takes more than a quarter above what it may.
+fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<()> {
+    static HELD: Once = Once::new();
+    let mut begun = Ok(());
+    HELD.call_once(|| {
+        begun = memory_watch::begin(memory, move || {
+            let said = format!(
+                "the process takes more than a quarter above --memory {}; of it operators have reserved\n{}\nraise --memory",
+                mebibytes(memory as u64),
+                pool.report_top(NAMED_OPERATORS.get())
+            );
+            if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory) {
+                signals::end(1, &said);
+            }
+        });
+    });
+    Ok(begun?)
 }
 
 /// How much of the memory that a command may take its operators may reserve: half of what the program leaves. Decoding, batches in
@@ -874,6 +900,16 @@ pub(super) fn grouped(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// A number of bytes for people.
+#[expect(clippy::cast_precision_loss, reason = "rounded")]
+pub(super) fn mebibytes(bytes: u64) -> String {
+    match bytes {
+        0..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
 }
 
 /// A share above 0 and up to 1.

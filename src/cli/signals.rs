@@ -3,11 +3,15 @@
 use std::io::Result;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::run::say;
+use crate::cleanup;
 
 /// Whether a command wants to hear of the first signal, and to end by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
@@ -51,8 +55,28 @@ pub(super) fn is_for_shell(code: i32) -> bool {
     is_for_shell
 }
 
+/// Ends what the shell runs, if there is a shell, with a word for it, and gives it time for that.
+pub(super) fn interrupt_shell(said: &str) -> bool {
+    let is_shell = is_for_shell(INTERRUPTED);
+    if is_shell {
+        say(said);
+        std::thread::sleep(TIME_TO_END);
+    }
+    is_shell
+}
+
+/// Ends the program with a word for it, and removes its temporary files.
+pub(super) fn end(code: i32, said: &str) -> ! {
+    let _no_more = cleanup::remove_all();
+    say(said);
+    std::process::exit(code)
+}
+
 /// The exit code of an interrupted program.
 const INTERRUPTED: i32 = 130;
+
+/// How long what the shell runs has to end.
+const TIME_TO_END: Duration = Duration::from_secs(1);
 
 /// Listens to the signals that ask the program to end.
 #[cfg(unix)]

@@ -25,7 +25,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::add::{self, Addition};
 use super::containment::Containment;
-use super::run::{Out, Run, grouped};
+use super::run::{Out, Run, for_operators, grouped, mebibytes};
 use super::{Ending, signals};
 use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, Summary};
 use crate::export::Format;
@@ -292,13 +292,14 @@ impl<'a> Judging<'a> {
     }
 
     fn check_memory(&self) -> Result<()> {
-        let (bytes, most) = (self.residents.bytes(), self.addition.running.memory);
+        let (bytes, most) = (self.residents.bytes(), self.addition.running.memory.map(for_operators));
         match most.filter(|most| bytes > *most) {
             Some(most) => bail!(
-                "the {} documents in memory take {} MiB, more than --memory, {} MiB; raise it, or take a shorter --window",
+                "the {} documents in memory take {}, more than the {} that --memory leaves for them; raise it, or take a shorter \
+                 --window",
                 grouped(self.residents.len() as u64),
-                bytes >> 20,
-                most >> 20
+                mebibytes(bytes as u64),
+                mebibytes(most as u64)
             ),
             None => Ok(()),
         }

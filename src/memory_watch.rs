@@ -1,0 +1,65 @@
+//! What the process takes, held to what it may.
+//!
+//! Not all memory is reserved from a pool: what a function makes of a row, batches on their way, what was freed and is not given
+//! back to the system yet. So a thread looks at the process itself, a hundred times a second.
+
+use std::io;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
+
+/// How often the process is looked at.
+const EVERY: Duration = Duration::from_millis(10);
+
+/// How much of what it may the process takes, in hundredths, where what is free is given back, and by how much more it has grown
+/// since where it is given back once more.
+const GIVEN_BACK: usize = 90;
+const GROWN: usize = 3;
+
+/// How much of what it may the process takes at most, in hundredths.
+const MOST: usize = 125;
+
+static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+/// Says how the allocator of the program gives back to the system what is free.
+pub(crate) fn configure(give_back: fn()) {
+    GIVE_BACK.get_or_init(|| give_back);
+}
+
+/// How many bytes of memory the process takes, where the system tells.
+pub(crate) fn taken() -> Option<usize> {
+    memory_stats::memory_stats().map(|taken| taken.physical_mem)
+}
+
+/// Whether the process takes more than a quarter above so many bytes, also once what is free is given back.
+pub(crate) fn exceeds(may: usize) -> bool {
+    let exceeds = || taken().is_some_and(|bytes| bytes > may / 100 * MOST);
+    exceeds() && {
+        give_back();
+        exceeds()
+    }
+}
+
+/// Watches from now on what the process takes, of which free memory is given back where it is about as many bytes as it may take;
+/// calls `exceeded` where it is a quarter more.
+pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Result<()> {
+    let mut given_back_at = 0;
+    thread::Builder::new().name("memory".to_owned()).spawn(move || {
+        loop {
+            let bytes = taken().unwrap_or(0);
+            if bytes > (may / 100 * GIVEN_BACK).max(given_back_at + may / 100 * GROWN) {
+                give_back();
+                given_back_at = taken().unwrap_or(0);
+            }
+            if exceeds(may) {
+                exceeded();
+            }
+            thread::sleep(EVERY);
+        }
+    })?;
+    Ok(())
+}
+
+fn give_back() {
+    GIVE_BACK.get().inspect(|give_back| give_back());
+}
