@@ -52,6 +52,34 @@ fn run_within(place: &Place, line: &str, memory: u64) -> Ended {
     ended
 }
 
+/// Texts of 600 MB, as views.
+const TEXTS: &str = "(SELECT value, arrow_cast(repeat(md5(CAST(value AS VARCHAR)), 32), 'Utf8View') AS text \
+                     FROM generate_series(1, 600000))";
+
+#[test]
+fn a_numbering_does_not_hold_the_texts() {
+    let place = Place::new();
+    let query = format!("SELECT row_number() OVER (ORDER BY value DESC) AS number, text FROM {TEXTS}");
+    place.write("number.sql", format!("SELECT max(number) AS n, count(DISTINCT left(text, 8)) AS d FROM ({query})"));
+    let ended = run_within(&place, "sql -f number.sql --format csv", 256);
+    assert_eq!(ended.text(), "n,d\n600000,599954\n", "{}", ended.err);
+}
+
+/// What operators and functions hold without a word is seen at the process.
+#[test]
+fn what_is_not_reserved_ends_the_run() {
+    let place = Place::new();
+    place.write("window.sql", format!("SELECT text, sum(value) OVER () AS sum FROM {TEXTS} ORDER BY value"));
+    place.write("list.sql", "SELECT cardinality(range(200000000)) AS n");
+    place.write("out.csv", "the old result");
+    for (script, said) in [("window.sql", "WindowAggExec"), ("list.sql", "a quarter above --memory 256.0 MiB")] {
+        let ended = place.run_with(["sql", "-f", script, "-o", "out.csv", "--memory", "256MiB"], "");
+        assert_eq!(ended.code, Some(1), "{script}: {}", ended.err);
+        assert!(ended.err.contains(said) && ended.err.contains("raise --memory"), "{script}: {}", ended.err);
+        assert_eq!(place.read("out.csv"), b"the old result");
+    }
+}
+
 #[test]
 fn ingest_of_ten_times_the_memory() {
     let memory = times("IBID_MEMORY", 256) as u64;

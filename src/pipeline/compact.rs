@@ -1,25 +1,23 @@
 //! Batches that hold no more memory than their rows need, for operators that keep them.
 
-use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, GenericByteViewArray, RecordBatch};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
+use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::TryStreamExt;
 
-/// Puts a [`CompactExec`] below each sort of texts, and above each sort and merge.
+use super::each_batch::{EachBatch, EachBatchExec, Step};
+
+/// Puts a [`Compact`] below each sort of texts, and above each sort and merge.
 ///
 /// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
 /// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
@@ -35,12 +33,12 @@ impl PhysicalOptimizerRule for CompactViews {
                 return Ok(Transformed::no(plan));
             }
             let input = if is_sort {
-                let compact = Arc::new(CompactExec { input: Arc::clone(plan.children()[0]) });
+                let compact = EachBatchExec::over(Arc::clone(plan.children()[0]), Arc::new(Compact));
                 plan.replace_children(vec![compact], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))?
             } else {
                 plan
             };
-            Ok(Transformed::yes(Arc::new(CompactExec { input })))
+            Ok(Transformed::yes(EachBatchExec::over(input, Arc::new(Compact))))
         })
         .data()
     }
@@ -58,66 +56,17 @@ fn has_views(schema: &SchemaRef) -> bool {
     schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
 }
 
-/// Gives the batches of its input, with views into buffers of their own.
+/// Views into buffers of their own.
 #[derive(Debug)]
-struct CompactExec {
-    input: Arc<dyn ExecutionPlan>,
-}
+struct Compact;
 
-impl CompactExec {
-    fn over(children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) => Ok(Arc::new(Self { input })),
-            Err(children) => internal_err!("CompactExec has one input, not {}", children.len()),
-        }
-    }
-}
-
-impl DisplayAs for CompactExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl ExecutionPlan for CompactExec {
+impl EachBatch for Compact {
     fn name(&self) -> &'static str {
         "CompactExec"
     }
 
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        Self::over(children)
-    }
-
-    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let batches = self.input.execute(partition, context)?;
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches.and_then(async |batch| Ok(compact(&batch)?)))))
+    fn begin(&self, _: usize, _: SchemaRef, _: &TaskContext) -> Step {
+        Box::new(|batch| Ok(compact(&batch)?))
     }
 }
 

@@ -1,9 +1,11 @@
 //! Pipelines: the statements of `queries/`, in order, with their parameters bound.
 
 mod compact;
+mod each_batch;
 mod finished;
 mod merged;
 pub(crate) mod query;
+mod windows;
 mod workspace;
 
 pub(crate) use finished::Finished;

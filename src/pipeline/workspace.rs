@@ -34,6 +34,7 @@ use super::compact::CompactViews;
 use super::finished::{Finished, Key};
 use super::merged::MergeSorted;
 use super::query::{Parameters, Query};
+use super::windows::BoundWindows;
 use crate::cleanup;
 use crate::export::refuse_same_names;
 use crate::leftovers::{LOCK, WORKSPACE};
@@ -230,7 +231,7 @@ impl Workspace {
     /// The state of the session for tables, of which there may be a second try.
     fn hashing(&self) -> SessionState {
         match self.memory() {
-            Some(_) => with_rule(self.session.state(), CompactViews),
+            Some(_) => with_rule(with_rule(self.session.state(), BoundWindows), CompactViews),
             None => self.session.state(),
         }
     }
@@ -238,7 +239,8 @@ impl Workspace {
     /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
-        let mut state = with_rule(with_rule(self.session.state(), MergeSorted), CompactViews);
+        let state = with_rule(with_rule(self.session.state(), MergeSorted), BoundWindows);
+        let mut state = with_rule(state, CompactViews);
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
         state
     }
