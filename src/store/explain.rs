@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 
 use object_store::client::{HttpError, HttpErrorKind};
 
+use super::http::OUT_OF_PATIENCE;
 use super::location::redacted;
 
 /// An error of a store as people are told it. What the libraries say besides, with addresses and signatures, is left out.
@@ -243,6 +244,10 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
              --allow-http",
             redacted(&innermost(error))
         )
+    } else if has(&[OUT_OF_PATIENCE]) {
+        format!(
+            "the server {server} has kept the run waiting for two minutes in all; check the network, or run it again later"
+        )
     } else if error.kind() == HttpErrorKind::Timeout || has(&["timed out"]) {
         format!("the server {server} does not answer in time; check the network, or run it again later")
     } else if has(&["not allowed", "scheme"]) {
@@ -298,6 +303,7 @@ mod tests {
             ("invalid peer certificate: UnknownIssuer", "is not one to trust"),
             ("received corrupt message of type InvalidContentType", "no encrypted connection"),
             ("operation timed out", "does not answer in time"),
+            (OUT_OF_PATIENCE, "waiting for two minutes in all"),
             ("connection reset by peer", "broke"),
         ] {
             let error = HttpError::new(HttpErrorKind::Unknown, Told(text.to_owned()));

@@ -4,8 +4,8 @@ use std::fmt;
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{self, Poll, ready};
 use std::time::Duration;
 
@@ -32,6 +32,7 @@ pub(crate) struct Traffic {
     written: AtomicU64,
     /// Whether the server has ever answered.
     answered: AtomicBool,
+    waits: Mutex<Waits>,
 }
 
 impl Traffic {
@@ -47,6 +48,44 @@ impl Traffic {
     /// The bytes of the bodies of all requests.
     pub(crate) fn written(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Waits> {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long a run waits for a server in vain, in all. Each request alone has more patience, but many of them may come one after
+/// another.
+const WAITED: Duration = Duration::from_secs(120);
+
+pub(super) const OUT_OF_PATIENCE: &str = "the server has kept the run waiting for two minutes";
+
+/// Of so many seconds one that was waited in vain is forgiven.
+const FORGIVEN: u32 = 8;
+
+/// How long a run has waited in vain.
+#[derive(Debug, Default)]
+struct Waits {
+    /// Without what is forgiven.
+    waited: Duration,
+    /// Up to when it is counted: nothing is waited for in vain while another request is answered.
+    counted: Option<Instant>,
+}
+
+impl Waits {
+    /// A request that began then was answered, or was not.
+    fn note(&mut self, began: Instant, now: Instant, is_answered: bool) {
+        let counted = *self.counted.get_or_insert(began);
+        if !is_answered {
+            self.waited += now.saturating_duration_since(began.max(counted));
+        }
+        self.waited = self.waited.saturating_sub(now.saturating_duration_since(counted) / FORGIVEN);
+        self.counted = Some(now.max(counted));
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.waited > WAITED
     }
 }
 
@@ -95,16 +134,25 @@ impl HttpService for Counting {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         self.traffic.requests.fetch_add(1, Ordering::Relaxed);
         self.traffic.written.fetch_add(request.body().content_length() as u64, Ordering::Relaxed);
-        let end = Instant::now() + patience(&request);
+        if self.traffic.waits().is_too_long() {
+            return Err(out_of_patience());
+        }
+        let began = Instant::now();
+        let end = began + patience(&request);
         let response = match tokio::time::timeout_at(end, self.inner.execute(request)).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.judged(error)),
-            Err(_) => return Err(too_slow()),
+            failed => {
+                self.traffic.waits().note(began, Instant::now(), false);
+                return Err(match failed {
+                    Ok(Err(error)) => self.judged(error),
+                    _ => too_slow(),
+                });
+            }
         };
         self.traffic.answered.store(true, Ordering::Relaxed);
         let traffic = Arc::clone(&self.traffic);
         let end = Box::pin(tokio::time::sleep_until(end));
-        let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic, end }));
+        let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic, began, end }));
         explicable(response).await
     }
 }
@@ -127,6 +175,11 @@ fn patience(request: &HttpRequest) -> Duration {
 /// The error of a request that takes too long.
 fn too_slow() -> HttpError {
     HttpError::new(HttpErrorKind::Timeout, io::Error::new(io::ErrorKind::TimedOut, "the server takes too long"))
+}
+
+/// The error of a request that is not made any more.
+fn out_of_patience() -> HttpError {
+    HttpError::new(HttpErrorKind::Unknown, io::Error::new(io::ErrorKind::TimedOut, OUT_OF_PATIENCE))
 }
 
 impl Counting {
@@ -176,8 +229,16 @@ async fn explicable(response: HttpResponse) -> Result<HttpResponse, HttpError> {
 struct CountedBody {
     body: HttpResponseBody,
     traffic: Arc<Traffic>,
+    /// When it was asked for.
+    began: Instant,
     /// When it should have come.
     end: Pin<Box<Sleep>>,
+}
+
+impl CountedBody {
+    fn note(&self, is_answered: bool) {
+        self.traffic.waits().note(self.began, Instant::now(), is_answered);
+    }
 }
 
 impl Body for CountedBody {
@@ -190,8 +251,14 @@ impl Body for CountedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
             ready!(self.end.as_mut().poll(context));
+            self.note(false);
             return Poll::Ready(Some(Err(too_slow())));
         };
+        match &frame {
+            Some(Ok(_)) => {}
+            Some(Err(_)) => self.note(false),
+            None => self.note(true),
+        }
         if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref) {
             self.traffic.read.fetch_add(data.len() as u64, Ordering::Relaxed);
         }
@@ -213,6 +280,34 @@ mod tests {
     use object_store::client::HttpRequestBody;
 
     use super::*;
+
+    #[test]
+    fn a_run_does_not_wait_in_vain_for_ever() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut waits = Waits::default();
+        // Two at a time wait no longer than one.
+        for i in 0..14 {
+            assert!(!waits.is_too_long(), "after {} seconds", 10 * i);
+            waits.note(at(10 * i), at(10 * i + 10), false);
+            waits.note(at(10 * i), at(10 * i + 10), false);
+        }
+        assert!(waits.is_too_long());
+        waits.note(at(300), at(300), true);
+        assert!(!waits.is_too_long());
+        // Now and then one more is no matter, and none while others are answered.
+        let mut waits = Waits::default();
+        for i in 0..1000 {
+            waits.note(at(80 * i), at(80 * i + 10), false);
+            waits.note(at(80 * i + 79), at(80 * i + 80), true);
+        }
+        assert!(!waits.is_too_long());
+        for i in 0..1000 {
+            waits.note(at(100_000 + i), at(100_000 + i), true);
+            waits.note(at(100_000 + i - 9), at(100_000 + i), false);
+        }
+        assert!(!waits.is_too_long());
+    }
 
     #[test]
     fn what_is_much_has_more_time() {
