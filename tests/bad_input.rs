@@ -99,14 +99,14 @@ fn parquet(sql: &str) -> Vec<u8> {
     place.read("out.parquet")
 }
 
-/// A Parquet file without rows, with a column within so many groups.
-fn deep_parquet(depth: usize) -> Vec<u8> {
+/// A Parquet file without rows, with a column within so many groups, and with more fields in the root of its schema.
+fn deep_parquet(depth: usize, root: &[u8]) -> Vec<u8> {
     let mut footer = vec![0x15, 4, 0x19, 0xFC];
     // Seven bits a byte.
     let count = depth + 3;
     let byte = |shift: usize| u8::try_from(count >> shift & 0x7F).unwrap();
     footer.extend([byte(0) | 0x80, byte(7) | 0x80, byte(14)]);
-    footer.extend([0x48, 1, b'r', 0x15, 4, 0]);
+    footer.extend([&[0x48, 1, b'r', 0x15, 4], root, &[0]].concat());
     footer.extend([0x15, 12, 0x25, 2, 0x18, 4, b't', b'e', b'x', b't', 0]);
     footer.extend([0x35, 2, 0x18, 1, b'g', 0x15, 2, 0].repeat(depth));
     footer.extend([0x15, 12, 0x25, 2, 0x18, 1, b'x', 0, 0x16, 0, 0x19, 0x0C, 0]);
@@ -252,7 +252,18 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
             parquet("SELECT repeat(id, CASE id WHEN 'a' THEN 1 ELSE 20000 END) AS id, text FROM 'in.csv'"),
             Left("the id, \"id\", is longer than 16384 bytes", 1),
         ),
-        ("deep.parquet", deep_parquet(200_000), Nothing("its columns are nested more than 128 deep")),
+        ("deep.parquet", deep_parquet(200_000, &[]), Nothing("its columns are nested more than 128 deep")),
+        // A map that nobody knows, and as many structs within one another as the Parquet reader passes over.
+        (
+            "deep-map.parquet",
+            deep_parquet(200_000, &[0xAB, 1, 0x55, 1, 1]),
+            Nothing("its columns are nested more than 128 deep"),
+        ),
+        (
+            "deep-structs.parquet",
+            deep_parquet(200_000, &[&[0xAC][..], &[0x1C; 40], &[0; 41]].concat()),
+            Nothing("its footer is damaged"),
+        ),
         ("page.parquet", flipped(8), Nothing("it is damaged from byte 0 to ")),
     ]
 }

@@ -61,7 +61,7 @@ use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
-pub(crate) use self::pages::{LEVELS, is_too_deep};
+pub(crate) use self::pages::check_schema;
 pub(crate) use self::paths::{Format, PassedOver};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};

@@ -248,7 +248,7 @@ struct PageReader<R> {
 impl<R: Read> Read for PageReader<R> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if let Some((checks, column, start)) = self.unchecked.take() {
-            let mut compact = Compact { inner: &mut self.inner, read: Vec::new() };
+            let mut compact = Compact { inner: &mut self.inner, read: Vec::new(), most: HEADER_BYTES };
             let header = compact.header()?;
             checks.check(column, &header, start + compact.read.len() as u64)?;
             self.head = Cursor::new(compact.read);
@@ -273,39 +273,45 @@ struct Header {
 }
 
 /// How deep the columns of a file may be nested: what reads their schema follows it by recursion.
-pub(crate) const LEVELS: usize = 128;
+const LEVELS: usize = 128;
 
-/// Whether the schema in the footer of a file is nested too deep. What else is wrong with it its reader says.
-pub(crate) fn is_too_deep(footer: &[u8]) -> bool {
-    depth(footer).is_ok_and(|depth| depth > LEVELS)
+/// Checks the schema in the footer of a file before its reader takes it: one that is nested too deep would overflow the stack.
+/// What cannot be followed here is refused, as its reader might find any depth in it.
+pub(crate) fn check_schema(footer: &[u8]) -> io::Result<()> {
+    match depth(footer) {
+        Ok(0..=LEVELS) => Ok(()),
+        Ok(_) => Err(invalid(format!("its columns are nested more than {LEVELS} deep"))),
+        Err(_) => Err(invalid("its footer is damaged".to_owned())),
+    }
 }
+
+/// The types of the fields of an element of a schema, from field 1 on. The reader takes them for these, whatever they say.
+const ELEMENT: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
 
 /// How deep a schema is nested, or how deep it is found to be where it is too deep.
 fn depth(footer: &[u8]) -> io::Result<usize> {
-    let mut compact = Compact { inner: footer, read: Vec::new() };
-    let mut field = 0;
-    loop {
-        let byte = compact.byte()?;
-        field = match byte >> 4 {
-            0 => compact.size()?,
-            more => field + u64::from(more),
-        };
-        match (field, byte & 15) {
-            (_, 0) => return Err(damaged()),
-            (2, 9) => break,
-            (_, kind) => compact.skip(kind, DEPTH)?,
-        }
+    let mut compact = Compact { inner: footer, read: Vec::new(), most: footer.len() as u64 };
+    // The version comes first, and the schema then.
+    let mut byte = compact.byte()?;
+    if byte == 1 << 4 | I32 {
+        compact.number()?;
+        byte = compact.byte()?;
     }
-    let byte = compact.byte()?;
-    let count = if byte >> 4 == 15 { compact.number()? } else { u64::from(byte >> 4) };
+    if byte != 1 << 4 | LIST {
+        return Err(damaged());
+    }
+    let (count, STRUCT) = compact.list()? else { return Err(damaged()) };
     let mut deepest = 0;
     // Of each group around, how many parts are still to come.
-    let mut groups: Vec<u64> = Vec::new();
+    let mut groups: Vec<u32> = Vec::new();
     for _ in 0..count {
         let mut parts = 0;
         compact.fields(|compact, field, kind| {
+            let known = usize::try_from(field).ok().and_then(|field| ELEMENT.get(field.checked_sub(1)?));
             match (field, kind) {
-                (5, 5) => parts = compact.size()?,
+                _ if known.is_some_and(|known| *known != kind) => return Err(damaged()),
+                (5, _) => parts = u32::try_from(compact.size()?).map_err(|_| damaged())?,
+                (10, _) => compact.logical_type()?,
                 _ => compact.skip(kind, DEPTH)?,
             }
             Ok(())
@@ -327,10 +333,19 @@ fn depth(footer: &[u8]) -> io::Result<usize> {
     Ok(deepest)
 }
 
+/// Types of Thrift's compact protocol.
+const BYTE: u8 = 3;
+const I32: u8 = 5;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+
 /// Reads Thrift's compact protocol, and keeps what it has read.
 struct Compact<R> {
     inner: R,
     read: Vec<u8>,
+    /// No more bytes are read.
+    most: u64,
 }
 
 /// How deep what is passed over may be nested.
@@ -372,54 +387,102 @@ impl<R: Read> Compact<R> {
     }
 
     /// Calls `field` with the number and the type of each field of a struct, of which it reads the value.
-    fn fields(&mut self, mut field: impl FnMut(&mut Self, u64, u8) -> io::Result<()>) -> io::Result<()> {
-        let mut number = 0;
+    fn fields(&mut self, mut field: impl FnMut(&mut Self, i16, u8) -> io::Result<()>) -> io::Result<()> {
+        let mut number = 0_i16;
         loop {
             let byte = self.byte()?;
             if byte & 15 == 0 {
                 return Ok(());
             }
             number = match byte >> 4 {
-                0 => self.size()?,
-                more => number + u64::from(more),
+                0 => i16::try_from(self.signed()?).map_err(|_| damaged())?,
+                more => number.checked_add(i16::from(more)).ok_or_else(damaged)?,
             };
             field(self, number, byte & 15)?;
         }
+    }
+
+    /// The logical type of an element of a schema: a struct of one struct, whose fields the reader takes for what they should be.
+    fn logical_type(&mut self) -> io::Result<()> {
+        self.fields(|compact, of, kind| {
+            if kind != STRUCT {
+                return Err(damaged());
+            }
+            compact.fields(|compact, field, kind| {
+                let known = match (of, field) {
+                    // Of decimal numbers, of times, of whole numbers, of variants, and of places.
+                    (5, 1 | 2) | (18, 2) => I32,
+                    (7 | 8, 2) => STRUCT,
+                    (10 | 16, 1) => BYTE,
+                    (17 | 18, 1) => BINARY,
+                    _ => kind,
+                };
+                match (of, field) {
+                    _ if kind != known => Err(damaged()),
+                    // The unit of times: a struct of an empty one.
+                    (7 | 8, 2) => compact.fields(|compact, _, kind| match kind {
+                        STRUCT => compact.skip(kind, 1),
+                        _ => Err(damaged()),
+                    }),
+                    _ => compact.skip(kind, DEPTH),
+                }
+            })
+        })
+    }
+
+    /// How many values a list has, and of which type.
+    fn list(&mut self) -> io::Result<(u64, u8)> {
+        let byte = self.byte()?;
+        let length = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
+        Ok((length, byte & 15))
     }
 
     fn skip(&mut self, kind: u8, depth: usize) -> io::Result<()> {
         let Some(depth) = depth.checked_sub(1) else { return Err(damaged()) };
         match kind {
             1 | 2 => {}
-            3 => drop(self.byte()?),
+            BYTE => drop(self.byte()?),
             4..=6 => drop(self.number()?),
             7 => self.pass(8)?,
-            8 => {
+            BINARY => {
                 let length = self.number()?;
                 self.pass(length)?;
             }
-            9 | 10 => {
-                let byte = self.byte()?;
-                let length = if byte >> 4 == 15 { self.number()? } else { u64::from(byte >> 4) };
+            LIST | 10 => {
+                let (length, kind) = self.list()?;
                 for _ in 0..length {
-                    match byte & 15 {
-                        // Truth takes a byte here, and none as a field.
-                        1 | 2 => drop(self.byte()?),
-                        kind => self.skip(kind, depth)?,
-                    }
+                    self.skip_value(kind, depth)?;
                 }
             }
-            12 => self.fields(|compact, _, kind| compact.skip(kind, depth))?,
+            11 => {
+                let length = self.number()?;
+                let kinds = if length > 0 { self.byte()? } else { 0 };
+                for _ in 0..length {
+                    self.skip_value(kinds >> 4, depth)?;
+                    self.skip_value(kinds & 15, depth)?;
+                }
+            }
+            STRUCT => self.fields(|compact, _, kind| compact.skip(kind, depth))?,
+            13 => self.pass(16)?,
             _ => return Err(damaged()),
         }
         Ok(())
     }
 
+    /// Passes over a value of a list. Of truth, readers differ in whether it takes a byte here.
+    fn skip_value(&mut self, kind: u8, depth: usize) -> io::Result<()> {
+        if matches!(kind, 1 | 2) { Err(damaged()) } else { self.skip(kind, depth) }
+    }
+
     /// A whole number that is not negative.
     fn size(&mut self) -> io::Result<u64> {
+        u64::try_from(self.signed()?).map_err(|_| damaged())
+    }
+
+    /// A whole number. The lowest bit is its sign.
+    fn signed(&mut self) -> io::Result<i64> {
         let number = self.number()?;
-        // Zigzag: the lowest bit is the sign.
-        if number & 1 == 0 { Ok(number >> 1) } else { Err(damaged()) }
+        Ok((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
     }
 
     fn number(&mut self) -> io::Result<u64> {
@@ -440,7 +503,7 @@ impl<R: Read> Compact<R> {
     }
 
     fn pass(&mut self, count: u64) -> io::Result<()> {
-        if count > HEADER_BYTES - (self.read.len() as u64).min(HEADER_BYTES) {
+        if count > self.most.saturating_sub(self.read.len() as u64) {
             return Err(damaged());
         }
         let read = self.inner.by_ref().take(count).read_to_end(&mut self.read)?;
@@ -457,7 +520,7 @@ mod tests {
     use super::*;
 
     fn header(bytes: &[u8]) -> io::Result<Header> {
-        let mut compact = Compact { inner: bytes, read: Vec::new() };
+        let mut compact = Compact { inner: bytes, read: Vec::new(), most: HEADER_BYTES };
         let header = compact.header()?;
         assert_eq!(compact.read, bytes);
         Ok(header)
@@ -498,12 +561,59 @@ mod tests {
         [&[0x15, 4, 0x19, 0xFC], &*count, &root, &groups, &column].concat()
     }
 
+    /// A footer of a column, of which these fields follow the others.
+    fn with_fields(fields: &[u8]) -> Vec<u8> {
+        let column = footer(0);
+        [&column[..column.len() - 1], fields, &[0, 0]].concat()
+    }
+
     #[test]
-    fn schemas_that_are_nested_too_deep_are_found() {
+    fn schemas_that_are_nested_too_deep_are_refused() {
         assert_eq!(depth(&footer(100)).unwrap(), 101);
-        assert!(is_too_deep(&footer(200)) && !is_too_deep(&footer(100)));
+        check_schema(&footer(100)).unwrap();
+        let said = |footer: &[u8]| check_schema(footer).unwrap_err().to_string();
+        assert_eq!(said(&footer(200)), "its columns are nested more than 128 deep");
         for bytes in [&b""[..], &[0x15, 4, 0], &footer(200)[..50]] {
-            assert!(depth(bytes).is_err() && !is_too_deep(bytes));
+            assert_eq!(said(bytes), "its footer is damaged", "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn schemas_are_followed_as_their_reader_does_or_refused() {
+        // Behind field 4, the name: the logical types of text, of a time in UTC in milliseconds, and of a whole number; a map, a
+        // UUID, and a set in fields that nobody knows; a field of which the number is negative; and a long value.
+        let long = [&[0xB8, 0x80, 0x80, 0x80, 0x09][..], &vec![0; 9 << 21]].concat();
+        let uuid = [&[0xAD][..], &[7; 16]].concat();
+        let sound: [&[u8]; 8] = [
+            b"",
+            &[0x6C, 0x1C, 0, 0],
+            &[0x6C, 0x8C, 0x11, 0x1C, 0x1C, 0, 0, 0, 0],
+            &[0x6C, 0xAC, 0x13, 64, 0x11, 0, 0],
+            &[0xAB, 1, 0x85, 1, b'k', 3, 0xAA, 0x25, 1, 2],
+            &uuid,
+            &[0x05, 5, 1],
+            &long,
+        ];
+        for fields in sound {
+            assert_eq!(depth(&with_fields(fields)).unwrap(), 1, "{:?}", &fields[..fields.len().min(20)]);
+        }
+        // A name that is a number, parts that are text, types of times that are true, or flat; lists of truth; a map of it.
+        let damaged: [&[u8]; 8] = [
+            &[0x05, 8, 0],
+            &[0x08, 10, 0],
+            &[0x6C, 0x8C, 0x11, 0x1C, 0x11, 0, 0, 0],
+            &[0x6C, 0x8C, 0x11, 0x15, 0, 0, 0],
+            &[0x6C, 0x11, 0],
+            &[0xA9, 0x21, 1, 1],
+            &[0xAB, 1, 0x11, 1, 1],
+            &[0x15, 0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
+        ];
+        for fields in damaged {
+            assert!(depth(&with_fields(fields)).is_err(), "{fields:?}");
+        }
+        // Something before the schema, and one that is a set.
+        for bytes in [&[0x28, 0, 0x05, 4, 0x19][..], &[0x15, 4, 0x1A]] {
+            assert!(depth(&[bytes, &footer(0)[3..]].concat()).is_err());
         }
     }
 

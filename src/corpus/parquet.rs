@@ -28,7 +28,7 @@ use super::batch::{BATCH_BYTES, BATCH_ROWS, VALUE_BYTES};
 use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
 use super::ids::LONGEST_ID;
-use super::pages::{Checks, LEVELS, Pages, Refused, is_prefixed, is_too_deep};
+use super::pages::{Checks, Pages, Refused, check_schema, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
@@ -65,9 +65,7 @@ fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Pr
         let Some(footer) = footer(&opened)? else {
             return ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new());
         };
-        if is_too_deep(&footer) {
-            return Err(ParquetError::General(format!("its columns are nested more than {LEVELS} deep")));
-        }
+        check_schema(&footer).map_err(|error| ParquetError::General(error.to_string()))?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
         ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
     })?;

@@ -27,7 +27,7 @@ use memchr::memmem;
 use parquet::file::metadata::ParquetMetaDataReader;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::corpus::{LEVELS, is_too_deep};
+use crate::corpus::check_schema;
 
 pub(crate) use self::store::SealedStore;
 pub(crate) use self::verify::{Verified, check_root, check_seal, seal_in, seal_of, verify, verify_source};
@@ -102,9 +102,7 @@ impl Seal {
             bail!("it is no sound Parquet file: its footer would be longer than the file");
         }
         let Some(footer) = last(end, footer) else { return Ok(End::Needs(footer)) };
-        if is_too_deep(footer) {
-            bail!("it is no sound Parquet file: its columns are nested more than {LEVELS} deep");
-        }
+        check_schema(footer).context("it is no sound Parquet file")?;
         let Ok(metadata) = ParquetMetaDataReader::decode_metadata(&footer[..footer.len() - END]) else {
             return Ok(End::Unsealed);
         };
