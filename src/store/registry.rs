@@ -281,9 +281,10 @@ fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
 fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
     let mut url = Url::parse(endpoint)?;
     let host = url.host_str().unwrap_or_default();
-    if !host.starts_with(&format!("{bucket}.")) {
+    let is_name = matches!(url.host(), Some(Host::Domain(_)));
+    if !is_name || !host.starts_with(&format!("{bucket}.")) {
         let host = format!("{bucket}.{host}");
-        if matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_))) || url.set_host(Some(&host)).is_err() {
+        if !is_name || url.set_host(Some(&host)).is_err() {
             bail!(
                 "{} cannot have the bucket {bucket} before it, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true has it: unset that",
                 redacted(endpoint)
@@ -317,8 +318,10 @@ mod tests {
         ] {
             assert_eq!(of_bucket(endpoint, "box").unwrap(), expected);
         }
-        for endpoint in ["http://127.0.0.1:9000", "http://[::1]:9000"] {
-            let error = of_bucket(endpoint, "box").unwrap_err().to_string();
+        for (endpoint, bucket) in
+            [("http://127.0.0.1:9000", "box"), ("http://[::1]:9000", "box"), ("http://127.0.0.1:9000", "127")]
+        {
+            let error = of_bucket(endpoint, bucket).unwrap_err().to_string();
             assert!(error.contains("AWS_VIRTUAL_HOSTED_STYLE_REQUEST"), "{error}");
         }
     }
