@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use super::ahead::Ahead;
 use super::paths::InputFile;
@@ -68,10 +68,48 @@ impl Compression {
         let counted = Counted::new(file, taken);
         Ok(match self {
             Self::Plain => Box::new(counted),
-            Self::Gzip => Box::new(MultiGzDecoder::new(counted)),
+            Self::Gzip => Box::new(Gzip { member: Some(GzDecoder::new(counted)) }),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(counted)),
             Self::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
         })
+    }
+}
+
+/// The members of a gzip file. Zeros behind the last one, which fill up a block of a tape, are passed over, as gzip does.
+struct Gzip<R> {
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let n = member.read(buf)?;
+            if n > 0 || buf.is_empty() {
+                return Ok(n);
+            }
+            let Some(mut rest) = self.member.take().map(GzDecoder::into_inner) else { break };
+            if rest.fill_buf()?.first() == Some(&0) {
+                pass_zeros(&mut rest)?;
+            } else if !rest.fill_buf()?.is_empty() {
+                self.member = Some(GzDecoder::new(rest));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros to the end. An error where there is something else.
+fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = from.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        if bytes.iter().any(|byte| *byte != 0) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "something stands behind its end"));
+        }
+        let zeros = bytes.len();
+        from.consume(zeros);
     }
 }
 
@@ -390,6 +428,23 @@ mod tests {
             let members = [compress(b"one "), compress(b""), compress(b"two")].concat();
             assert_eq!(read(&members, compression).unwrap(), b"one two", "{compression:?}");
         }
+    }
+
+    #[test]
+    fn zeros_behind_gzip_are_passed_over_and_nothing_else() {
+        for zeros in [1, 511, 200_000] {
+            let padded = [gzip(b"one "), gzip(b"two"), vec![0; zeros]].concat();
+            assert_eq!(read(&padded, Compression::Gzip).unwrap(), b"one two", "{zeros}");
+            let error = read(&[padded, gzip(b"three")].concat(), Compression::Gzip).unwrap_err().to_string();
+            assert!(error.contains("are damaged") && error.contains("something stands behind its end"), "{error}");
+        }
+        for behind in [&b"rubbish, and long enough"[..], &[0; 20]] {
+            let error = read(&[behind, &gzip(b"one")[..]].concat(), Compression::Gzip).unwrap_err().to_string();
+            assert!(error.contains("are damaged"), "{error}");
+        }
+        let error =
+            read(&[gzip(b"one"), b"rubbish, and long enough".to_vec()].concat(), Compression::Gzip).unwrap_err();
+        assert!(error.reason.contains("are damaged"), "{error}");
     }
 
     #[test]
