@@ -303,6 +303,8 @@ struct Source {
     /// The good rows that have not been given yet, and their size.
     good: Vec<u64>,
     bytes: usize,
+    /// Parts of a batch of good rows of which some value is not of the type that its column has: the last one comes next.
+    parts: Vec<Vec<u64>>,
 }
 
 impl Source {
@@ -326,7 +328,7 @@ impl Source {
             Some(name) => Some(as_text(label, name, column(name)?, Wanted::Id)?),
             None => None,
         };
-        Ok(Self { batch, first, texts, ids, row: 0, good: Vec::new(), bytes: 0 })
+        Ok(Self { batch, first, texts, ids, row: 0, good: Vec::new(), bytes: 0, parts: Vec::new() })
     }
 
     /// The next documents, at most about 4 MiB, or the problem of the next bad row. What is wrong with all of the file is an
@@ -337,6 +339,9 @@ impl Source {
         grown: &mut Grown,
     ) -> Result<Option<Result<Item, Box<Problem>>>, Box<Problem>> {
         let label = &context.file.label;
+        if let Some(rows) = self.parts.pop() {
+            return self.give(context, rows).map(Some);
+        }
         while self.row < self.batch.num_rows() && self.bytes < BATCH_BYTES {
             let row = self.row;
             self.row += 1;
@@ -362,11 +367,20 @@ impl Source {
         }
         self.bytes = 0;
         let rows = std::mem::take(&mut self.good);
-        if rows.is_empty() {
-            return Ok(None);
+        if rows.is_empty() { Ok(None) } else { self.give(context, rows).map(Some) }
+    }
+
+    /// The documents of the first of these rows, all where each value is of the type that its column has, or the problem of the
+    /// first row.
+    fn give(&mut self, context: &Context, mut rows: Vec<u64>) -> Result<Result<Item, Box<Problem>>, Box<Problem>> {
+        loop {
+            // Guarded, since what a damaged file decodes to is not checked by the reader in all its parts.
+            match guarded(&context.file.label, || Ok(self.documents(context, &rows)))? {
+                Ok(item) => return Ok(Ok(item)),
+                Err(problem) if rows.len() == 1 => return Ok(Err(problem.in_record(self.first + rows[0]))),
+                Err(_) => self.parts.push(rows.split_off(rows.len() / 2)),
+            }
         }
-        // Guarded, since what a damaged file decodes to is not checked by the reader in all its parts.
-        guarded(label, || Ok(self.documents(context, rows))).flatten().map(|item| Some(Ok(item)))
     }
 
     /// What is wrong with a row of so many bytes, if anything is.
@@ -377,7 +391,8 @@ impl Source {
         }
         if self.texts.get(row).is_none() {
             let name = roles.text.as_deref().unwrap_or_default();
-            return Some(Problem::new(&file.label, format!("the text, {name:?}, is NULL or not UTF-8")));
+            let what = if roles.text_is_optional { "has no form as text" } else { "is NULL or not UTF-8" };
+            return Some(Problem::new(&file.label, format!("the text, {name:?}, {what}")));
         }
         let ids = self.ids.as_ref()?;
         let name = roles.id.as_deref().unwrap_or_default();
@@ -391,14 +406,18 @@ impl Source {
     }
 
     /// The documents of these rows.
-    fn documents(&self, context: &Context, rows: Vec<u64>) -> Result<Item, Box<Problem>> {
+    fn documents(&self, context: &Context, rows: &[u64]) -> Result<Item, Box<Problem>> {
         let Context { file, schema, columns, roles, .. } = context;
         let failed = |error: ArrowError| Problem::new(&file.label, format!("its values do not fit together ({error})"));
         let records: Vec<u64> = rows.iter().map(|row| self.first + row).collect();
-        let rows = UInt64Array::from(rows);
+        let rows = UInt64Array::from(rows.to_vec());
         // Only these rows become text with offsets.
-        let pick = |column: &dyn Array, to: &DataType| {
-            take(column, &rows, None).and_then(|picked| cast_with_options(&picked, to, &STRICT)).map_err(failed)
+        let pick = |name: &str, column: &dyn Array, to: &DataType| {
+            let picked = take(column, &rows, None).map_err(failed)?;
+            cast_with_options(&picked, to, &STRICT).map_err(|error| {
+                let reason = format!("the value of {name:?} cannot be {to}, as in other files ({error})");
+                Problem::new(&file.label, reason)
+            })
         };
         let texts = |texts: &Texts| {
             let row = |record: &u64| usize::try_from(record - self.first).unwrap_or(usize::MAX);
@@ -415,7 +434,7 @@ impl Source {
                 continue;
             }
             if let Some(&index) = columns.get(field.name()) {
-                arrays[index] = Some(pick(column, schema.field(index).data_type())?);
+                arrays[index] = Some(pick(field.name(), column, schema.field(index).data_type())?);
             }
         }
         let filled = arrays.into_iter().zip(schema.fields());
@@ -497,7 +516,13 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<
     if !readable {
         return Err(wrong(column.data_type()));
     }
-    let text = cast_with_options(column, &DataType::Utf8View, &STRICT).map_err(|e| wrong(&e))?;
+    let as_view = |column: &dyn Array| cast_with_options(column, &DataType::Utf8View, &STRICT);
+    // A value without a form as text, such as a date out of range, is NULL, so that only its record is bad.
+    let form_of = |row| as_view(&column.slice(row, 1)).ok().filter(|form| form.is_valid(0));
+    let text = as_view(column).unwrap_or_else(|_| {
+        let forms = (0..column.len()).map(|row| Some(form_of(row)?.as_string_view_opt()?.value(0).to_owned()));
+        Arc::new(forms.collect::<StringViewArray>())
+    });
     text.as_string_view_opt().cloned().map(Texts::Strings).ok_or_else(|| wrong(text.data_type()))
 }
 
@@ -715,6 +740,46 @@ mod tests {
         let folder = of(vec![("text", Arc::new(Float64Array::from(vec![1.5])))]);
         let error = folder.error(&["a.parquet"], &Options::default());
         assert!(error.contains("the column \"text\" is Float64, not text"), "{error}");
+    }
+
+    #[test]
+    fn a_value_that_its_column_cannot_hold_leaves_out_its_record_only() {
+        let bytes = |i: u32| if matches!(i, 5 | 700 | 701) { b"\xFF".to_vec() } else { i.to_string().into_bytes() };
+        let notes: ArrayRef = Arc::new(BinaryArray::from_iter_values((1..=1000).map(bytes)));
+        let texts: ArrayRef = Arc::new(StringArray::from_iter_values((1..=1000).map(|i| i.to_string())));
+        let one = write(vec![("text", texts), ("note", notes)]);
+        let other = write(vec![("text", strings(&[Some("a")])), ("note", strings(&[Some("b")]))]);
+        let folder = Folder::of(&[("a.parquet", &one), ("b.parquet", &other)]);
+        let error = folder.error(&["."], &Options::default());
+        assert!(
+            error.starts_with("a.parquet, record 5: the value of \"note\" cannot be Utf8, as in other files (")
+                && error.ends_with("; correct it, or leave bad records out with --on-error skip"),
+            "{error}"
+        );
+        let mut read = folder.open(&["."], &skip()).unwrap();
+        let rows: usize = read.by_ref().map(|batch| batch.unwrap().num_rows()).sum();
+        assert_eq!(rows, 998);
+        let skipped: Vec<_> = read.summary().skipped.into_iter().map(|skipped| skipped.record).collect();
+        assert_eq!(skipped, [5, 700, 701].map(Some));
+    }
+
+    #[test]
+    fn a_date_out_of_range_leaves_out_its_record_only() {
+        let days: ArrayRef = Arc::new(arrow::array::Date32Array::from(vec![Some(0), Some(i32::MAX), None]));
+        let folder = of(vec![("text", Arc::clone(&days))]);
+        let options = Options { text_is_optional: true, ..Options::default() };
+        let error = folder.error(&["a.parquet"], &options);
+        assert!(error.starts_with("a.parquet, record 2: the text, \"text\", has no form as text; "), "{error}");
+        let skipping = Options { text_is_optional: true, ..skip() };
+        let expected = documents(&[("1", "1970-01-01"), ("3", "")]);
+        assert_eq!(folder.read(&["a.parquet"], &skipping).unwrap(), expected);
+        // In a column that is text elsewhere.
+        let one = write(vec![("text", strings(&[Some("a"), Some("b"), Some("c")])), ("day", days)]);
+        let other = write(vec![("text", strings(&[Some("d")])), ("day", strings(&[Some("Monday")]))]);
+        let folder = Folder::of(&[("a.parquet", &one), ("b.parquet", &other)]);
+        let error = folder.error(&["."], &Options::default());
+        assert!(error.starts_with("a.parquet, record 2: the value of \"day\" cannot be Utf8"), "{error}");
+        assert_eq!(folder.read(&["."], &skip()).unwrap().len(), 3);
     }
 
     #[test]
