@@ -213,7 +213,8 @@ impl Union {
     pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
         let others = || columns.kinds.iter().filter(|(name, _)| !roles.takes(name));
         if !self.columns.fit(others().map(|(name, _)| name)) {
-            return Err(too_many(file, "with the files before it, there are"));
+            let remedy = "read the files apart, or leave such files out with --on-error skip";
+            return Err(too_many(file, "with the files before it, there are", remedy));
         }
         for (name, kind) in others() {
             let Some(&i) = self.columns.names.get(name) else { continue };
@@ -251,11 +252,8 @@ impl Union {
 }
 
 /// The problem of more than 4,096 columns, or keys.
-pub(crate) fn too_many(file: &str, what: &str) -> Box<Problem> {
-    Problem::new(file, format!("{what} more than {MAX_COLUMNS} columns")).remedy(
-        "keys that differ from record to record are data: move them into the value of one key, which is kept as JSON text, \
-         or leave bad records out with --on-error skip",
-    )
+pub(crate) fn too_many(file: &str, what: &str, remedy: &str) -> Box<Problem> {
+    Problem::new(file, format!("{what} more than {MAX_COLUMNS} columns")).remedy(remedy)
 }
 
 #[cfg(test)]

@@ -339,7 +339,9 @@ impl Objects {
     }
 
     fn too_many_keys(&self, what: &str) -> Box<Problem> {
-        self.locate(too_many(&self.file, what).showing(&self.buffer, 0), 0)
+        let remedy = "keys that differ from record to record are data: move them into the value of one key, which is kept as JSON \
+                      text, or leave bad records out with --on-error skip";
+        self.locate(too_many(&self.file, what, remedy).showing(&self.buffer, 0), 0)
     }
 
     fn locate(&self, problem: Box<Problem>, at: usize) -> Box<Problem> {
@@ -396,7 +398,7 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
         Some(column) => id_of(objects, column, &mut object)?,
     };
     let changes = |what: String| objects.bad(format!("{what}: the file changes while it is read"), 0);
-    let mut others = Vec::new();
+    let (mut others, mut unknown) = (Vec::new(), Vec::new());
     for (key, value) in object.members {
         if roles.takes(&key) {
             continue;
@@ -408,10 +410,16 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
                     cell.map_err(|()| changes(format!("the value of {key:?} is of another type than before")))?;
                 others.extend(cell.map(|cell| (index, cell)));
             }
-            // Two of the columns may be the text and the id.
-            None if context.columns.len() + 2 >= MAX_COLUMNS => return Err(objects.too_many_keys(WITH_OTHERS)),
-            None => return Err(changes(format!("the key {key:?} was not there before"))),
+            None => unknown.push(key),
         }
+    }
+    if let Some(key) = unknown.first() {
+        // Two of the columns may be the text and the id.
+        return Err(if context.columns.len() + 2 + unknown.len() > MAX_COLUMNS {
+            objects.too_many_keys(WITH_OTHERS)
+        } else {
+            changes(format!("the key {key:?} was not there before"))
+        });
     }
     Ok(Row { record: objects.record, line: Some(objects.line), id, text, others })
 }
@@ -665,6 +673,25 @@ mod tests {
         let summary = documents.summary();
         assert_eq!((summary.skipped_count, summary.skipped[0].line, summary.skipped[0].byte), (1, Some(2), Some(14)));
         assert_eq!(summary.skipped[0].reason, "the line is longer than 100 bytes");
+    }
+
+    #[test]
+    fn a_record_whose_keys_are_too_many_with_others_is_left_out_for_that() {
+        let line = |keys: std::ops::Range<usize>| {
+            let keys = keys.map(|n| format!(", \"k{n}\": 1")).collect::<String>();
+            format!("{{\"text\": \"a\"{keys}}}\n")
+        };
+        let folder = of(&(line(0..4000) + &line(4000..4200) + &line(0..1)));
+        let error = folder.error(&["a.jsonl"], &Options::default());
+        let reason = "with its keys there are more than 4096 columns";
+        assert!(
+            error.contains(reason) && error.contains("; keys that differ from record to record are data"),
+            "{error}"
+        );
+        let mut read = folder.open(&["a.jsonl"], &skip()).unwrap();
+        let rows: usize = read.by_ref().map(|batch| batch.unwrap().num_rows()).sum();
+        let skipped = read.summary().skipped;
+        assert_eq!((rows, skipped.len(), skipped[0].line, skipped[0].reason.as_str()), (2, 1, Some(2), reason));
     }
 
     #[test]

@@ -93,9 +93,9 @@ pub(crate) fn columns(file: &InputFile) -> Result<FileColumns, Box<Problem>> {
                 Problem::new(&file.label, reason).remedy("rename one, or leave such files out with --on-error skip")
             );
         }
-        columns
-            .add(field.name(), Kind::of_type(field.data_type()))
-            .ok_or_else(|| too_many(&file.label, "there are"))?;
+        columns.add(field.name(), Kind::of_type(field.data_type())).ok_or_else(|| {
+            too_many(&file.label, "there are", "leave columns out of it, or leave it out with --on-error skip")
+        })?;
     }
     Ok(columns)
 }
