@@ -7,12 +7,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io, mem};
 
+use arrow::error::ArrowError;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
-use datafusion::common::{DataFusionError, GetExt, Result, plan_datafusion_err, plan_err};
+use datafusion::common::{DataFusionError, GetExt, Result, ToDFSchema, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
 use datafusion::datasource::file_format::json::JsonFormatFactory;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt};
 use datafusion::datasource::listing_table_factory::ListingTableFactory;
@@ -291,9 +293,14 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
         // Their names were looked at above.
         options.file_extension.clear();
     }
-    let config = match config.infer_partitions_from_path(session).await?.infer_schema(session).await {
-        Ok(config) => config,
-        Err(error) => return Err(unsound(error, &found, session).await),
+    let config = config.infer_partitions_from_path(session).await?;
+    let config = match (config.clone().infer_schema(session).await, &config.options) {
+        (Ok(config), _) => config,
+        (Err(error), Some(options)) if are_unlike(&error) => {
+            let columns = found.columns(session, options.format.as_ref()).await?;
+            config.with_schema(Arc::new(columns))
+        }
+        (Err(error), _) => return Err(unsound(error, &found, session).await),
     };
     let table = ListingTable::try_new(config)?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
@@ -340,6 +347,11 @@ impl TableProviderFactory for ExternalTables {
         }
         let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
         match self.listing.create(session, &asked).await {
+            Err(error) if are_unlike(&error) && asked.table_partition_cols.is_empty() => {
+                let columns = found.columns(state, &ParquetFormat::new()).await?;
+                asked.schema = Arc::new(columns.to_dfschema()?);
+                self.listing.create(session, &asked).await
+            }
             Err(error) => Err(told(unsound(error, &found, state).await, &names)),
             table => table,
         }
@@ -375,6 +387,11 @@ fn told(error: DataFusionError, name: &str) -> DataFusionError {
         Some(_) => plan_datafusion_err!("cannot read {name}: {around}"),
         None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
     }
+}
+
+/// Whether it says that files of Parquet have a column in different ways.
+fn are_unlike(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::ArrowError(error, _) if matches!(**error, ArrowError::SchemaError(_)))
 }
 
 /// Says which file of Parquet cannot be read, if that is why there are no columns.

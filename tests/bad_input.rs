@@ -337,6 +337,15 @@ fn every_broken_file_is_an_error_that_says_where_and_what_to_do() {
 }
 
 #[test]
+fn zeros_behind_gzip_are_no_fault() {
+    let place = Place::new();
+    place.write("in.csv.gz", [gzip(b"id,text\na,One.\n"), vec![0; 1000]].concat());
+    assert_eq!(place.sql("SELECT text FROM 'in.csv.gz'"), [json!({ "text": "One." })]);
+    let (ended, _) = run(&place, "ingest in.csv.gz -o corpus");
+    assert!(ended.err.contains("documents 1, "), "{}", ended.err);
+}
+
+#[test]
 fn bad_files_are_left_out_beside_good_ones() {
     let place = Place::with([("docs/good.txt", "One.")]);
     let kept = |name: &str| !matches!(name, "empty.jsonl") && !name.contains("bomb");
@@ -349,6 +358,19 @@ fn bad_files_are_left_out_beside_good_ones() {
     }
     let (ended, _) = run(&place, "ingest docs -o corpus --max-record-bytes 64KiB --on-error skip");
     assert!(ended.err.contains(&format!("documents 1, sentences 1, skipped {bad}")), "{}", ended.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_without_end_is_an_error() {
+    let place = Place::new();
+    for options in ["", " --input-format csv", " --input-format parquet", " --on-error skip"] {
+        let (ended, _) = run(&place, &format!("ingest /dev/zero -o corpus{options}"));
+        assert_eq!(ended.code, Some(1), "{options}: {}", ended.err);
+        let said =
+            ["longer than 16777216 bytes", "not a sound Parquet file"].iter().any(|said| ended.err.contains(said));
+        assert!(said, "{options}: {}", ended.err);
+    }
 }
 
 /// Everything that may stand in a folder and is no file.

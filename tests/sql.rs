@@ -939,3 +939,40 @@ fn the_examples_of_the_page_are_true() {
         assert_eq!((ended.code, ended.text()), (Some(0), expected), "{sql}\n{}", ended.err);
     }
 }
+
+#[test]
+fn columns_of_files_are_shown_as_those_of_tables() {
+    let place = Place::with([("of two.csv", "n,t\n1,a\n")]);
+    let rows = place.sql("SHOW COLUMNS FROM \"of two.csv\"");
+    let shown: Vec<_> = rows.iter().map(|row| (&row["column_name"], &row["data_type"], &row["table_name"])).collect();
+    assert_eq!(
+        shown,
+        [(&json!("n"), &json!("Int64"), &json!("of two.csv")), (&json!("t"), &json!("Utf8"), &json!("of two.csv"))]
+    );
+    let made = "CREATE TABLE \"of two.csv\" AS SELECT 1 AS other;";
+    assert_eq!(place.sql(&format!("{made} SHOW COLUMNS FROM \"of two.csv\""))[0]["column_name"], "other");
+    assert!(place.sql("SHOW FULL COLUMNS FROM \"of two.csv\"")[0].get("ordinal_position").is_some());
+    let said = place.run_with(["sql", "SHOW COLUMNS FROM 'none.csv'"], "").err;
+    assert!(said.contains("there is no file none.csv"), "{said}");
+}
+
+#[test]
+fn files_of_parquet_that_have_other_columns_are_named() {
+    let place = Place::with([("in.jsonl", "{\"text\": \"One. Two.\"}\n")]);
+    place.ok("ingest in.jsonl -o corpus");
+    // Of texts one file says that they are read as views.
+    for from in ["", "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'corpus/*.parquet';"] {
+        let table = if from.is_empty() { "'corpus/*.parquet'" } else { "t" };
+        let rows = place.sql(&format!("{from} SELECT count(*) AS n, count(text) AS texts FROM {table}"));
+        assert_eq!(rows, [json!({ "n": 3, "texts": 3 })], "{from}");
+    }
+    for (name, value) in [("a", "1"), ("b", "2"), ("c", "'x'")] {
+        let (sql, file) = (format!("SELECT {value} AS n"), format!("{name}.parquet"));
+        assert_eq!(place.run_with(["sql", &sql, "-o", &file], "").code, Some(0));
+    }
+    for sql in ["SELECT * FROM '?.parquet'", "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '?.parquet'"] {
+        let said = place.run_with(["sql", sql], "").err;
+        assert!(said.contains("the column \"n\" is Int64 in ") && said.contains("a.parquet, and Utf8"), "{said}");
+        assert!(said.contains("c.parquet: name files with the same columns"), "{said}");
+    }
+}

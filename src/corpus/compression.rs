@@ -10,6 +10,7 @@ use flate2::bufread::GzDecoder;
 use super::ahead::Ahead;
 use super::paths::InputFile;
 use super::problem::Problem;
+use crate::store::Explained;
 
 const BUFFER: usize = 64 << 10;
 
@@ -248,7 +249,7 @@ pub(crate) struct Stream {
 impl Stream {
     /// Opens `file`. UTF-16 and UTF-32 are refused here, by their byte order marks.
     pub(crate) fn open(file: &InputFile) -> Result<Self, Box<Problem>> {
-        let opened = file.open().map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+        let opened = file.open().map_err(|e| Problem::of_io(&file.label, "cannot open it", &e))?;
         Self::of(file, opened)
     }
 
@@ -305,7 +306,7 @@ impl Stream {
             }
         }
         let file = &self.file;
-        self.inner.fill_buf().map_err(|e| Problem::new(file, format!("cannot read it: {e}")))
+        self.inner.fill_buf().map_err(|e| Problem::of_io(file, "cannot read it", &e))
     }
 
     /// Marks `n` of the bytes of [`Self::fill`] as read.
@@ -364,8 +365,8 @@ impl Stream {
             let problem = Problem::new(&self.file, format!("the {name} data grow too much: {grown}"));
             return problem.remedy(Grown::REMEDY).at_byte(self.offset);
         }
-        let problem = if self.compression == Compression::Plain {
-            Problem::new(&self.file, format!("cannot read it: {error}"))
+        let problem = if self.compression == Compression::Plain || Explained::of_io(error).is_some() {
+            Problem::of_io(&self.file, "cannot read it", error)
         } else {
             let (reason, remedy) = unreadable(name, taken, error, "--on-error skip");
             Problem::new(&self.file, reason).remedy(remedy)

@@ -46,8 +46,9 @@ impl Inputs {
             let (size, hash) = match read() {
                 Ok(read) => read,
                 Err(error) if self.are_whole() => {
-                    let problem = Problem::new(&file.label, format!("cannot read it: {error}"));
-                    return Err(Error::Record(problem.remedy("check the file")));
+                    let problem = Problem::of_io(&file.label, "cannot read it", &error);
+                    let is_explained = problem.remedy.is_empty();
+                    return Err(Error::Record(if is_explained { problem } else { problem.remedy("check the file") }));
                 }
                 // It is left out as bad when it is read.
                 Err(_) => (0, 0),

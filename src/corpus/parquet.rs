@@ -32,6 +32,7 @@ use super::pages::{Checks, Pages, Refused, check_schema, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
+use crate::store::Explained;
 use crate::{seal, store};
 
 /// How many rows to read at once where values are made of one another.
@@ -49,8 +50,11 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(ParquetError::External(error))) if error.is::<io::Error>() => {
-            return Err(Problem::new(file, error.to_string())
-                .remedy("run it again, or read what can be read with --on-error skip"));
+            return Err(match error.downcast_ref().filter(|error| Explained::of_io(error).is_some()) {
+                Some(explained) => Problem::of_io(file, "", explained),
+                None => Problem::new(file, error.to_string())
+                    .remedy("run it again, or read what can be read with --on-error skip"),
+            });
         }
         Ok(Err(error)) => error.to_string(),
         Err(_) => "the Parquet reader broke down on it".to_owned(),
@@ -60,7 +64,7 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
 }
 
 fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Problem>> {
-    let opened = file.source().map_err(|e| Problem::new(&file.label, format!("cannot open it: {e}")))?;
+    let opened = file.source().map_err(|e| Problem::of_io(&file.label, "cannot open it", &e))?;
     let metadata = guarded(&file.label, || {
         let Some(footer) = footer(&opened)? else {
             return ArrowReaderMetadata::load(&opened, ArrowReaderOptions::new());

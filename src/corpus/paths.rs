@@ -9,7 +9,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use tempfile::TempPath;
 use walkdir::WalkDir;
 
-use super::compression::{Compression, Stream};
+use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::outbox::temporary_file;
@@ -449,13 +449,22 @@ fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<
     if head.is_empty() && options.format.is_none() {
         return Err(Error::Input(format!("{label} is empty")));
     }
+    let compression = Compression::of_first_bytes(&head);
+    let wanted = if compression == Compression::Plain { Wanted::of(&head, options) } else { Wanted::All };
+    let mut from = Limited { inner: head.as_slice().chain(from), wanted, begun: 0 };
     // One call reads and writes, so a full disk and a broken pipe look alike: the message names both ends.
-    io::copy(&mut head.as_slice().chain(from), &mut copy)
-        .map_err(|e| Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())))?;
+    io::copy(&mut from, &mut copy).map_err(|e| match from.has_no_end() {
+        Some(_) if options.on_error == OnError::Fail => {
+            Error::Record(Problem::too_long(label, "a line", options.max_record_bytes))
+        }
+        Some(most) => Error::Input(format!(
+            "{label}: a line is longer than {most} bytes, as if it had no end; save what is wanted of it to a file"
+        )),
+        None => Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())),
+    })?;
     copy.rewind().map_err(write)?;
     let path = copy.into_temp_path();
     let name = if label == STDIN { "stdin".to_owned() } else { label.to_owned() };
-    let compression = Compression::of_first_bytes(&head);
     let mut file = InputFile {
         path: path.to_path_buf(),
         label: label.to_owned(),
@@ -472,6 +481,73 @@ fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<
     };
     spooled.push(path);
     Ok(file)
+}
+
+/// How much of a stream is wanted, which may have no end.
+#[derive(Clone, Copy)]
+enum Wanted {
+    All,
+    /// So many bytes, which are enough to see that it is too long, or none of its kind.
+    Bytes(u64),
+    /// As long as no line has more bytes.
+    Lines(u64),
+}
+
+/// What may stand around a record that is not too long: a byte order mark, and the first of two bytes that end a line.
+const AROUND: u64 = 4;
+
+/// The longest line of a stream that is passed over where bad records are left out.
+const LONGEST_PASSED_OVER: u64 = 1 << 30;
+
+impl Wanted {
+    /// Of a stream that begins so and is not compressed.
+    fn of(head: &[u8], options: &Options) -> Self {
+        let limit = options.max_record_bytes as u64;
+        let text = head.strip_prefix(&BYTE_ORDER_MARK).unwrap_or(head).trim_ascii_start();
+        match options.format {
+            None | Some(Format::Parquet) if head.starts_with(b"PAR1") => Self::All,
+            Some(Format::Parquet) => Self::Bytes(head.len() as u64),
+            // One record.
+            Some(Format::Text | Format::Markdown | Format::Html) => Self::Bytes(limit + AROUND),
+            None if !matches!(text, [] | [b'{' | b'<', ..]) => Self::Bytes(limit + AROUND),
+            _ if options.on_error == OnError::Fail => Self::Lines(limit + AROUND),
+            _ => Self::Lines((limit + AROUND).max(LONGEST_PASSED_OVER)),
+        }
+    }
+}
+
+/// Reads what is wanted of a stream.
+struct Limited<R> {
+    inner: R,
+    wanted: Wanted,
+    /// How many bytes the line has that was read last.
+    begun: u64,
+}
+
+impl<R> Limited<R> {
+    /// How many bytes a line may have, where one has more.
+    fn has_no_end(&self) -> Option<u64> {
+        match self.wanted {
+            Wanted::Lines(most) if self.begun > most => Some(most),
+            _ => None,
+        }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if let Wanted::Bytes(left) = &mut self.wanted {
+            let n = self.inner.by_ref().take(*left).read(buf)?;
+            *left -= n as u64;
+            return Ok(n);
+        }
+        let n = self.inner.read(buf)?;
+        self.begun = match memchr::memrchr(b'\n', &buf[..n]) {
+            Some(end) => (n - end - 1) as u64,
+            None => self.begun + n as u64,
+        };
+        if self.has_no_end().is_some() { Err(io::Error::other("a line has no end")) } else { Ok(n) }
+    }
 }
 
 fn sniff(file: &InputFile) -> Format {

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value, json};
 
 use super::ids::LONGEST_ID;
+use crate::store::Explained;
 
 /// How many characters of a bad record an error shows.
 const EXCERPT: usize = 80;
@@ -88,7 +89,7 @@ pub(crate) struct Problem {
     pub(crate) record: Option<u64>,
     /// What is wrong and why.
     pub(crate) reason: String,
-    /// What to do about it.
+    /// What to do about it, unless the reason says it.
     pub(crate) remedy: String,
     /// The place, escaped, at most 80 characters.
     pub(crate) excerpt: Option<String>,
@@ -108,6 +109,14 @@ impl Problem {
             excerpt: None,
             data: None,
         })
+    }
+
+    /// A file that cannot be opened or read. What a store says has what to do in it.
+    pub(crate) fn of_io(file: &str, what: &str, error: &io::Error) -> Box<Self> {
+        match Explained::of_io(error) {
+            Some(explained) => Self::new(file, explained.reason()).remedy(""),
+            None => Self::new(file, format!("{what}: {error}")),
+        }
     }
 
     pub(crate) fn at_line(mut self: Box<Self>, line: u64) -> Box<Self> {
@@ -183,7 +192,7 @@ impl Display for Problem {
         if let Some(excerpt) = &self.excerpt {
             write!(f, ": \"{excerpt}\"")?;
         }
-        write!(f, "; {}", self.remedy)
+        if self.remedy.is_empty() { Ok(()) } else { write!(f, "; {}", self.remedy) }
     }
 }
 

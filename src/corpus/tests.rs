@@ -16,6 +16,42 @@ fn stdin(data: &[u8], options: &Options) -> Vec<(String, String)> {
 }
 
 #[test]
+fn streams_without_end_are_errors_and_no_copies_without_end() {
+    let said = |byte: u8, format: Option<Format>, options: Options| {
+        let options = Options { max_record_bytes: 1000, format, ..options };
+        match open_with_stdin(&["-".to_owned()], &options, &mut std::io::repeat(byte)) {
+            Err(error) => error.to_string(),
+            Ok(read) => read.collect::<Result<Vec<_>, _>>().unwrap_err().to_string(),
+        }
+    };
+    for (byte, format, reason) in [
+        (b'a', None, "standard input: the document is longer than 1000 bytes; raise the limit with --max-record-bytes"),
+        (0, None, "standard input: the document is longer than 1000 bytes; "),
+        (b'\n', Some(Format::Html), "standard input: the document is longer than 1000 bytes; "),
+        (b'{', None, "standard input: a line is longer than 1000 bytes; raise the limit with --max-record-bytes"),
+        (b' ', None, "standard input: a line is longer than 1000 bytes; "),
+        (0, Some(Format::Csv), "standard input: a line is longer than 1000 bytes; "),
+        (b'<', Some(Format::MediaWiki), "standard input: a line is longer than 1000 bytes; "),
+        (0, Some(Format::Parquet), "standard input: not a sound Parquet file"),
+    ] {
+        let said = said(byte, format, Options::default());
+        assert!(said.starts_with(reason), "{said}");
+    }
+}
+
+#[test]
+fn the_longest_line_of_a_stream_is_read() {
+    let line = |length: usize| format!("\u{feff}{{\"text\": \"{}\"}}\r\n", "x".repeat(length));
+    let options = Options { max_record_bytes: 100_000, ..Options::default() };
+    let overhead = line(0).len() - "\u{feff}\r\n".len();
+    assert_eq!(stdin(line(100_000 - overhead).as_bytes(), &options).len(), 1);
+    let error = open_with_stdin(&["-".to_owned()], &options, &mut line(100_100).as_bytes()).err().unwrap();
+    assert!(error.to_string().contains("line is longer than 100000 bytes"), "{error}");
+    let skipping = Options { max_record_bytes: 1000, ..skip() };
+    assert_eq!(stdin((line(10) + &line(2000)[3..] + &line(20)[3..]).as_bytes(), &skipping).len(), 2);
+}
+
+#[test]
 fn formats_and_compressions_mix_into_one_table() {
     let folder = Folder::of(&[
         ("a.csv", b"text,n\none,1\n"),

@@ -82,17 +82,7 @@ pub(crate) struct StagedFile {
 impl StagedFile {
     /// Whether a file can take its place at `target`, to be known before the work for it begins.
     pub(crate) fn check(target: &Path) -> Result<()> {
-        let staged = Self::create(target)?;
-        staged
-            .object
-            .as_ref()
-            .map_or(Ok(()), store::check_writable)
-            .with_context(|| format!("cannot write {}", staged.name()))
-    }
-
-    /// What it is called, to people.
-    fn name(&self) -> String {
-        self.object.as_ref().map_or_else(|| self.target.display().to_string(), ToString::to_string)
+        Self::create(target)?.object.as_ref().map_or(Ok(()), store::check_writable)
     }
 
     pub(crate) fn create(target: &Path) -> Result<Self> {

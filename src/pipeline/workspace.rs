@@ -15,7 +15,9 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::logical_expr::{CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, logical_plan as plan};
+use datafusion::logical_expr::{
+    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, logical_plan as plan,
+};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
@@ -188,17 +190,11 @@ impl Workspace {
                 // It can be listed, and options may be keys.
                 let definition = table.definition.take().filter(|_| table.options.is_empty());
                 table.definition = definition.map(|sql| redacted(&sql));
-                // One that it replaces stays until then.
-                let name = table.name.clone();
-                let replaced = if table.or_replace && !table.if_not_exists {
-                    self.session.deregister_table(name.clone())?
+                if table.or_replace && !table.if_not_exists && self.session.table_exist(table.name.clone())? {
+                    self.replace_external(&table).await?;
                 } else {
-                    None
-                };
-                let plan = LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table));
-                if let Err(error) = self.session.execute_logical_plan(plan).await {
-                    replaced.map(|replaced| self.session.register_table(name, replaced)).transpose()?;
-                    return Err(error.into());
+                    let plan = LogicalPlan::Ddl(DdlStatement::CreateExternalTable(table));
+                    self.session.execute_logical_plan(plan).await?;
                 }
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
@@ -206,12 +202,50 @@ impl Workspace {
                 let prepared = self.session.execute_logical_plan(plan).await?;
                 Box::pin(self.run_plan(prepared.into_unoptimized_plan(), None)).await
             }
+            LogicalPlan::Statement(plan::Statement::SetVariable(set)) if is_of_spills(&set.variable) => {
+                self.set_spills(&set.variable, &set.value)?;
+                Ok(Outcome::Done { rows: None, counters: Counters::new() })
+            }
+            LogicalPlan::Statement(plan::Statement::ResetVariable(reset)) if is_of_spills(&reset.variable) => {
+                bail!("{} has no value to go back to: SET it to one", reset.variable)
+            }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
                 Ok(Outcome::Done { rows: None, counters: Counters::new() })
             }
             plan => Ok(self.rows(plan)),
         }
+    }
+
+    /// Makes a table in the place of another, which stays until then, also where this is given up while files are listed.
+    async fn replace_external(&self, table: &CreateExternalTable) -> Result<()> {
+        let state = self.session.state();
+        let factory = state.table_factories().get(&table.file_type.to_uppercase());
+        let factory = factory.with_context(|| format!("Unable to find factory for {}", table.file_type))?;
+        let made = factory.create(&state, table).await?;
+        self.session.deregister_table(table.name.clone())?;
+        self.session.register_table(table.name.clone(), made)?;
+        Ok(())
+    }
+
+    /// Sets what DataFusion would set by spilling elsewhere, where nobody clears up.
+    fn set_spills(&self, variable: &str, value: &str) -> Result<()> {
+        let spills = &self.session.runtime_env().disk_manager;
+        match variable.strip_prefix(OF_RUNTIME) {
+            Some("max_temp_directory_size") => {
+                let bytes = SessionContext::parse_capacity_limit(variable, value)?;
+                spills.set_max_temp_directory_size(bytes as u64)?;
+            }
+            Some("max_spill_merge_fan_in") => {
+                let files = value.parse().with_context(|| format!("{variable} is a whole number, not {value:?}"))?;
+                spills.set_max_spill_merge_fan_in(files);
+            }
+            _ => bail!(
+                "{variable} is {}, which goes when the run ends: say TMPDIR before it begins",
+                self.folder().display()
+            ),
+        }
+        Ok(())
     }
 
     fn rows(&self, plan: LogicalPlan) -> Outcome {
@@ -292,9 +326,15 @@ impl Workspace {
         self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
         let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
         if or_replace {
+            // Under another name first, since what is listed can be given up.
+            let listed = TableReference::bare(path);
+            self.session.register_parquet(listed.clone(), path, ParquetReadOptions::default()).await?;
+            let made = self.session.deregister_table(listed)?.context("internal error: a table is gone")?;
             self.session.deregister_table(name.clone())?;
+            self.session.register_table(name, made)?;
+        } else {
+            self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
         }
-        self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
         Ok((table.rows, table.counters))
     }
 
@@ -348,6 +388,15 @@ impl Workspace {
         let rows = config.batch_size().min(BYTES_OF_BATCH / longest).max(1);
         context.with_session_config(config.with_batch_size(rows))
     }
+}
+
+/// What the names of settings begin with that are not options.
+const OF_RUNTIME: &str = "datafusion.runtime.";
+
+/// Whether a setting says where and how operators go to disk.
+fn is_of_spills(variable: &str) -> bool {
+    let of_spills = ["max_temp_directory_size", "max_spill_merge_fan_in", "temp_directory"];
+    variable.strip_prefix(OF_RUNTIME).is_some_and(|name| of_spills.contains(&name))
 }
 
 /// Whether an operator was refused memory.
@@ -464,6 +513,8 @@ fn with_rule(state: SessionState, rule: impl PhysicalOptimizerRule + Send + Sync
 #[cfg(test)]
 mod tests {
     use arrow::datatypes::Int64Type;
+    use async_trait::async_trait;
+    use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
     use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::SessionConfig;
@@ -490,6 +541,85 @@ mod tests {
             plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
         assert!(joins_lists(joined.as_ref()));
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
+    }
+
+    #[tokio::test]
+    async fn spills_stay_in_the_folder_whatever_is_set() {
+        let open = |folder: &Path| {
+            let spills =
+                DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
+            Ok(session(SessionConfig::new(), RuntimeEnvBuilder::new().with_disk_manager_builder(spills).build_arc()?)?)
+        };
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        for sql in [
+            "SET datafusion.runtime.max_temp_directory_size = '3K'",
+            "SET datafusion.runtime.max_spill_merge_fan_in = 7",
+            "SET datafusion.runtime.metadata_cache_limit = '1M'",
+        ] {
+            workspace.run(sql).await.unwrap();
+        }
+        for (sql, reason) in [
+            ("SET datafusion.runtime.temp_directory = '/'", "say TMPDIR before it begins"),
+            ("SET datafusion.runtime.max_spill_merge_fan_in = 'a'", "is a whole number"),
+            ("RESET datafusion.runtime.max_temp_directory_size", "SET it to one"),
+        ] {
+            let error = workspace.run(sql).await.err().unwrap();
+            assert!(format!("{error:#}").contains(reason), "{error:#}");
+        }
+        let spills = &workspace.session.runtime_env().disk_manager;
+        assert_eq!((spills.max_temp_directory_size(), spills.max_spill_merge_fan_in()), (3072, 7));
+        let file = spills.create_tmp_file("a test").unwrap();
+        assert!(file.path().unwrap().starts_with(workspace.folder()));
+    }
+
+    /// Makes tables of files that are never listed to their end.
+    #[derive(Debug)]
+    struct Endless;
+
+    #[async_trait]
+    impl TableProviderFactory for Endless {
+        async fn create(
+            &self,
+            _: &dyn Session,
+            _: &CreateExternalTable,
+        ) -> datafusion::common::Result<Arc<dyn TableProvider>> {
+            std::future::pending().await
+        }
+    }
+
+    #[tokio::test]
+    async fn a_table_stays_when_it_is_given_up_to_replace_it() {
+        let open = |_: &Path| {
+            let session = session(SessionConfig::new(), Arc::default())?;
+            session.state_ref().write().table_factories_mut().insert("ENDLESS".to_owned(), Arc::new(Endless));
+            Ok(session)
+        };
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        workspace.run("CREATE TABLE t AS SELECT 1 AS n").await.unwrap();
+        for sql in [
+            "CREATE OR REPLACE EXTERNAL TABLE t STORED AS ENDLESS LOCATION 'x'",
+            "CREATE OR REPLACE TABLE t AS SELECT 2 AS n",
+        ] {
+            // Given up at each place where it waits, one after another.
+            for waits in 0.. {
+                let mut run = Box::pin(workspace.run(sql));
+                let mut polled = std::task::Poll::Pending;
+                for _ in 0..=waits {
+                    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+                    polled = futures::poll!(&mut run).map(drop);
+                    if polled.is_ready() {
+                        break;
+                    }
+                }
+                drop(run);
+                assert!(workspace.session.table_exist("t").unwrap(), "{sql}, {waits}");
+                if polled.is_ready() || waits == 50 {
+                    break;
+                }
+            }
+        }
+        let Outcome::Rows(rows) = workspace.run("SELECT n FROM t").await.unwrap() else { panic!("it gives no rows") };
+        assert_eq!(rows.collect().await.unwrap()[0].column(0).as_primitive::<Int64Type>().value(0), 2);
     }
 
     #[tokio::test]

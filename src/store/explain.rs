@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Display};
+use std::io;
 
 use object_store::client::{HttpError, HttpErrorKind};
 
@@ -9,8 +10,10 @@ use super::http::OUT_OF_PATIENCE;
 use super::location::redacted;
 
 /// An error of a store as people are told it. What the libraries say besides, with addresses and signatures, is left out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Explained {
+    /// What was read or written, unless that is said.
+    place: Option<String>,
     said: String,
     kind: Kind,
 }
@@ -26,12 +29,26 @@ pub(super) enum Kind {
 
 impl Explained {
     pub(crate) fn new(said: String) -> Self {
-        Self { said, kind: Kind::Other }
+        Self { place: None, said, kind: Kind::Other }
+    }
+
+    pub(crate) fn at(place: String, said: String) -> Self {
+        Self { place: Some(place), said, kind: Kind::Other }
     }
 
     /// The explanation that stands in an error, if it has one.
     pub(crate) fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         causes(error).find_map(|cause| cause.downcast_ref::<Self>())
+    }
+
+    /// The explanation that an error of the system is.
+    pub(crate) fn of_io(error: &io::Error) -> Option<&Self> {
+        error.get_ref()?.downcast_ref()
+    }
+
+    /// What is wrong and what to do about it, without the place.
+    pub(crate) fn reason(&self) -> &str {
+        &self.said
     }
 
     pub(super) fn kind(&self) -> Kind {
@@ -41,7 +58,10 @@ impl Explained {
 
 impl Display for Explained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.said)
+        match &self.place {
+            Some(place) => write!(f, "{place}: {}", self.said),
+            None => f.write_str(&self.said),
+        }
     }
 }
 
@@ -102,7 +122,7 @@ pub(super) fn explain(error: object_store::Error, asked: &Asked<'_>) -> object_s
         return error;
     }
     let (said, kind) = reason(&error, asked);
-    let source = Box::new(Explained { said: format!("{}: {said}", asked.place), kind });
+    let source = Box::new(Explained { place: Some(asked.place.to_owned()), said, kind });
     match error {
         E::NotFound { path, .. } => E::NotFound { path, source },
         E::AlreadyExists { path, .. } => E::AlreadyExists { path, source },

@@ -48,8 +48,18 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
         }
         _ => io::ErrorKind::Other,
     };
-    let said = Explained::of(&error).map_or_else(|| error.to_string(), ToString::to_string);
-    io::Error::new(kind, said)
+    match Explained::of(&error) {
+        Some(explained) => io::Error::new(kind, explained.clone()),
+        None => io::Error::new(kind, error.to_string()),
+    }
+}
+
+/// The error of something that cannot be done at a place, which is named once.
+pub(super) fn failed(what: &str, location: &Location, error: object_store::Error) -> anyhow::Error {
+    let error = io_error(error);
+    let names_place = Explained::of_io(&error).is_some();
+    let said = if names_place { format!("{what} {error}") } else { format!("{what} {location}: {error}") };
+    io::Error::new(error.kind(), said).into()
 }
 
 impl Object {
@@ -117,7 +127,8 @@ impl Object {
         if is_same_tag && is_as_old && self.size == meta.size {
             return Ok(());
         }
-        Err(io::Error::other(format!("{}: it was changed while it was read or written; run it again", self.location)))
+        let said = "it was changed while it was read or written; run it again".to_owned();
+        Err(io::Error::other(Explained::at(self.location.to_string(), said)))
     }
 
     async fn part(self, store: Arc<dyn ObjectStore>, range: Range<u64>) -> io::Result<Bytes> {
@@ -130,7 +141,10 @@ impl Object {
         }
         Err(io::Error::new(
             io::ErrorKind::UnexpectedEof,
-            format!("{}: the server gave {} bytes of {length}; run it again", self.location, bytes.len()),
+            Explained::at(
+                self.location.to_string(),
+                format!("the server gave {} bytes of {length}; run it again", bytes.len()),
+            ),
         ))
     }
 

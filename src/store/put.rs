@@ -18,7 +18,7 @@ use object_store::{
 use super::blocking::wait;
 use super::explain::{Explained, Kind};
 use super::location::Location;
-use super::object::{Object, io_error};
+use super::object::{Object, failed};
 
 /// Objects up to this size are written in one request, others in parts of it.
 const PART: u64 = 16 << 20;
@@ -50,7 +50,8 @@ pub(crate) enum When {
 
 /// Fails where an object can certainly not be written: there is no such bucket, or no such key to open it.
 pub(crate) fn check_writable(location: &Location) -> Result<()> {
-    let (store, key) = (location.store()?, location.key().clone());
+    let store = location.store().with_context(|| format!("cannot write {location}"))?;
+    let key = location.key().clone();
     if location.is_web() {
         return Ok(());
     }
@@ -61,7 +62,7 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
             // It is not there, or may be written all the same, though not be read.
             Some(Kind::Unsure) => Ok(()),
             Some(Kind::Other) if matches!(error, Error::NotFound { .. }) => Ok(()),
-            _ => Err(io_error(error).into()),
+            _ => Err(failed("cannot write", location, error)),
         },
     }
 }
@@ -71,7 +72,7 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
 /// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written.
 pub(crate) fn put(file: &Path, location: &Location, when: When) -> Result<bool> {
     let written = wait(Put::new(file, location, when)?.run())?;
-    written.map_err(io_error).with_context(|| format!("cannot write {location}"))
+    written.map_err(|error| failed("cannot write", location, error))
 }
 
 struct Put {
@@ -194,6 +195,6 @@ pub(crate) fn remove(location: &Location) -> Result<()> {
     let (store, key) = (location.store()?, location.key().clone());
     match wait(async move { store.delete(&key).await })? {
         Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-        Err(error) => Err(io_error(error)).with_context(|| format!("cannot remove {location}")),
+        Err(error) => Err(failed("cannot remove", location, error)),
     }
 }

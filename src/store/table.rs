@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::Context;
+use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use datafusion::common::{DataFusionError, Result, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::file_format::FileFormat;
@@ -117,6 +118,31 @@ impl Found {
             }
         }
         None
+    }
+
+    /// The columns of all of them, once each is read as `format` has it: DataFusion puts those of files of Parquet together before,
+    /// when texts may still be stored in different ways. An error names two whose columns differ.
+    pub(crate) async fn columns(&self, session: &SessionState, format: &dyn FileFormat) -> Result<Schema> {
+        let mut all = Schema::empty();
+        let mut origins: Vec<&ObjectMeta> = Vec::new();
+        for object in &self.objects {
+            let schema = format.infer_schema(session, &self.store, slice::from_ref(object)).await?;
+            for field in schema.fields() {
+                let Err(_) = Schema::try_merge([all.clone(), Schema::new(vec![Arc::clone(field)])]) else { continue };
+                let Some((place, first)) = all.column_with_name(field.name()) else { continue };
+                return plan_err!(
+                    "the column {:?} is {} in {}, and {} in {}: name files with the same columns, or read them apart",
+                    field.name(),
+                    first.data_type(),
+                    self.folder.at(origins[place].location.clone()),
+                    field.data_type(),
+                    self.folder.at(object.location.clone())
+                );
+            }
+            all = Schema::try_merge([all, Schema::new(schema.fields().clone())])?;
+            origins.resize(all.fields().len(), object);
+        }
+        Ok(all)
     }
 
     /// The URL of a table of them in this session.

@@ -13,7 +13,7 @@ use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::ParquetReadOptions;
+use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{self, VisitMut, VisitorMut};
 use futures::FutureExt;
@@ -209,7 +209,10 @@ impl Shell {
     }
 
     /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
-    async fn run_planned(&self, statement: Statement) -> Result<Option<u64>> {
+    async fn run_planned(&self, mut statement: Statement) -> Result<Option<u64>> {
+        if let Some(columns) = self.columns_of_file(&mut statement).await? {
+            return self.write(columns).await.map(Some);
+        }
         match self.run.workspace.run_statement(statement).await? {
             Outcome::Rows(frame) => {
                 self.note_columns(frame.logical_plan());
@@ -217,6 +220,24 @@ impl Shell {
             }
             Outcome::Done { rows, .. } => Ok(rows),
         }
+    }
+
+    /// What SHOW COLUMNS gives of a file, which is not among the tables where it looks.
+    async fn columns_of_file(&self, statement: &mut Statement) -> Result<Option<DataFrame>> {
+        let Some(ast::Statement::ShowColumns { show_options, .. }) = in_sql(statement) else { return Ok(None) };
+        let shown = show_options.show_in.as_ref().and_then(|shown| shown.parent_name.as_ref());
+        let Some([name]) = shown.map(|name| name.0.as_slice()) else { return Ok(None) };
+        let Some(name) = name.as_ident().filter(|name| name.quote_style.is_some()) else { return Ok(None) };
+        let (session, file) = (&self.run.workspace.session, bare(&name.value));
+        if session.table_exist(file.clone())? {
+            return Ok(None);
+        }
+        // What is no file, either, is an error of the statement.
+        let Ok(table) = session.table_provider(file.clone()).await else { return Ok(None) };
+        let apart = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
+        apart.register_table(file, table)?;
+        let plan = apart.state().statement_to_plan(statement.clone()).await?;
+        Ok(Some(apart.execute_logical_plan(plan).await?))
     }
 
     /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
