@@ -84,7 +84,7 @@ const KEPT: usize = 16;
 
 /// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
 const FULL: usize = 95;
-const TOO_FULL: usize = 115;
+const TOO_FULL: usize = 122;
 
 impl SharedPool {
     pub(crate) fn new(bytes: usize) -> Self {
@@ -147,6 +147,10 @@ impl MemoryPool for SharedPool {
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<()> {
         let kind = Kind::of(reservation.consumer());
+        if self.of_process.is_some() && memory_watch::is_ending() {
+            let said = "the process takes more than a quarter above what it may".to_owned();
+            return Err(DataFusionError::ResourcesExhausted(said));
+        }
         if kind == Kind::Passing {
             self.grow(reservation, additional);
             return Ok(());

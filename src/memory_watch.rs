@@ -1,25 +1,33 @@
 //! What the process takes, held to what it may.
 //!
 //! Not all memory is reserved from a pool: what a function makes of a row, batches on their way, what was freed and is not given
-//! back to the system yet. So a thread looks at the process itself, a hundred times a second.
+//! back to the system yet. So a thread looks at the process itself, two hundred times a second.
 
 use std::io;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 /// How often the process is looked at.
-const EVERY: Duration = Duration::from_millis(10);
+const EVERY: Duration = Duration::from_millis(5);
 
 /// How much of what it may the process takes, in hundredths, where what is free is given back, and by how much more it has grown
 /// since where it is given back once more.
-const GIVEN_BACK: usize = 90;
+const GIVEN_BACK: usize = 80;
 const GROWN: usize = 3;
 
 /// How much of what it may the process takes at most, in hundredths.
 const MOST: usize = 125;
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
+
+static EXCEEDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether what runs is being ended for taking too much: nobody may have more.
+pub(crate) fn is_ending() -> bool {
+    EXCEEDED.load(Ordering::Relaxed)
+}
 
 /// Says how the allocator of the program gives back to the system what is free.
 pub(crate) fn configure(give_back: fn()) {
@@ -52,7 +60,9 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
                 given_back_at = taken().unwrap_or(0);
             }
             if exceeds(may) {
+                EXCEEDED.store(true, Ordering::Relaxed);
                 exceeded();
+                EXCEEDED.store(false, Ordering::Relaxed);
             }
             thread::sleep(EVERY);
         }
