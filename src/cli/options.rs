@@ -220,8 +220,8 @@ impl StoreOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunOptions {
-    /// How much memory the query engine may take for joins, sorts and groups, such as 512MiB or 4GiB; more goes to disk
-    /// where the operators can [default: no limit]
+    /// How much memory the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
+    /// that takes a quarter more ends with an error [default: no limit]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(super) memory: Option<usize>,
     /// How many threads to run [default: one a core]
