@@ -47,8 +47,7 @@ impl Inputs {
                 Ok(read) => read,
                 Err(error) if self.are_whole() => {
                     let problem = Problem::of_io(&file.label, "cannot read it", &error);
-                    let is_explained = problem.remedy.is_empty();
-                    return Err(Error::Record(if is_explained { problem } else { problem.remedy("check the file") }));
+                    return Err(Error::Record(problem.remedy_unless_told("check the file")));
                 }
                 // It is left out as bad when it is read.
                 Err(_) => (0, 0),

@@ -32,7 +32,6 @@ use super::pages::{Checks, Pages, Refused, check_schema, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
-use crate::store::Explained;
 use crate::{seal, store};
 
 /// How many rows to read at once where values are made of one another.
@@ -49,14 +48,15 @@ const ROW_BYTES: usize = 16;
 fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Box<Problem>> {
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => return Ok(value),
-        Ok(Err(ParquetError::External(error))) if error.is::<io::Error>() => {
-            return Err(match error.downcast_ref().filter(|error| Explained::of_io(error).is_some()) {
-                Some(explained) => Problem::of_io(file, "", explained),
-                None => Problem::new(file, error.to_string())
-                    .remedy("run it again, or read what can be read with --on-error skip"),
-            });
+        Ok(Err(error)) => {
+            if let ParquetError::External(cause) = &error
+                && let Some(cause) = cause.downcast_ref::<io::Error>()
+            {
+                let remedy = "run it again, or read what can be read with --on-error skip";
+                return Err(Problem::of_io(file, "cannot read it", cause).remedy_unless_told(remedy));
+            }
+            error.to_string()
         }
-        Ok(Err(error)) => error.to_string(),
         Err(_) => "the Parquet reader broke down on it".to_owned(),
     };
     Err(Problem::new(file, format!("not a sound Parquet file ({reason})"))

@@ -146,6 +146,11 @@ impl Problem {
         self
     }
 
+    /// As [`Self::remedy`], unless the reason says what to do.
+    pub(crate) fn remedy_unless_told(self: Box<Self>, remedy: &str) -> Box<Self> {
+        if self.remedy.is_empty() { self } else { self.remedy(remedy) }
+    }
+
     /// A record, a line or a file of more than `limit` bytes.
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
         Self::new(file, format!("{what} is longer than {limit} bytes"))

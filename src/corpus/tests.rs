@@ -46,7 +46,7 @@ fn the_longest_line_of_a_stream_is_read() {
     let overhead = line(0).len() - "\u{feff}\r\n".len();
     assert_eq!(stdin(line(100_000 - overhead).as_bytes(), &options).len(), 1);
     let error = open_with_stdin(&["-".to_owned()], &options, &mut line(100_100).as_bytes()).err().unwrap();
-    assert!(error.to_string().contains("line is longer than 100000 bytes"), "{error}");
+    assert!(error.to_string().contains("the line is longer than 100000 bytes"), "{error}");
     let skipping = Options { max_record_bytes: 1000, ..skip() };
     assert_eq!(stdin((line(10) + &line(2000)[3..] + &line(20)[3..]).as_bytes(), &skipping).len(), 2);
 }

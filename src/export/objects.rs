@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::{MANIFEST, Manifest};
-use crate::store::{Location, Object, When, put};
+use crate::store::{self, Location, Object, When, put};
 
 /// How the names of what is staged on this machine begin.
 pub(super) const PREFIX: &str = ".ibid-object.";
@@ -32,8 +32,8 @@ impl ObjectsFolder {
         if folder.is_web() {
             bail!("cannot write {folder}: a web server has no folders; name a bucket, or a folder of this machine");
         }
-        let failed = || format!("cannot write {folder}");
-        let objects = Object::list(&folder, LOOKED_AT).with_context(failed)?;
+        let failed = |error| store::failed("cannot write", &folder, error);
+        let objects = Object::list(&folder, LOOKED_AT).map_err(failed)?;
         let is_ours = |object: &Object| {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
             let below = below.trim_start_matches('/');
@@ -45,7 +45,7 @@ impl ObjectsFolder {
                 stranger.location
             );
         }
-        let manifest = Object::find(&folder.join(MANIFEST)).with_context(failed)?;
+        let manifest = Object::find(&folder.join(MANIFEST)).map_err(failed)?;
         Ok(Self { folder, manifest })
     }
 

@@ -26,7 +26,7 @@ mod uploads;
 
 pub(crate) use self::explain::Explained;
 pub(crate) use self::location::{Location, MAGIC, redacted};
-pub(crate) use self::object::Object;
+pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
 pub(crate) use self::source::{Source, read_whole};

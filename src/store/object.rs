@@ -55,11 +55,13 @@ pub(super) fn io_error(error: object_store::Error) -> io::Error {
 }
 
 /// The error of something that cannot be done at a place, which is named once.
-pub(super) fn failed(what: &str, location: &Location, error: object_store::Error) -> anyhow::Error {
-    let error = io_error(error);
-    let names_place = Explained::of_io(&error).is_some();
-    let said = if names_place { format!("{what} {error}") } else { format!("{what} {location}: {error}") };
-    io::Error::new(error.kind(), said).into()
+pub(crate) fn failed(what: &str, location: &Location, error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<io::Error>() {
+        Some(cause) if Explained::of_io(cause).is_some() => {
+            io::Error::new(cause.kind(), format!("{what} {cause}")).into()
+        }
+        _ => error.context(format!("{what} {location}")),
+    }
 }
 
 impl Object {

@@ -18,7 +18,7 @@ use object_store::{
 use super::blocking::wait;
 use super::explain::{Explained, Kind};
 use super::location::Location;
-use super::object::{Object, failed};
+use super::object::{Object, failed, io_error};
 
 /// Objects up to this size are written in one request, others in parts of it.
 const PART: u64 = 16 << 20;
@@ -62,7 +62,7 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
             // It is not there, or may be written all the same, though not be read.
             Some(Kind::Unsure) => Ok(()),
             Some(Kind::Other) if matches!(error, Error::NotFound { .. }) => Ok(()),
-            _ => Err(failed("cannot write", location, error)),
+            _ => Err(failed("cannot write", location, io_error(error).into())),
         },
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
 /// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written.
 pub(crate) fn put(file: &Path, location: &Location, when: When) -> Result<bool> {
     let written = wait(Put::new(file, location, when)?.run())?;
-    written.map_err(|error| failed("cannot write", location, error))
+    written.map_err(|error| failed("cannot write", location, io_error(error).into()))
 }
 
 struct Put {
@@ -195,6 +195,6 @@ pub(crate) fn remove(location: &Location) -> Result<()> {
     let (store, key) = (location.store()?, location.key().clone());
     match wait(async move { store.delete(&key).await })? {
         Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-        Err(error) => Err(failed("cannot remove", location, error)),
+        Err(error) => Err(failed("cannot remove", location, io_error(error).into())),
     }
 }

@@ -128,8 +128,10 @@ impl Found {
         for object in &self.objects {
             let schema = format.infer_schema(session, &self.store, slice::from_ref(object)).await?;
             for field in schema.fields() {
-                let Err(_) = Schema::try_merge([all.clone(), Schema::new(vec![Arc::clone(field)])]) else { continue };
                 let Some((place, first)) = all.column_with_name(field.name()) else { continue };
+                if first.clone().try_merge(field).is_ok() {
+                    continue;
+                }
                 return plan_err!(
                     "the column {:?} is {} in {}, and {} in {}: name files with the same columns, or read them apart",
                     field.name(),

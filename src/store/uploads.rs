@@ -21,7 +21,7 @@ use url::form_urlencoded::Serializer;
 use super::blocking::wait;
 use super::http::Connector;
 use super::location::Location;
-use super::object::failed;
+use super::object::{failed, io_error};
 
 /// How long it is waited before each try of a request.
 const TRIES: [Duration; 3] = [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(5)];
@@ -69,7 +69,7 @@ impl Upload {
         let (bucket, key, id) = (Arc::clone(&self.bucket), self.location.key().clone(), self.id.clone());
         match wait(async move { bucket.store.abort_multipart(&key, &id).await })? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(failed("cannot give up the upload of", &self.location, error)),
+            Err(error) => Err(failed("cannot give up the upload of", &self.location, io_error(error).into())),
         }
     }
 }

@@ -209,8 +209,8 @@ impl Shell {
     }
 
     /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
-    async fn run_planned(&self, mut statement: Statement) -> Result<Option<u64>> {
-        if let Some(columns) = self.columns_of_file(&mut statement).await? {
+    async fn run_planned(&self, statement: Statement) -> Result<Option<u64>> {
+        if let Some(columns) = self.columns_of_file(&statement).await? {
             return self.write(columns).await.map(Some);
         }
         match self.run.workspace.run_statement(statement).await? {
@@ -223,10 +223,21 @@ impl Shell {
     }
 
     /// What SHOW COLUMNS gives of a file, which is not among the tables where it looks.
-    async fn columns_of_file(&self, statement: &mut Statement) -> Result<Option<DataFrame>> {
-        let Some(ast::Statement::ShowColumns { show_options, .. }) = in_sql(statement) else { return Ok(None) };
-        let shown = show_options.show_in.as_ref().and_then(|shown| shown.parent_name.as_ref());
-        let Some([name]) = shown.map(|name| name.0.as_slice()) else { return Ok(None) };
+    async fn columns_of_file(&self, statement: &Statement) -> Result<Option<DataFrame>> {
+        let Statement::Statement(statement) = statement else { return Ok(None) };
+        let ast::Statement::ShowColumns { show_options, extended, full } = statement.as_ref() else { return Ok(None) };
+        // With more it is none that is known.
+        let ast::ShowStatementOptions {
+            show_in: Some(ast::ShowStatementIn { parent_type: None, parent_name: Some(name), .. }),
+            starts_with: None,
+            limit: None,
+            limit_from: None,
+            filter_position: None,
+        } = show_options
+        else {
+            return Ok(None);
+        };
+        let [name] = name.0.as_slice() else { return Ok(None) };
         let Some(name) = name.as_ident().filter(|name| name.quote_style.is_some()) else { return Ok(None) };
         let (session, file) = (&self.run.workspace.session, bare(&name.value));
         if session.table_exist(file.clone())? {
@@ -236,8 +247,12 @@ impl Shell {
         let Ok(table) = session.table_provider(file.clone()).await else { return Ok(None) };
         let apart = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
         apart.register_table(file, table)?;
-        let plan = apart.state().statement_to_plan(statement.clone()).await?;
-        Ok(Some(apart.execute_logical_plan(plan).await?))
+        let columns = if *extended || *full {
+            "*"
+        } else {
+            "table_catalog, table_schema, table_name, column_name, data_type, is_nullable"
+        };
+        Ok(Some(apart.sql(&format!("SELECT {columns} FROM information_schema.columns")).await?))
     }
 
     /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
