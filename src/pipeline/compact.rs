@@ -8,16 +8,15 @@ use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::execution::TaskContext;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 
-use super::each_batch::{EachBatch, EachBatchExec, Step};
+use super::each_batch::EachBatchExec;
 
-/// Puts a [`Compact`] below each sort of texts, and above each sort and merge.
+/// Compacts views below each sort of texts, and above each sort and merge.
 ///
 /// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
 /// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
@@ -33,12 +32,12 @@ impl PhysicalOptimizerRule for CompactViews {
                 return Ok(Transformed::no(plan));
             }
             let input = if is_sort {
-                let compact = EachBatchExec::over(Arc::clone(plan.children()[0]), Arc::new(Compact));
+                let compact = compacted(Arc::clone(plan.children()[0]));
                 plan.replace_children(vec![compact], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))?
             } else {
                 plan
             };
-            Ok(Transformed::yes(EachBatchExec::over(input, Arc::new(Compact))))
+            Ok(Transformed::yes(compacted(input)))
         })
         .data()
     }
@@ -56,18 +55,9 @@ fn has_views(schema: &SchemaRef) -> bool {
     schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
 }
 
-/// Views into buffers of their own.
-#[derive(Debug)]
-struct Compact;
-
-impl EachBatch for Compact {
-    fn name(&self) -> &'static str {
-        "CompactExec"
-    }
-
-    fn begin(&self, _: usize, _: SchemaRef, _: &TaskContext) -> Step {
-        Box::new(|batch| Ok(compact(&batch)?))
-    }
+/// Gives the batches of its input, with views into buffers of their own.
+fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    EachBatchExec::over("CompactExec", input, |_, _, _| Box::new(|batch| Ok(compact(&batch)?)))
 }
 
 fn compact(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {

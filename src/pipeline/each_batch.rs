@@ -17,62 +17,58 @@ use futures::StreamExt;
 /// What is done with the batches of a part.
 pub(super) type Step = Box<dyn FnMut(RecordBatch) -> Result<RecordBatch> + Send>;
 
-/// What is done with each batch. The rows stay, and their order.
-pub(super) trait EachBatch: fmt::Debug + Send + Sync {
-    /// The name of the operator.
-    fn name(&self) -> &'static str;
+/// How it begins with a part, of batches of a schema.
+pub(super) type Begin = fn(usize, SchemaRef, &TaskContext) -> Step;
 
-    /// Begins with a part.
-    fn begin(&self, partition: usize, schema: SchemaRef, context: &TaskContext) -> Step;
-}
-
-/// Gives each batch of its input as a step leaves it.
+/// Gives each batch of its input as a step leaves it. The rows stay, and their order.
 #[derive(Debug)]
 pub(super) struct EachBatchExec {
+    name: &'static str,
     input: Arc<dyn ExecutionPlan>,
-    step: Arc<dyn EachBatch>,
+    begin: Begin,
     properties: Arc<PlanProperties>,
 }
 
 impl EachBatchExec {
     /// With batches of the same schema.
-    pub(super) fn over(input: Arc<dyn ExecutionPlan>, step: Arc<dyn EachBatch>) -> Arc<dyn ExecutionPlan> {
+    pub(super) fn over(name: &'static str, input: Arc<dyn ExecutionPlan>, begin: Begin) -> Arc<dyn ExecutionPlan> {
         let properties = Arc::clone(input.properties());
-        Arc::new(Self { input, step, properties })
+        Arc::new(Self { name, input, begin, properties })
     }
 
     /// With batches of another schema, of which each column has the order that it had.
     pub(super) fn of_schema(
+        name: &'static str,
         input: Arc<dyn ExecutionPlan>,
-        step: Arc<dyn EachBatch>,
         schema: SchemaRef,
+        begin: Begin,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let known = input.properties().equivalence_properties();
         let mut same = EquivalenceProperties::new_with_orderings(schema, known.oeq_class().iter().cloned());
         same.add_constants(known.constants())?;
         let mut properties = PlanProperties::clone(input.properties());
         properties.set_eq_properties(same);
-        Ok(Arc::new(Self { input, step, properties: Arc::new(properties) }))
+        Ok(Arc::new(Self { name, input, begin, properties: Arc::new(properties) }))
     }
 
     fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
-            Ok([input]) if self.schema() == self.input.schema() => Ok(Self::over(input, Arc::clone(&self.step))),
-            Ok([input]) => Self::of_schema(input, Arc::clone(&self.step), self.schema()),
-            Err(children) => internal_err!("{} has one input, not {}", self.name(), children.len()),
+            Ok([input]) if self.schema() == self.input.schema() => Ok(Self::over(self.name, input, self.begin)),
+            Ok([input]) => Self::of_schema(self.name, input, self.schema(), self.begin),
+            Err(children) => internal_err!("{} has one input, not {}", self.name, children.len()),
         }
     }
 }
 
 impl DisplayAs for EachBatchExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(self.name())
+        f.write_str(self.name)
     }
 }
 
 impl ExecutionPlan for EachBatchExec {
     fn name(&self) -> &'static str {
-        self.step.name()
+        self.name
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -107,7 +103,7 @@ impl ExecutionPlan for EachBatchExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut step = self.step.begin(partition, self.schema(), &context);
+        let mut step = (self.begin)(partition, self.schema(), &context);
         let batches = self.input.execute(partition, context)?.map(move |batch| step(batch?));
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
     }

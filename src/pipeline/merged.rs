@@ -107,9 +107,9 @@ fn anew() -> ReplaceChildrenOptions {
 #[cfg(test)]
 mod tests {
     use datafusion::execution::session_state::SessionStateBuilder;
-    use datafusion::physical_plan::displayable;
     use datafusion::prelude::{SessionConfig, SessionContext};
 
+    use super::super::testing::{plan, rows};
     use super::*;
 
     /// A session with joins that sort, and with or without the rule.
@@ -150,25 +150,18 @@ mod tests {
             "SELECT a.text FROM a WHERE a.text = 'text 4' OR EXISTS (SELECT 1 FROM b WHERE b.id = a.id)",
         ];
         for sql in one.into_iter().chain(of_both).chain(more.map(str::to_owned)) {
-            let mut rows = Vec::new();
             for session in [&merging, &dealing] {
-                let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
-                let plan = displayable(plan.as_ref()).indent(false).to_string();
+                let plan = plan(session, &sql).await;
                 assert!(plan.contains("SortMergeJoinExec"), "{plan}");
-                let shown = session.sql(&sql).await.unwrap().to_string().await.unwrap();
-                let mut lines: Vec<_> = shown.lines().map(str::to_owned).collect();
-                lines.sort();
-                rows.push(lines);
             }
-            assert_eq!(rows[0], rows[1], "{sql}");
+            assert_eq!(rows(&merging, &sql).await, rows(&dealing, &sql).await, "{sql}");
         }
     }
 
     #[tokio::test]
     async fn rows_are_dealt_after_they_are_joined() {
         let sql = "SELECT a.text, b.text, c.text FROM a JOIN b ON a.id = b.id JOIN c ON b.id = c.id";
-        let plan = session(true).await.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
-        let plan = displayable(plan.as_ref()).indent(false).to_string();
+        let plan = plan(&session(true).await, sql).await;
         let operators: Vec<_> = plan.lines().filter_map(|line| line.split(':').next()).collect();
         insta::assert_snapshot!(operators.join("\n"), @r"
         ProjectionExec

@@ -5,6 +5,8 @@ mod each_batch;
 mod finished;
 mod merged;
 pub(crate) mod query;
+#[cfg(test)]
+mod testing;
 mod windows;
 mod workspace;
 

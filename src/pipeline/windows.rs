@@ -8,7 +8,6 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryConsumer;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
@@ -18,7 +17,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
-use super::each_batch::{EachBatch, EachBatchExec, Step};
+use super::each_batch::EachBatchExec;
 
 /// Lets window functions hold no more texts than rows, and reserves memory for the rows of those that hold all.
 ///
@@ -39,9 +38,9 @@ impl PhysicalOptimizerRule for BoundWindows {
                 });
             }
             if plan.is::<WindowAggExec>() {
-                let held = EachBatchExec::over(Arc::clone(plan.children()[0]), Arc::new(Held));
+                let input = held(Arc::clone(plan.children()[0]));
                 let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
-                return Ok(Transformed::yes(plan.replace_children(vec![held], options)?));
+                return Ok(Transformed::yes(plan.replace_children(vec![input], options)?));
             }
             Ok(Transformed::no(plan))
         })
@@ -77,43 +76,29 @@ fn with_plain_texts(schema: &Schema, windows: &[Arc<dyn WindowExpr>]) -> SchemaR
 /// A window that gets such rows, and views again above it.
 fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
     let schema = window.schema();
-    let input = EachBatchExec::of_schema(Arc::clone(window.children()[0]), Arc::new(Retyped), plain)?;
+    let input = retyped(Arc::clone(window.children()[0]), plain)?;
     let window =
         window.replace_children(vec![input], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))?;
-    EachBatchExec::of_schema(window, Arc::new(Retyped), schema)
+    retyped(window, schema)
 }
 
-/// Columns of other types.
-#[derive(Debug)]
-struct Retyped;
-
-impl EachBatch for Retyped {
-    fn name(&self) -> &'static str {
-        "RetypedExec"
-    }
-
-    fn begin(&self, _: usize, schema: SchemaRef, _: &TaskContext) -> Step {
+/// The same rows in columns of other types.
+fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
+    EachBatchExec::of_schema("RetypedExec", input, schema, |_, schema, _| {
         Box::new(move |batch| {
             let columns =
                 batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
             Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)?)
         })
-    }
+    })
 }
 
-/// Batches for which memory is reserved until the last one is given.
-#[derive(Debug)]
-struct Held;
-
-impl EachBatch for Held {
-    fn name(&self) -> &'static str {
-        "HeldExec"
-    }
-
-    fn begin(&self, partition: usize, _: SchemaRef, context: &TaskContext) -> Step {
+/// The same batches, for which memory is reserved until the last one is given.
+fn held(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    EachBatchExec::over("HeldExec", input, |partition, _, context| {
         let reservation = MemoryConsumer::new(format!("WindowAggExec[{partition}]")).register(context.memory_pool());
         Box::new(move |batch| reservation.try_grow(batch.get_array_memory_size()).map(|()| batch))
-    }
+    })
 }
 
 #[cfg(test)]
@@ -121,9 +106,9 @@ mod tests {
     use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::execution::session_state::SessionStateBuilder;
-    use datafusion::physical_plan::displayable;
     use datafusion::prelude::{SessionConfig, SessionContext};
 
+    use super::super::testing::{plan, rows};
     use super::*;
 
     /// A session with or without the rule, and with so much memory.
@@ -165,17 +150,9 @@ mod tests {
             ),
             ("SELECT text, sum(number) OVER () AS place FROM texts", 0),
         ] {
-            let plan = bounding.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
-            let plan = displayable(plan.as_ref()).indent(false).to_string();
+            let plan = plan(&bounding, sql).await;
             assert_eq!(plan.matches("RetypedExec").count(), plain, "{sql}\n{plan}");
-            let mut rows = Vec::new();
-            for session in [&bounding, &other] {
-                let shown = session.sql(sql).await.unwrap().to_string().await.unwrap();
-                let mut lines: Vec<_> = shown.lines().map(str::to_owned).collect();
-                lines.sort();
-                rows.push(lines);
-            }
-            assert_eq!(rows[0], rows[1], "{sql}");
+            assert_eq!(rows(&bounding, sql).await, rows(&other, sql).await, "{sql}");
         }
     }
 

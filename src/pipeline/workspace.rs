@@ -265,7 +265,7 @@ impl Workspace {
     /// The state of the session for tables, of which there may be a second try.
     fn hashing(&self) -> SessionState {
         match self.memory() {
-            Some(_) => with_rule(with_rule(self.session.state(), BoundWindows), CompactViews),
+            Some(_) => bounded(self.session.state()),
             None => self.session.state(),
         }
     }
@@ -273,8 +273,7 @@ impl Workspace {
     /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
-        let state = with_rule(with_rule(self.session.state(), MergeSorted), BoundWindows);
-        let mut state = with_rule(state, CompactViews);
+        let mut state = bounded(with_rule(self.session.state(), MergeSorted));
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
         state
     }
@@ -503,6 +502,11 @@ fn longest_list(batch: &RecordBatch) -> usize {
         longest * list.value_type().primitive_width().unwrap_or(0)
     });
     bytes.max().unwrap_or(0)
+}
+
+/// The state with the last rules of all plans that have a limit of memory.
+fn bounded(state: SessionState) -> SessionState {
+    with_rule(with_rule(state, BoundWindows), CompactViews)
 }
 
 /// The state with a last rule for plans.
