@@ -50,6 +50,12 @@ impl Traffic {
         self.written.load(Ordering::Relaxed)
     }
 
+    /// Counts how long a request that began then was waited for in vain, if it is not answered now.
+    fn note(&self, began: Instant, is_answered: bool) {
+        self.answered.fetch_or(is_answered, Ordering::Relaxed);
+        self.waits().note(began, Instant::now(), is_answered);
+    }
+
     fn waits(&self) -> MutexGuard<'_, Waits> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,14 +148,14 @@ impl HttpService for Counting {
         let response = match tokio::time::timeout_at(end, self.inner.execute(request)).await {
             Ok(Ok(response)) => response,
             failed => {
-                self.traffic.waits().note(began, Instant::now(), false);
+                self.traffic.note(began, false);
                 return Err(match failed {
                     Ok(Err(error)) => self.judged(error),
                     _ => too_slow(),
                 });
             }
         };
-        self.traffic.answered.store(true, Ordering::Relaxed);
+        self.traffic.note(began, true);
         let traffic = Arc::clone(&self.traffic);
         let end = Box::pin(tokio::time::sleep_until(end));
         let response = response.map(|body| HttpResponseBody::new(CountedBody { body, traffic, began, end }));
@@ -235,12 +241,6 @@ struct CountedBody {
     end: Pin<Box<Sleep>>,
 }
 
-impl CountedBody {
-    fn note(&self, is_answered: bool) {
-        self.traffic.waits().note(self.began, Instant::now(), is_answered);
-    }
-}
-
 impl Body for CountedBody {
     type Data = Bytes;
     type Error = HttpError;
@@ -251,13 +251,13 @@ impl Body for CountedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, HttpError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
             ready!(self.end.as_mut().poll(context));
-            self.note(false);
+            self.traffic.note(self.began, false);
             return Poll::Ready(Some(Err(too_slow())));
         };
         match &frame {
             Some(Ok(_)) => {}
-            Some(Err(_)) => self.note(false),
-            None => self.note(true),
+            Some(Err(_)) => self.traffic.note(self.began, false),
+            None => self.traffic.note(self.began, true),
         }
         if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref) {
             self.traffic.read.fetch_add(data.len() as u64, Ordering::Relaxed);
