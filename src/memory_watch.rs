@@ -39,13 +39,9 @@ pub(crate) fn taken() -> Option<usize> {
     memory_stats::memory_stats().map(|taken| taken.physical_mem)
 }
 
-/// Whether the process takes more than a quarter above so many bytes, also once what is free is given back.
+/// Whether the process takes more than a quarter above so many bytes, once what is free is given back.
 pub(crate) fn exceeds(may: usize) -> bool {
-    let exceeds = || taken().is_some_and(|bytes| bytes > may / 100 * MOST);
-    exceeds() && {
-        give_back();
-        exceeds()
-    }
+    give_back() > may / 100 * MOST
 }
 
 /// Watches from now on what the process takes, of which free memory is given back where it is about as many bytes as it may take;
@@ -54,12 +50,12 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
         loop {
-            let bytes = taken().unwrap_or(0);
+            let mut bytes = taken().unwrap_or(0);
             if bytes > (may / 100 * GIVEN_BACK).max(given_back_at + may / 100 * GROWN) {
-                give_back();
-                given_back_at = taken().unwrap_or(0);
+                bytes = give_back();
+                given_back_at = bytes;
             }
-            if exceeds(may) {
+            if bytes > may / 100 * MOST && exceeds(may) {
                 EXCEEDED.store(true, Ordering::Relaxed);
                 exceeded();
                 EXCEEDED.store(false, Ordering::Relaxed);
@@ -70,6 +66,8 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
     Ok(())
 }
 
-fn give_back() {
+/// Gives back what is free. With how much the process takes then.
+fn give_back() -> usize {
     GIVE_BACK.get().inspect(|give_back| give_back());
+    taken().unwrap_or(0)
 }

@@ -89,10 +89,10 @@ impl<R: BufRead> Read for Gzip<R> {
                 return Ok(n);
             }
             let Some(mut rest) = self.member.take().map(GzDecoder::into_inner) else { break };
-            if rest.fill_buf()?.first() == Some(&0) {
-                pass_zeros(&mut rest)?;
-            } else if !rest.fill_buf()?.is_empty() {
-                self.member = Some(GzDecoder::new(rest));
+            match rest.fill_buf()?.first() {
+                None => {}
+                Some(0) => pass_zeros(&mut rest)?,
+                Some(_) => self.member = Some(GzDecoder::new(rest)),
             }
         }
         Ok(0)
