@@ -149,7 +149,8 @@ impl Checks {
     /// Checks a page of a column, of which the data begin at `data`.
     fn check(&self, column: usize, header: &Header, data: u64) -> io::Result<()> {
         let chunk = &self.chunks[column];
-        let &Header { uncompressed, compressed, values, uncompressed_levels, encoding, is_dictionary } = header;
+        let &Header { uncompressed, compressed, values, uncompressed_levels, is_uncompressed, encoding, is_dictionary } =
+            header;
         let is_prefixed = encoding == Some(Encoding::DELTA_BYTE_ARRAY as u64);
         if is_prefixed && !chunk.is_prefixed {
             return Err(invalid("a page has an encoding that its column does not name".to_owned()));
@@ -159,7 +160,7 @@ impl Checks {
             return Err(invalid(format!("a page of {uncompressed} bytes, and no more than {most} are read")));
         }
         let mut state = self.state();
-        if chunk.is_gzip {
+        if chunk.is_gzip && !is_uncompressed {
             state.gzip.insert(data, (uncompressed_levels, uncompressed.saturating_sub(uncompressed_levels)));
         }
         let (from, to) = &mut state.grown[column];
@@ -268,6 +269,8 @@ struct Header {
     values: u64,
     /// How many bytes come before those that are compressed.
     uncompressed_levels: u64,
+    /// Nothing of the page is compressed, though its column is.
+    is_uncompressed: bool,
     encoding: Option<u64>,
     is_dictionary: bool,
 }
@@ -285,8 +288,14 @@ pub(crate) fn check_schema(footer: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The types of the fields of an element of a schema, from field 1 on. The reader takes them for these, whatever they say.
+/// The types of the fields of an element of a schema, from field 1 on.
 const ELEMENT: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
+
+/// The same of the header of a page, and of what it has for one kind of pages.
+const HEADER: [u8; 8] = [I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT];
+const DATA_HEADER: [u8; 5] = [I32, I32, I32, I32, STRUCT];
+const DICTIONARY_HEADER: [u8; 3] = [I32, I32, TRUE];
+const DATA_HEADER_V2: [u8; 8] = [I32, I32, I32, I32, I32, I32, TRUE, STRUCT];
 
 /// How deep a schema is nested, or how deep it is found to be where it is too deep.
 fn depth(footer: &[u8]) -> io::Result<usize> {
@@ -303,15 +312,13 @@ fn depth(footer: &[u8]) -> io::Result<usize> {
     let (count, STRUCT) = compact.list()? else { return Err(damaged()) };
     let mut deepest = 0;
     // Of each group around, how many parts are still to come.
-    let mut groups: Vec<u32> = Vec::new();
+    let mut groups: Vec<u64> = Vec::new();
     for _ in 0..count {
         let mut parts = 0;
-        compact.fields(|compact, field, kind| {
-            let known = usize::try_from(field).ok().and_then(|field| ELEMENT.get(field.checked_sub(1)?));
-            match (field, kind) {
-                _ if known.is_some_and(|known| *known != kind) => return Err(damaged()),
-                (5, _) => parts = u32::try_from(compact.size()?).map_err(|_| damaged())?,
-                (10, _) => compact.logical_type()?,
+        compact.known_fields(&ELEMENT, |compact, field, kind| {
+            match field {
+                5 => parts = compact.size()?,
+                10 => compact.logical_type()?,
                 _ => compact.skip(kind, DEPTH)?,
             }
             Ok(())
@@ -333,7 +340,9 @@ fn depth(footer: &[u8]) -> io::Result<usize> {
     Ok(deepest)
 }
 
-/// Types of Thrift's compact protocol.
+/// Types of Thrift's compact protocol. Of truth the type is the value.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
 const BYTE: u8 = 3;
 const I32: u8 = 5;
 const BINARY: u8 = 8;
@@ -354,36 +363,65 @@ const DEPTH: usize = 16;
 impl<R: Read> Compact<R> {
     fn header(&mut self) -> io::Result<Header> {
         let mut header = Header::default();
-        self.fields(|compact, field, kind| {
-            match (field, kind) {
-                (2, 5) => header.uncompressed = compact.size()?,
-                (3, 5) => header.compressed = compact.size()?,
+        let mut kinds = 0;
+        self.known_fields(&HEADER, |compact, field, kind| {
+            match field {
+                2 => header.uncompressed = compact.size()?,
+                3 => header.compressed = compact.size()?,
                 // The header of a data page, of a dictionary, and of a data page of the second version.
-                (5 | 7, 12) => {
+                5 | 7 => {
+                    kinds += 1;
                     header.is_dictionary = field == 7;
-                    compact.fields(|compact, field, kind| {
-                        match (field, kind) {
-                            (1, 5) => header.values = compact.size()?,
-                            (2, 5) => header.encoding = Some(compact.size()?),
+                    let known: &[u8] = if header.is_dictionary { &DICTIONARY_HEADER } else { &DATA_HEADER };
+                    compact.known_fields(known, |compact, field, kind| {
+                        match field {
+                            1 => header.values = compact.size()?,
+                            2 => header.encoding = Some(compact.size()?),
                             _ => compact.skip(kind, DEPTH)?,
                         }
                         Ok(())
                     })?;
                 }
-                (8, 12) => compact.fields(|compact, field, kind| {
-                    match (field, kind) {
-                        (1, 5) => header.values = compact.size()?,
-                        (4, 5) => header.encoding = Some(compact.size()?),
-                        (5 | 6, 5) => header.uncompressed_levels += compact.size()?,
-                        _ => compact.skip(kind, DEPTH)?,
-                    }
-                    Ok(())
-                })?,
+                8 => {
+                    kinds += 1;
+                    compact.known_fields(&DATA_HEADER_V2, |compact, field, kind| {
+                        match field {
+                            1 => header.values = compact.size()?,
+                            4 => header.encoding = Some(compact.size()?),
+                            5 | 6 => header.uncompressed_levels += compact.size()?,
+                            7 => header.is_uncompressed = kind == FALSE,
+                            _ => compact.skip(kind, DEPTH)?,
+                        }
+                        Ok(())
+                    })?;
+                }
                 _ => compact.skip(kind, DEPTH)?,
             }
             Ok(())
         })?;
-        Ok(header)
+        // Which of two counts, the type of the page would say.
+        if kinds > 1 { Err(damaged()) } else { Ok(header) }
+    }
+
+    /// As [`Self::fields`], for a struct of which the first fields have types that are known. A reader may take them for these,
+    /// whatever they say, and of a field that is there twice either.
+    fn known_fields(
+        &mut self,
+        known: &[u8],
+        mut field: impl FnMut(&mut Self, i16, u8) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut seen = 0_u16;
+        self.fields(|compact, number, kind| {
+            let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
+            if let Some((place, known)) = place.and_then(|place| Some((place, known.get(place)?))) {
+                let is_known = *known == if kind == FALSE { TRUE } else { kind };
+                if !is_known || seen & 1 << place != 0 {
+                    return Err(damaged());
+                }
+                seen |= 1 << place;
+            }
+            field(compact, number, kind)
+        })
     }
 
     /// Calls `field` with the number and the type of each field of a struct, of which it reads the value.
@@ -440,7 +478,7 @@ impl<R: Read> Compact<R> {
     fn skip(&mut self, kind: u8, depth: usize) -> io::Result<()> {
         let Some(depth) = depth.checked_sub(1) else { return Err(damaged()) };
         match kind {
-            1 | 2 => {}
+            TRUE | FALSE => {}
             BYTE => drop(self.byte()?),
             4..=6 => drop(self.number()?),
             7 => self.pass(8)?,
@@ -471,12 +509,13 @@ impl<R: Read> Compact<R> {
 
     /// Passes over a value of a list. Of truth, readers differ in whether it takes a byte here.
     fn skip_value(&mut self, kind: u8, depth: usize) -> io::Result<()> {
-        if matches!(kind, 1 | 2) { Err(damaged()) } else { self.skip(kind, depth) }
+        if matches!(kind, TRUE | FALSE) { Err(damaged()) } else { self.skip(kind, depth) }
     }
 
-    /// A whole number that is not negative.
+    /// A whole number of 32 bits that is not negative.
     fn size(&mut self) -> io::Result<u64> {
-        u64::try_from(self.signed()?).map_err(|_| damaged())
+        let size = i32::try_from(self.signed()?).map_err(|_| damaged())?;
+        u64::try_from(size).map_err(|_| damaged())
     }
 
     /// A whole number. The lowest bit is its sign.
@@ -549,6 +588,9 @@ mod tests {
             ..Header::default()
         };
         assert_eq!(header(&page).unwrap(), expected);
+        // The same, not compressed.
+        let page = [&page[..20], &[0x12], &page[21..]].concat();
+        assert_eq!(header(&page).unwrap(), Header { is_uncompressed: true, ..expected });
     }
 
     /// A footer with a column within so many groups.
@@ -614,6 +656,32 @@ mod tests {
         // Something before the schema, and one that is a set.
         for bytes in [&[0x28, 0, 0x05, 4, 0x19][..], &[0x15, 4, 0x1A]] {
             assert!(depth(&[bytes, &footer(0)[3..]].concat()).is_err());
+        }
+    }
+
+    /// What the reader of Parquet takes for another size than is checked here.
+    #[test]
+    fn headers_that_readers_take_in_different_ways_are_refused() {
+        let of_page = |fields: &[u8], kind: &[u8]| [&[0x15, 0][..], fields, kind, &[0]].concat();
+        let sizes = [0x15, 0x28, 0x15, 0x28];
+        let data = [0x2C, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0];
+        assert_eq!(header(&of_page(&sizes, &data)).unwrap().values, 1);
+        for (fields, kind) in [
+            // Sizes that are long, or text; the second one twice; one beyond 31 and one beyond 32 bits; one below 0.
+            (&[0x16, 0x28, 0x15, 0x28][..], &data[..]),
+            (&[0x18, 0x28, 0x15, 0x28], &data),
+            (&[0x15, 0x28, 0x15, 0x28, 0x05, 6, 0x7E], &data),
+            (&[0x15, 0x80, 0x80, 0x80, 0x80, 0x10, 0x15, 0x28], &data),
+            (&[0x15, 0x28, 0x15, 0xA8, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01], &data),
+            (&[0x15, 0x27, 0x15, 0x28], &data),
+            // The header of a data page that is a number, with values that are long, and two of such headers.
+            (&sizes, &[0x25, 2]),
+            (&sizes, &[0x2C, 0x16, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0]),
+            (&sizes, &[&data[..], &[0x2C, 0x15, 2, 0x15, 0, 0]].concat()),
+        ] {
+            let bytes = of_page(fields, kind);
+            let mut compact = Compact { inner: &bytes[..], read: Vec::new(), most: HEADER_BYTES };
+            assert!(compact.header().is_err(), "{bytes:?}");
         }
     }
 
