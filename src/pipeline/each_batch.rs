@@ -12,28 +12,32 @@ use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::StreamExt;
+use futures::stream::BoxStream;
 
-/// What is done with the batches of a part.
-pub(super) type Step = Box<dyn FnMut(RecordBatch) -> Result<RecordBatch> + Send>;
+/// What becomes of the batches of a part.
+pub(super) type Batches = BoxStream<'static, Result<RecordBatch>>;
 
-/// How it begins with a part, of batches of a schema.
-pub(super) type Begin = fn(usize, SchemaRef, &TaskContext) -> Step;
-
-/// Gives each batch of its input as a step leaves it. The rows stay, and their order.
-#[derive(Debug)]
-pub(super) struct EachBatchExec {
+/// Gives each batch of its input as a function leaves it, of the batches of a part and its number. The rows stay, and their order.
+pub(super) struct EachBatchExec<F> {
     name: &'static str,
     input: Arc<dyn ExecutionPlan>,
-    begin: Begin,
+    change: F,
     properties: Arc<PlanProperties>,
 }
 
-impl EachBatchExec {
+/// How batches are changed, where the plan is copied for other inputs.
+pub(super) trait Change:
+    Fn(SendableRecordBatchStream, usize, &TaskContext) -> Batches + Clone + Send + Sync + 'static
+{
+}
+
+impl<F: Fn(SendableRecordBatchStream, usize, &TaskContext) -> Batches + Clone + Send + Sync + 'static> Change for F {}
+
+impl<F: Change> EachBatchExec<F> {
     /// With batches of the same schema.
-    pub(super) fn over(name: &'static str, input: Arc<dyn ExecutionPlan>, begin: Begin) -> Arc<dyn ExecutionPlan> {
+    pub(super) fn over(name: &'static str, input: Arc<dyn ExecutionPlan>, change: F) -> Arc<dyn ExecutionPlan> {
         let properties = Arc::clone(input.properties());
-        Arc::new(Self { name, input, begin, properties })
+        Arc::new(Self { name, input, change, properties })
     }
 
     /// With batches of another schema, of which each column has the order that it had.
@@ -41,32 +45,40 @@ impl EachBatchExec {
         name: &'static str,
         input: Arc<dyn ExecutionPlan>,
         schema: SchemaRef,
-        begin: Begin,
+        change: F,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let known = input.properties().equivalence_properties();
         let mut same = EquivalenceProperties::new_with_orderings(schema, known.oeq_class().iter().cloned());
         same.add_constants(known.constants())?;
         let mut properties = PlanProperties::clone(input.properties());
         properties.set_eq_properties(same);
-        Ok(Arc::new(Self { name, input, begin, properties: Arc::new(properties) }))
+        Ok(Arc::new(Self { name, input, change, properties: Arc::new(properties) }))
     }
 
     fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
-            Ok([input]) if self.schema() == self.input.schema() => Ok(Self::over(self.name, input, self.begin)),
-            Ok([input]) => Self::of_schema(self.name, input, self.schema(), self.begin),
+            Ok([input]) if self.schema() == self.input.schema() => {
+                Ok(Self::over(self.name, input, self.change.clone()))
+            }
+            Ok([input]) => Self::of_schema(self.name, input, self.schema(), self.change.clone()),
             Err(children) => internal_err!("{} has one input, not {}", self.name, children.len()),
         }
     }
 }
 
-impl DisplayAs for EachBatchExec {
+impl<F> fmt::Debug for EachBatchExec<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(self.name).field("input", &self.input).finish_non_exhaustive()
+    }
+}
+
+impl<F> DisplayAs for EachBatchExec<F> {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl ExecutionPlan for EachBatchExec {
+impl<F: Change> ExecutionPlan for EachBatchExec<F> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -103,8 +115,8 @@ impl ExecutionPlan for EachBatchExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let mut step = (self.begin)(partition, self.schema(), &context);
-        let batches = self.input.execute(partition, context)?.map(move |batch| step(batch?));
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), batches)))
+        let batches = self.input.execute(partition, Arc::clone(&context))?;
+        let changed = (self.change)(batches, partition, &context);
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), changed)))
     }
 }

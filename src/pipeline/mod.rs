@@ -4,9 +4,10 @@ mod compact;
 mod each_batch;
 mod finished;
 mod merged;
+mod paced;
 pub(crate) mod query;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod windows;
 mod workspace;
 

@@ -9,6 +9,7 @@ use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::execution::memory_pool::MemoryConsumer;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::WindowExpr;
@@ -16,6 +17,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
+use futures::StreamExt;
 
 use super::each_batch::EachBatchExec;
 
@@ -84,20 +86,29 @@ fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<
 
 /// The same rows in columns of other types.
 fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
-    EachBatchExec::of_schema("RetypedExec", input, schema, |_, schema, _| {
-        Box::new(move |batch| {
-            let columns =
-                batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
-            Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)?)
-        })
-    })
+    let of_schema = Arc::clone(&schema);
+    EachBatchExec::of_schema(
+        "RetypedExec",
+        input,
+        schema,
+        move |batches: SendableRecordBatchStream, _, _: &TaskContext| {
+            let schema = Arc::clone(&of_schema);
+            let retyped = move |batch: RecordBatch| {
+                let columns =
+                    batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
+                Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)?)
+            };
+            batches.map(move |batch| retyped(batch?)).boxed()
+        },
+    )
 }
 
 /// The same batches, for which memory is reserved until the last one is given.
 fn held(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("HeldExec", input, |partition, _, context| {
+    EachBatchExec::over("HeldExec", input, |batches: SendableRecordBatchStream, partition, context: &TaskContext| {
         let reservation = MemoryConsumer::new(format!("WindowAggExec[{partition}]")).register(context.memory_pool());
-        Box::new(move |batch| reservation.try_grow(batch.get_array_memory_size()).map(|()| batch))
+        let held = move |batch: RecordBatch| reservation.try_grow(batch.get_array_memory_size()).map(|()| batch);
+        batches.map(move |batch| held(batch?)).boxed()
     })
 }
 

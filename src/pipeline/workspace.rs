@@ -35,6 +35,7 @@ use tempfile::TempDir;
 use super::compact::CompactViews;
 use super::finished::{Finished, Key};
 use super::merged::MergeSorted;
+use super::paced::PaceDealing;
 use super::query::{Parameters, Query};
 use super::windows::BoundWindows;
 use crate::cleanup;
@@ -506,7 +507,7 @@ fn longest_list(batch: &RecordBatch) -> usize {
 
 /// The state with the last rules of all plans that have a limit of memory.
 fn bounded(state: SessionState) -> SessionState {
-    with_rule(with_rule(state, BoundWindows), CompactViews)
+    with_rule(with_rule(with_rule(state, BoundWindows), CompactViews), PaceDealing)
 }
 
 /// The state with a last rule for plans.
