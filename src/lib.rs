@@ -77,6 +77,7 @@ mod memory_watch;
 mod pipeline;
 mod resident;
 mod seal;
+mod semi_joins;
 mod session;
 mod similarity_join;
 mod store;

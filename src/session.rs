@@ -1,4 +1,4 @@
-//! A DataFusion session that knows ibid: its functions, its options and its optimizer rule.
+//! A DataFusion session that knows ibid: its functions, its options and its optimizer rules.
 //!
 //! Everything that runs ibid's SQL starts here: the commands, the tests, an engine that embeds it.
 
@@ -16,9 +16,10 @@ use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
 use crate::hamming_within::HammingWithin;
 use crate::seal::SealedStore;
+use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
 
-/// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins.
+/// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
 pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
@@ -32,6 +33,8 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
     rules.insert(place, Arc::new(SimilarityJoinRule));
+    // Not below similarity joins, of which both sides are read once as long as they are the same.
+    rules.insert(place + 1, Arc::new(PushDownSemiJoins));
     builder.with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
