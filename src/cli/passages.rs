@@ -100,7 +100,7 @@ impl Passages {
         parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
         let (signature, links, join, pairs, seeds) = if edited {
             EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
-            let pairs = vec![self.method.unit_pairs(), query::EDITED_SEEDS, query::EDITED_RUNS, query::EDITED_PASSAGES];
+            let pairs = vec![self.method.unit_pairs(), query::EDITED_SEEDS, query::EDITED_PLACED, query::PASSAGES];
             let seeds = ("document pairs", query::EDITED_SEEDS);
             #[expect(clippy::cast_precision_loss, reason = "4")]
             let join = (Measure::Overlap, MIN_OVERLAP as f64);
@@ -117,6 +117,7 @@ impl Passages {
                 query::PASSAGES_EXTENSIONS,
                 query::PASSAGES_RUNS,
                 query::PASSAGES_LOCATED,
+                query::PASSAGES_PLACED,
                 query::PASSAGES,
             ];
             let seeds = ("pairs", query::PASSAGES_SEEDS);

@@ -74,11 +74,11 @@ queries! {
     PASSAGES_EXTENSIONS = "passages/3_extensions.sql";
     PASSAGES_RUNS = "passages/4_runs.sql";
     PASSAGES_LOCATED = "passages/5_located.sql";
-    PASSAGES = "passages/6_passages.sql";
+    PASSAGES_PLACED = "passages/6_placed.sql";
+    PASSAGES = "passages/7_passages.sql";
     EDITED_LINKS = "passages_edited/1_links.sql";
     EDITED_SEEDS = "passages_edited/2_seeds.sql";
-    EDITED_RUNS = "passages_edited/3_runs.sql";
-    EDITED_PASSAGES = "passages_edited/4_passages.sql";
+    EDITED_PLACED = "passages_edited/3_placed.sql";
     THREADS_NO_SETS = "threads/0_no_sets.sql";
     THREADS_SETS = "threads/1_sets.sql";
     THREADS_TEXTS = "threads/2_texts.sql";

@@ -1,8 +1,0 @@
--- reads:  seeds(doc_a, doc_b, seeds), doc_texts(doc, text)
--- writes: runs(doc_a, doc_b, run): the passages of each pair of documents
-CREATE TABLE runs AS
-SELECT doc_a, doc_b, unnest(edited_passages(text_a, text_b, seeds, $threshold, $max_gap, $min_characters)) AS run
-FROM (
-    SELECT seeds.doc_a, seeds.doc_b, seeds.seeds, a.text AS text_a, b.text AS text_b
-    FROM seeds JOIN doc_texts AS a ON seeds.doc_a = a.doc JOIN doc_texts AS b ON seeds.doc_b = b.doc
-)
