@@ -870,10 +870,15 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
     let mut begun = Ok(());
     HELD.call_once(|| {
         begun = memory_watch::begin(memory, move || {
+            let reserved = match pool.report_top(NAMED_OPERATORS.get()) {
+                none if none.is_empty() => {
+                    "no operator has reserved any of it, a function or what is read takes it".to_owned()
+                }
+                operators => format!("of it operators have reserved\n{operators}"),
+            };
             let said = format!(
-                "the process takes more than a quarter above --memory {}; of it operators have reserved\n{}\nraise --memory",
+                "the process takes more than a quarter above --memory {}; {reserved}\nraise --memory",
                 mebibytes(memory as u64),
-                pool.report_top(NAMED_OPERATORS.get())
             );
             if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory) {
                 signals::end(1, &said);
