@@ -88,28 +88,32 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
     }
 }
 
-#[test]
-fn one_digest_for_all_ways_to_run() {
-    let server = Server::start();
+/// What a command gives for a made collection, and scripts that give the same: of it and of its documents in another order, in a
+/// folder and in a store.
+fn rows_and_scripts(server: &Server, command: &str, documents: usize) -> (String, [String; 4]) {
     let place = &server.place;
-    let made = collection_jsonl(60, 8);
+    let made = collection_jsonl(documents, 8);
     let turned: Vec<_> = made.lines().rev().collect();
     place.write("made.jsonl", &made);
     place.write("turned.jsonl", turned.join("\n"));
     let scripts = ["made", "turned", "s3://box/made/", "s3://box/turned/"].map(|folder| {
         let name = if folder.contains("made") { "made" } else { "turned" };
         server.ok(&format!("ingest {name}.jsonl -o {folder}"));
-        server.ok(&format!("passages {folder} --show-sql")).text().to_owned()
+        server.ok(&format!("{command} {folder} --show-sql")).text().to_owned()
     });
-    let expected = place.ok("passages made --format csv");
-    assert!(expected.lines().count() > 10, "hardly a result");
-    let ways = [1, 2, 8].into_iter().flat_map(|threads| {
-        let of_batch = move |batch| [1, 3, 16].map(|partitions| (threads, batch, partitions));
-        [1, 1024, 8192].into_iter().flat_map(of_batch)
-    });
-    for (threads, batch, partitions) in ways {
-        for script in &scripts {
-            let way = Way { threads, batch, partitions, memory: "4GiB" };
+    let rows = place.ok(&format!("{command} made --format csv"));
+    assert!(rows.lines().count() > 10, "{command}: hardly a result");
+    (rows, scripts)
+}
+
+#[test]
+fn one_digest_for_all_ways_to_run() {
+    let server = Server::start();
+    let (expected, scripts) = rows_and_scripts(&server, "passages", 60);
+    for (batch, partitions) in [1, 1024, 8192].into_iter().flat_map(|batch| [1, 3, 16].map(|parts| (batch, parts))) {
+        for (threads, script) in THREADS.iter().flat_map(|threads| scripts.iter().map(move |script| (threads, script)))
+        {
+            let way = Way { threads: *threads, batch, partitions, memory: 4 << 20 };
             let ended = way.run(&server, "", script);
             assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
             assert_eq!(ended.text(), expected, "{way:?}");
@@ -117,21 +121,54 @@ fn one_digest_for_all_ways_to_run() {
     }
 }
 
+/// The same, with so many documents that there is something to put on disk: several batches for each part.
+#[test]
+fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
+    let server = Server::start();
+    for (documents, ways) in [
+        (300, &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)][..]),
+        (3000, &[(1024, 16), (8192, 3)]),
+        (12_000, &[(8192, 16)]),
+    ] {
+        let (expected, scripts) = rows_and_scripts(&server, "passages", documents);
+        for &(batch, partitions) in ways {
+            let way = |threads, memory| Way { threads, batch, partitions, memory };
+            let memory = way(2, 256 << 10).memory_for_disk(&server, &scripts[0], 9, 10);
+            for threads in THREADS {
+                scripts.iter().for_each(|script| way(threads, memory).goes_to_disk(&server, script, &expected));
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_by_way_of_the_disk_are_the_same() {
+    let server = Server::start();
+    let (expected, scripts) = rows_and_scripts(&server, "pairs --unit sentence --threshold 0.6", 12_000);
+    for (threads, batch, partitions) in [(1, 8192, 16), (2, 1024, 1), (8, 8192, 3), (1, 1024, 3)] {
+        let way = Way { threads, batch, partitions, memory: 107 << 10 };
+        [&scripts[0], &scripts[3]].iter().for_each(|script| way.goes_to_disk(&server, script, &expected));
+    }
+}
+
+const THREADS: [u8; 3] = [1, 2, 8];
+
 /// How a script is run.
 #[derive(Debug)]
 struct Way {
     threads: u8,
     batch: u16,
     partitions: u8,
-    memory: &'static str,
+    /// In KiB.
+    memory: u32,
 }
 
 impl Way {
     fn run(&self, server: &Server, settings: &str, script: &str) -> Ended {
         let Self { threads, batch, partitions, memory } = self;
-        let threads = threads.to_string();
+        let (threads, memory) = (threads.to_string(), format!("{memory}KiB"));
         let mut command =
-            server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", memory, "--threads", &threads]);
+            server.with_key(["sql", "-f", "-", "--format", "csv", "--memory", &memory, "--threads", &threads]);
         // The program alone takes more than some of them.
         command.env("TOKIO_WORKER_THREADS", threads).env("IBID_MEMORY_WATCH", "off");
         let set = format!(
@@ -139,44 +176,23 @@ impl Way {
         );
         run_command(command, &format!("{set} {settings}\n{script}"))
     }
-}
 
-/// With so little memory that operators go to disk: where they may not, the same run fails.
-#[test]
-fn what_goes_to_disk_does_not_matter() {
-    let server = Server::start();
-    let place = &server.place;
-    let way = |threads, batch, partitions, memory| Way { threads, batch, partitions, memory };
-    for (command, documents, ways) in [
-        ("passages", 60, &[way(2, 1, 3, "1365KiB")][..]),
-        ("passages", 12_000, &[way(1, 8192, 1, "171MiB"), way(8, 512, 16, "171MiB")]),
-        (
-            "pairs --unit sentence --threshold 0.6",
-            12_000,
-            &[
-                way(1, 8192, 16, "107MiB"),
-                way(2, 1024, 1, "107MiB"),
-                way(8, 8192, 3, "107MiB"),
-                way(1, 1024, 3, "107MiB"),
-            ],
-        ),
-    ] {
-        let made = collection_jsonl(documents, 9);
-        let turned: Vec<_> = made.lines().rev().collect();
-        place.write("made.jsonl", &made);
-        place.write("turned.jsonl", turned.join("\n"));
-        let scripts = [("made", "made"), ("turned", "s3://box/turned/")].map(|(name, folder)| {
-            server.ok(&format!("ingest {name}.jsonl -o {folder}"));
-            server.ok(&format!("{command} {folder} --show-sql")).text().to_owned()
+    /// The most memory, in steps of so much, with which the script fails where operators may not go to disk.
+    fn memory_for_disk(&self, server: &Server, script: &str, times: u32, of: u32) -> u32 {
+        let tried = std::iter::successors(Some(self.memory), |memory| Some(memory * times / of));
+        let found = tried.take_while(|memory| *memory > 256).find(|memory| {
+            let way = Self { memory: *memory, ..*self };
+            let ended = way.run(server, "SET datafusion.runtime.max_temp_directory_size = '0K';", script);
+            ended.err.contains("used disk space")
         });
-        let expected = place.ok(&format!("{command} made --format csv"));
-        assert!(expected.lines().count() > 10, "{command}: hardly a result");
-        for (way, script) in ways.iter().flat_map(|way| scripts.iter().map(move |script| (way, script))) {
-            let ended = way.run(&server, "", script);
-            assert_eq!(ended.code, Some(0), "{command}, {way:?}: {}", ended.err);
-            assert!(ended.text() == expected, "{command}, {way:?}");
-            let ended = way.run(&server, "SET datafusion.runtime.max_temp_directory_size = '0K';", script);
-            assert!(ended.err.contains("used disk space"), "{command}, {way:?}: nothing went to disk: {}", ended.err);
-        }
+        found.unwrap_or_else(|| panic!("{self:?}: nothing goes to disk"))
+    }
+
+    /// With so little memory that it would fail without disk, a script gives these rows.
+    fn goes_to_disk(&self, server: &Server, script: &str, expected: &str) {
+        let way = Self { memory: self.memory_for_disk(server, script, 39, 40), ..*self };
+        let ended = way.run(server, "", script);
+        assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
+        assert!(ended.text() == expected, "{way:?}");
     }
 }

@@ -117,6 +117,7 @@ impl Passages {
                 query::PASSAGES_EXTENSIONS,
                 query::PASSAGES_RUNS,
                 query::PASSAGES_LOCATED,
+                query::PASSAGES_EXCERPTS,
                 query::PASSAGES_PLACED,
                 query::PASSAGES,
             ];

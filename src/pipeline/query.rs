@@ -74,8 +74,9 @@ queries! {
     PASSAGES_EXTENSIONS = "passages/3_extensions.sql";
     PASSAGES_RUNS = "passages/4_runs.sql";
     PASSAGES_LOCATED = "passages/5_located.sql";
-    PASSAGES_PLACED = "passages/6_placed.sql";
-    PASSAGES = "passages/7_passages.sql";
+    PASSAGES_EXCERPTS = "passages/6_excerpts.sql";
+    PASSAGES_PLACED = "passages/7_placed.sql";
+    PASSAGES = "passages/8_passages.sql";
     EDITED_LINKS = "passages_edited/1_links.sql";
     EDITED_SEEDS = "passages_edited/2_seeds.sql";
     EDITED_PLACED = "passages_edited/3_placed.sql";
