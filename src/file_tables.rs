@@ -147,9 +147,11 @@ fn location(name: &str) -> Result<Location> {
         );
     }
     if Manifest::is_in(Path::new(name)) {
+        let folder = name.trim_end_matches('/');
+        let files = fs::read_dir(name)?.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let file = files.filter(|file| file.ends_with(".parquet")).min().unwrap_or_else(|| FILES[0].to_owned());
         return plan_err!(
-            "{name} is a folder of several tables: write the one that is meant, such as '{name}/{}'",
-            FILES[0]
+            "{folder} is a folder of several tables: write the one that is meant, such as '{folder}/{file}'"
         );
     }
     if fs::metadata(name).is_ok_and(|found| !found.is_file() && !found.is_dir()) {

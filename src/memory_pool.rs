@@ -84,7 +84,7 @@ const KEPT: usize = 16;
 
 /// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
 const FULL: usize = 95;
-const TOO_FULL: usize = 122;
+const TOO_FULL: usize = 115;
 
 impl SharedPool {
     pub(crate) fn new(bytes: usize) -> Self {

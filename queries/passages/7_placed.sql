@@ -1,11 +1,15 @@
--- reads:  located(doc_a, doc_b, run, char_a_start … byte_b_end), excerpts(doc, byte_start, byte_end, text)
+-- reads:  runs(doc_a, doc_b, run), excerpts(doc, sent_start, sent_end, char_start, char_end, byte_start, byte_end, text)
 -- writes: placed(doc_a, doc_b, run): the runs with where they stand, from the first to the last word that both sides have if
 --         $trim, else in whole sentences
 CREATE TABLE placed AS
-WITH shared AS (
+WITH compared AS (
     SELECT
-        located.*,
+        runs.*,
+        a.char_start AS char_a_start,
+        a.byte_start AS byte_a_start,
         a.text AS text_a,
+        b.char_start AS char_b_start,
+        b.byte_start AS byte_b_start,
         b.text AS text_b,
         CASE
             WHEN $trim THEN shared_words(a.text, 0, octet_length(a.text), b.text, 0, octet_length(b.text))
@@ -13,11 +17,11 @@ WITH shared AS (
                 'byte_a_start', 0, 'byte_a_end', octet_length(a.text), 'byte_b_start', 0, 'byte_b_end', octet_length(b.text)
             )
         END AS shared
-    FROM located
+    FROM runs
     JOIN excerpts AS a
-        ON located.doc_a = a.doc AND located.byte_a_start = a.byte_start AND located.byte_a_end = a.byte_end
+        ON runs.doc_a = a.doc AND runs.run['sent_a_start'] = a.sent_start AND runs.run['sent_a_end'] = a.sent_end
     JOIN excerpts AS b
-        ON located.doc_b = b.doc AND located.byte_b_start = b.byte_start AND located.byte_b_end = b.byte_end
+        ON runs.doc_b = b.doc AND runs.run['sent_b_start'] = b.sent_start AND runs.run['sent_b_end'] = b.sent_end
 )
 SELECT
     doc_a,
@@ -39,4 +43,4 @@ SELECT
         'gaps', run['gaps'],
         'similarity', run['similarity']
     ) AS run
-FROM shared
+FROM compared

@@ -116,7 +116,7 @@ impl Passages {
                 query::PASSAGES_SEEDS,
                 query::PASSAGES_EXTENSIONS,
                 query::PASSAGES_RUNS,
-                query::PASSAGES_LOCATED,
+                query::PASSAGES_PLACES,
                 query::PASSAGES_EXCERPTS,
                 query::PASSAGES_PLACED,
                 query::PASSAGES,

@@ -73,7 +73,7 @@ queries! {
     PASSAGES_SEEDS = "passages/2_seeds.sql";
     PASSAGES_EXTENSIONS = "passages/3_extensions.sql";
     PASSAGES_RUNS = "passages/4_runs.sql";
-    PASSAGES_LOCATED = "passages/5_located.sql";
+    PASSAGES_PLACES = "passages/5_places.sql";
     PASSAGES_EXCERPTS = "passages/6_excerpts.sql";
     PASSAGES_PLACED = "passages/7_placed.sql";
     PASSAGES = "passages/8_passages.sql";
