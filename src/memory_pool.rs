@@ -14,7 +14,7 @@ use crate::memory_watch;
 /// it all to them (as `FairSpillPool` does, to the merges above all), the next operator finds none and fails, though all could have
 /// been served. A merge cannot go to disk, and yet is the only way for a sort to get there: so many sorts leave some to merges.
 ///
-/// Not all memory is reserved. Where the process as a whole takes too much, operators that go to disk have their least share only,
+/// Not all memory is reserved. Where the process as a whole would take too much, operators that go to disk have their least share only,
 /// and the others are refused.
 #[derive(Debug)]
 pub(crate) struct SharedPool {
@@ -96,10 +96,10 @@ impl SharedPool {
         Self { of_process: Some(of_process), ..Self::new(bytes) }
     }
 
-    /// How much the process takes, in hundredths of what it may; 0 where that is not known.
-    fn taken(&self) -> usize {
+    /// How much the process takes once it takes so many bytes more, in hundredths of what it may; 0 where that is not known.
+    fn taken_with(&self, more: usize) -> usize {
         let Some(most) = self.of_process else { return 0 };
-        memory_watch::taken().map_or(0, |taken| taken.saturating_mul(100) / most.max(1))
+        memory_watch::taken().map_or(0, |taken| taken.saturating_add(more).saturating_mul(100) / most.max(1))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -155,7 +155,8 @@ impl MemoryPool for SharedPool {
             self.grow(reservation, additional);
             return Ok(());
         }
-        let taken = self.taken();
+        let copies = copies(reservation.consumer());
+        let taken = self.taken_with(additional.saturating_mul(copies));
         let mut state = self.state();
         let left = self.bytes.saturating_sub(state.spilling + state.merging + state.firm);
         let kept = self.bytes / KEPT;
@@ -176,11 +177,13 @@ impl MemoryPool for SharedPool {
             _ if taken > TOO_FULL => 0,
             _ => left.min((self.bytes - 2 * kept).saturating_sub(state.firm)),
         };
-        let copies = copies(reservation.consumer());
         left /= copies;
         if additional > left {
-            let process =
-                if taken > FULL { format!("; the process takes {taken} % of what it may") } else { String::new() };
+            let process = if taken > FULL {
+                format!("; with them the process takes {taken} % of what it may")
+            } else {
+                String::new()
+            };
             return Err(DataFusionError::ResourcesExhausted(format!(
                 "{} cannot have {additional} bytes more: it has {} bytes, and may have {left} more of the {} bytes that operators \
                  may reserve{process}",

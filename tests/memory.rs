@@ -114,7 +114,7 @@ fn methods_on_as_much_text_as_memory() {
 
 #[test]
 fn pairs_and_passages_of_ten_times_the_memory() {
-    assert_eq!(run_methods_within(times("IBID_MEMORY", 160) as u64, 10, &METHODS[..2]), 2);
+    assert_eq!(run_methods_within(times("IBID_MEMORY", 192) as u64, 10, &METHODS[..2]), 2);
 }
 
 /// Runs methods on so many times as much text as they may take memory. They may fail, and say for want of what. Gives how many did not.
