@@ -36,7 +36,8 @@ pub(super) struct PaceDealing;
 impl PhysicalOptimizerRule for PaceDealing {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            if !plan.is::<RepartitionExec>() {
+            // What keeps an order takes a row of each input before it gives one.
+            if plan.downcast_ref::<RepartitionExec>().is_none_or(RepartitionExec::preserve_order) {
                 return Ok(Transformed::no(plan));
             }
             let parts = plan.output_partitioning().partition_count();
