@@ -17,6 +17,10 @@ config_namespace! {
         /// Whether bit codes are compared on a GPU: `auto` does so where there is one that is not made of software, `on` fails
         /// where there is none, `off` never does. The rows are the same.
         pub gpu: Gpu, default = Gpu::Auto
+
+        /// Whether semi joins, `doc IN (SELECT …)` among them, choose the rows of a view below its joins, groups and unions, so that
+        /// fewer are joined. The rows are the same.
+        pub push_down_semi_joins: bool, default = true
     }
 }
 

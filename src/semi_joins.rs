@@ -7,6 +7,8 @@ use datafusion::common::{Column, Result};
 use datafusion::logical_expr::{Aggregate, Filter, Join, JoinType, LogicalPlan, Projection, SubqueryAlias, Union};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
+use crate::config::IbidOptions;
+
 /// Moves semi joins below the joins, groups and unions of their left side.
 ///
 /// The rows of a few documents are asked for as `view LEFT SEMI JOIN few ON view.doc = few.doc`, or `doc IN (SELECT …)`, of a view
@@ -24,9 +26,11 @@ impl OptimizerRule for PushDownSemiJoins {
         Some(ApplyOrder::TopDown)
     }
 
-    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         let LogicalPlan::Join(join) = &plan else { return Ok(Transformed::no(plan)) };
-        if join.join_type != JoinType::LeftSemi || join.filter.is_some() {
+        let options = config.options();
+        let is_off = options.extensions.get::<IbidOptions>().is_some_and(|options| !options.push_down_semi_joins);
+        if is_off || join.join_type != JoinType::LeftSemi || join.filter.is_some() {
             return Ok(Transformed::no(plan));
         }
         let keys: Option<Vec<Column>> = join.on.iter().map(|(key, _)| key.try_as_col().cloned()).collect();
@@ -150,18 +154,16 @@ fn is_cheap(plan: &LogicalPlan) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::execution::session_state::SessionStateBuilder;
-    use datafusion::prelude::SessionContext;
+    use datafusion::prelude::{SessionConfig, SessionContext};
 
     use super::*;
     use crate::pipeline::testing::rows;
 
     /// A session with or without the rule, with texts that are known by their ids, numbers for these, and few numbers.
     async fn session(is_pushing: bool) -> SessionContext {
-        let builder = SessionStateBuilder::new().with_default_features();
-        let builder = if is_pushing { builder.with_optimizer_rule(Arc::new(PushDownSemiJoins)) } else { builder };
-        let session = SessionContext::new_with_state(builder.build());
+        let session = crate::session(SessionConfig::default(), Arc::default()).unwrap();
         for sql in [
+            &*format!("SET ibid.push_down_semi_joins = {is_pushing}"),
             "CREATE TABLE texts AS SELECT 'd' || (value % 90) AS id, value % 7 AS sent, 'text ' || value AS text FROM range(400)",
             "CREATE TABLE others AS SELECT 'd' || value AS id, value % 5 AS sent, 'other ' || value AS text FROM range(100)",
             "CREATE TABLE docs AS SELECT value * 3 AS doc, 'd' || value AS id, nullif(value % 4, 3) AS side FROM range(100)",

@@ -82,7 +82,28 @@ fn compact_column<T: ByteViewType>(column: &ArrayRef, views: &GenericByteViewArr
 mod tests {
     use arrow::array::{Int64Array, StringViewArray};
 
+    use super::super::testing::{operators, rows, session_of};
     use super::*;
+
+    #[tokio::test]
+    async fn views_are_compacted_around_sorts_and_above_merges() {
+        let texts = "CREATE TABLE texts AS SELECT value AS number, \
+                     arrow_cast('a text that is too long for its view ' || (value * 7 % 500), 'Utf8View') AS text FROM range(500)";
+        let [compacting, other] =
+            [session_of(Some(CompactViews), &[texts]).await, session_of(None::<CompactViews>, &[texts]).await];
+        let sql = "SELECT text, number FROM texts ORDER BY text";
+        insta::assert_snapshot!(operators(&compacting, sql).await, @r"
+        CompactExec
+          SortPreservingMergeExec
+            CompactExec
+              SortExec
+                CompactExec
+                  DataSourceExec
+        ");
+        assert_eq!(rows(&compacting, sql).await, rows(&other, sql).await);
+        let of_numbers = operators(&compacting, "SELECT number FROM texts ORDER BY number").await;
+        assert!(!of_numbers.contains("CompactExec"), "{of_numbers}");
+    }
 
     #[test]
     fn a_few_rows_of_many_keep_their_own_text_only() {

@@ -106,30 +106,22 @@ fn anew() -> ReplaceChildrenOptions {
 
 #[cfg(test)]
 mod tests {
-    use datafusion::execution::session_state::SessionStateBuilder;
-    use datafusion::prelude::{SessionConfig, SessionContext};
+    use datafusion::prelude::SessionContext;
 
-    use super::super::testing::{plan, rows};
+    use super::super::testing::{operators, plan, rows, session_of};
     use super::*;
 
     /// A session with joins that sort, and with or without the rule.
     async fn session(is_merging: bool) -> SessionContext {
-        let config = SessionConfig::new()
-            .with_target_partitions(3)
-            .set_bool("datafusion.optimizer.prefer_hash_join", false)
-            .with_batch_size(7);
-        let builder = SessionStateBuilder::new().with_default_features().with_config(config);
-        let session = SessionContext::new_with_state(
-            if is_merging { builder.with_physical_optimizer_rule(Arc::new(MergeSorted)) } else { builder }.build(),
-        );
-        for (name, step) in [("a", 2), ("b", 3), ("c", 5)] {
-            let sql = format!(
+        let table = |name: &str, step: u8| {
+            format!(
                 "CREATE TABLE {name} AS SELECT CASE WHEN value % 11 > 0 THEN value % 40 END AS id, 'text ' || value AS text \
                  FROM range(0, 100, {step})"
-            );
-            session.sql(&sql).await.unwrap().collect().await.unwrap();
-        }
-        session
+            )
+        };
+        let [a, b, c] = [table("a", 2), table("b", 3), table("c", 5)];
+        let sorting = "SET datafusion.optimizer.prefer_hash_join = false";
+        session_of(is_merging.then_some(MergeSorted), &[sorting, &a, &b, &c]).await
     }
 
     #[tokio::test]
@@ -161,9 +153,7 @@ mod tests {
     #[tokio::test]
     async fn rows_are_dealt_after_they_are_joined() {
         let sql = "SELECT a.text, b.text, c.text FROM a JOIN b ON a.id = b.id JOIN c ON b.id = c.id";
-        let plan = plan(&session(true).await, sql).await;
-        let operators: Vec<_> = plan.lines().filter_map(|line| line.split(':').next()).collect();
-        insta::assert_snapshot!(operators.join("\n"), @r"
+        insta::assert_snapshot!(operators(&session(true).await, sql).await, @r"
         ProjectionExec
           RepartitionExec
             SortMergeJoinExec

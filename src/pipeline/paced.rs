@@ -144,23 +144,17 @@ fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn E
 mod tests {
     use std::time::Instant;
 
-    use datafusion::execution::session_state::SessionStateBuilder;
     use datafusion::physical_expr::expressions::col;
     use datafusion::physical_plan::Partitioning;
-    use datafusion::prelude::{SessionConfig, SessionContext};
+    use datafusion::prelude::SessionContext;
 
-    use super::super::testing::{plan, rows};
+    use super::super::testing::{plan, rows, session_of};
     use super::*;
 
     /// A session with or without the rule.
     async fn session(is_paced: bool) -> SessionContext {
-        let config = SessionConfig::new().with_target_partitions(3).with_batch_size(7);
-        let builder = SessionStateBuilder::new().with_default_features().with_config(config);
-        let builder = if is_paced { builder.with_physical_optimizer_rule(Arc::new(PaceDealing)) } else { builder };
-        let session = SessionContext::new_with_state(builder.build());
         let sql = "CREATE TABLE texts AS SELECT value % 97 AS key, 'text ' || (value % 501) AS text FROM range(4000)";
-        session.sql(sql).await.unwrap().collect().await.unwrap();
-        session
+        session_of(is_paced.then_some(PaceDealing), &[sql]).await
     }
 
     #[tokio::test]
