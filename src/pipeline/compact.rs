@@ -91,7 +91,7 @@ mod tests {
                      arrow_cast('a text that is too long for its view ' || (value * 7 % 500), 'Utf8View') AS text FROM range(500)";
         let [compacting, other] =
             [session_of(Some(CompactViews), &[texts]).await, session_of(None::<CompactViews>, &[texts]).await];
-        let sql = "SELECT text, number FROM texts ORDER BY text";
+        let sql = "SELECT * FROM texts ORDER BY text";
         insta::assert_snapshot!(operators(&compacting, sql).await, @r"
         CompactExec
           SortPreservingMergeExec
