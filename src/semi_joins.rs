@@ -72,13 +72,9 @@ fn pushed(plan: &LogicalPlan, keys: &[Column], semi: &Join) -> Result<Option<Log
             let (mut inputs, mut is_pushed) = (Vec::new(), false);
             for input in &union.inputs {
                 let Some(keys) = below(&input.schema().columns()) else { return Ok(None) };
-                inputs.push(Arc::new(match pushed(input, &keys, semi)? {
-                    Some(input) => {
-                        is_pushed = true;
-                        input
-                    }
-                    None => chosen(input, keys, semi)?,
-                }));
+                let below = pushed(input, &keys, semi)?;
+                is_pushed |= below.is_some();
+                inputs.push(Arc::new(below.map_or_else(|| chosen(input, keys, semi), Ok)?));
             }
             is_pushed.then(|| LogicalPlan::Union(Union { inputs, schema: Arc::clone(&union.schema) }))
         }
@@ -97,7 +93,12 @@ fn pushed(plan: &LogicalPlan, keys: &[Column], semi: &Join) -> Result<Option<Log
             let are_of = |side: &LogicalPlan| keys.iter().all(|key| side.schema().has_column(key));
             let (mut left, mut right) = (Arc::clone(&join.left), Arc::clone(&join.right));
             match join.join_type {
-                JoinType::Inner | JoinType::Left | JoinType::LeftSemi | JoinType::LeftAnti if are_of(&left) => {
+                // Two semi joins would change places for ever.
+                JoinType::LeftSemi if are_of(&left) => {
+                    let Some(input) = pushed(&left, keys, semi)? else { return Ok(None) };
+                    left = Arc::new(input);
+                }
+                JoinType::Inner | JoinType::Left | JoinType::LeftAnti if are_of(&left) => {
                     left = chosen_below(&left, keys.to_vec(), semi)?;
                 }
                 JoinType::Inner | JoinType::Right if are_of(&right) => {
@@ -113,10 +114,8 @@ fn pushed(plan: &LogicalPlan, keys: &[Column], semi: &Join) -> Result<Option<Log
 
 /// The rows of `plan` of which the columns `keys` are in the right side of `semi`, chosen as far below as can be.
 fn chosen_below(plan: &Arc<LogicalPlan>, keys: Vec<Column>, semi: &Join) -> Result<Arc<LogicalPlan>> {
-    Ok(Arc::new(match pushed(plan, &keys, semi)? {
-        Some(pushed) => pushed,
-        None => chosen(plan, keys, semi)?,
-    }))
+    let below = pushed(plan, &keys, semi)?;
+    Ok(Arc::new(below.map_or_else(|| chosen(plan, keys, semi), Ok)?))
 }
 
 /// The semi join of other rows.
@@ -199,6 +198,8 @@ mod tests {
             ("SELECT * FROM (SELECT DISTINCT doc, sent FROM units) AS d LEFT SEMI JOIN few ON d.sent = few.sent", true),
             ("SELECT * FROM texts LEFT JOIN docs ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", true),
             ("SELECT * FROM docs RIGHT JOIN texts ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", true),
+            // Neither of two is to be below the other.
+            ("SELECT * FROM texts WHERE id IN (SELECT id FROM docs) AND sent IN (SELECT sent FROM few)", false),
             // Rows without a partner are rows, too.
             ("SELECT * FROM texts LEFT JOIN docs ON texts.id = docs.id WHERE doc IN (SELECT doc FROM few)", false),
             ("SELECT * FROM texts FULL JOIN docs ON texts.id = docs.id WHERE sent IN (SELECT sent FROM few)", false),
