@@ -8,7 +8,6 @@ use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
@@ -59,9 +58,7 @@ fn has_views(schema: &SchemaRef) -> bool {
 
 /// Gives the batches of its input, with views into buffers of their own.
 fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("CompactExec", input, |batches: SendableRecordBatchStream, _, _: &TaskContext| {
-        batches.map(|batch| Ok(compact(&batch?)?)).boxed()
-    })
+    EachBatchExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
 }
 
 fn compact(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {

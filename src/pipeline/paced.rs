@@ -8,7 +8,6 @@ use arrow::array::RecordBatch;
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::repartition::RepartitionExec;
@@ -108,8 +107,8 @@ impl Drop for Taker {
 
 /// What deals rows, between what counts those that come and those that go.
 fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn ExecutionPlan>> {
-    let come = Arc::clone(queue);
-    let come = move |batches: SendableRecordBatchStream, _, _: &TaskContext| {
+    let [come, go] = [Arc::clone(queue), Arc::clone(queue)];
+    let input = EachBatchExec::over("PacedExec", Arc::clone(dealt.children()[0]), move |batches, _, _| {
         let queue = Arc::clone(&come);
         batches
             .then(move |batch| {
@@ -121,9 +120,10 @@ fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn E
                 }
             })
             .boxed()
-    };
-    let go = Arc::clone(queue);
-    let go = move |batches: SendableRecordBatchStream, _, _: &TaskContext| {
+    });
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+    let dealt = Arc::clone(dealt).replace_children(vec![input], options)?;
+    Ok(EachBatchExec::over("TakenExec", dealt, move |batches, _, _| {
         let taker = Taker { queue: Arc::clone(&go), is_done: false };
         stream::unfold((batches, taker), async |(mut batches, mut taker)| {
             let batch = batches.next().await;
@@ -134,16 +134,14 @@ fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn E
             batch.map(|batch| (batch, (batches, taker)))
         })
         .boxed()
-    };
-    let input = EachBatchExec::over("PacedExec", Arc::clone(dealt.children()[0]), come);
-    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
-    Ok(EachBatchExec::over("TakenExec", Arc::clone(dealt).replace_children(vec![input], options)?, go))
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Instant;
 
+    use datafusion::execution::TaskContext;
     use datafusion::physical_expr::expressions::col;
     use datafusion::physical_plan::Partitioning;
     use datafusion::prelude::SessionContext;

@@ -9,7 +9,6 @@ use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::execution::memory_pool::MemoryConsumer;
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::window::WindowExpr;
@@ -87,25 +86,21 @@ fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<
 /// The same rows in columns of other types.
 fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
     let of_schema = Arc::clone(&schema);
-    EachBatchExec::of_schema(
-        "RetypedExec",
-        input,
-        schema,
-        move |batches: SendableRecordBatchStream, _, _: &TaskContext| {
-            let schema = Arc::clone(&of_schema);
-            let retyped = move |batch: RecordBatch| {
-                let columns =
-                    batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
-                Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)?)
-            };
-            batches.map(move |batch| retyped(batch?)).boxed()
-        },
-    )
+    EachBatchExec::of_schema("RetypedExec", input, schema, move |batches, _, _| {
+        let schema = Arc::clone(&of_schema);
+        let retyped = batches.map(move |batch| {
+            let batch = batch?;
+            let columns =
+                batch.columns().iter().zip(schema.fields()).map(|(column, field)| cast(column, field.data_type()));
+            Ok(RecordBatch::try_new(Arc::clone(&schema), columns.collect::<Result<_, _>>()?)?)
+        });
+        retyped.boxed()
+    })
 }
 
 /// The same batches, for which memory is reserved until the last one is given.
 fn held(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("HeldExec", input, |batches: SendableRecordBatchStream, partition, context: &TaskContext| {
+    EachBatchExec::over("HeldExec", input, |batches, partition, context| {
         let reservation = MemoryConsumer::new(format!("WindowAggExec[{partition}]")).register(context.memory_pool());
         let held = move |batch: RecordBatch| reservation.try_grow(batch.get_array_memory_size()).map(|()| batch);
         batches.map(move |batch| held(batch?)).boxed()
