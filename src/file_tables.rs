@@ -148,7 +148,8 @@ fn location(name: &str) -> Result<Location> {
     }
     if Manifest::is_in(Path::new(name)) {
         let folder = name.trim_end_matches('/');
-        let files = fs::read_dir(name)?.filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let files =
+            fs::read_dir(name).into_iter().flatten().filter_map(|file| file.ok()?.file_name().into_string().ok());
         let file = files.filter(|file| file.ends_with(".parquet")).min().unwrap_or_else(|| FILES[0].to_owned());
         return plan_err!(
             "{folder} is a folder of several tables: write the one that is meant, such as '{folder}/{file}'"
