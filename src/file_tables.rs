@@ -1,7 +1,7 @@
 //! Files as tables: `FROM 'reuse.parquet'`, and `LOCATION` of `CREATE EXTERNAL TABLE`.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
 use crate::export::{MANIFEST, Manifest, stem_of_sealed};
-use crate::index::Index;
+use crate::index::{Index, PARTS};
 use crate::ingest::{FILES, Needed};
 use crate::seal::{Root, check_root};
 use crate::store::{Explained, Found, Location, MAGIC, redacted};
@@ -123,14 +123,17 @@ impl Named {
         {
             found = Found::at(&locations, session).await?;
         }
-        let found = match found {
+        let mut found = match found {
             Some(found) => found,
             None if !is_of_this_machine && let Some(index) = index()? => return Ok(Self::Index(index)),
             None if is_of_this_machine => return plan_err!("{}", missing(names)),
             None => return plan_err!("{}: there is no such object", redacted(&names.join(", "))),
         };
         check_kinds(&found, names)?;
-        check_manifests(&found, manifests).await.map_err(as_text)?;
+        check_manifests(&found, &mut manifests).await.map_err(as_text)?;
+        if !found.are_named() {
+            check_tables(&mut found, &manifests, names)?;
+        }
         Ok(Self::Files(Box::new(found)))
     }
 }
@@ -244,22 +247,65 @@ fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
 }
 
 /// Fails where a file is another than the manifest beside it names, as in a corpus.
-async fn check_manifests(found: &Found, mut manifests: Manifests) -> anyhow::Result<()> {
+async fn check_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()> {
     for (file, _) in found.objects() {
         let Some(name) = file.key().filename().filter(|name| name.ends_with(".parquet")) else { continue };
-        let manifest = match (manifests.entry(file.folder()), seal_in_name(&file)) {
-            (Entry::Occupied(known), _) => known.into_mut(),
-            (Entry::Vacant(_), Some(written)) => {
-                check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
-                continue;
-            }
-            (Entry::Vacant(new), None) => new.insert(manifest_beside(found, &file)?),
+        let in_name = seal_in_name(&file);
+        let manifest = match manifests.entry(file.folder()) {
+            Entry::Occupied(known) => known.into_mut().as_ref(),
+            // Which object is meant is said, and what it is.
+            Entry::Vacant(_) if found.are_named() && in_name.is_some() => None,
+            Entry::Vacant(new) => new.insert(manifest_beside(found, &file)?).as_ref(),
         };
-        if let Some(written) = manifest.as_ref().and_then(|manifest| manifest.seal_of(name)) {
+        if let Some(written) = manifest.and_then(|manifest| manifest.seal_of(name)).or(in_name) {
             check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
         }
     }
     Ok(())
+}
+
+/// Leaves of the files that a pattern names those that count: a folder in a store also has those of earlier manifests. Fails where
+/// they are of several tables of a folder, or are parts of an index, which has parts that do not count, too.
+fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> Result<()> {
+    let (mut counted, mut earlier, mut indexes) = (HashMap::new(), HashSet::new(), HashMap::new());
+    for (file, _) in found.objects() {
+        let Some(name) = file.key().filename().filter(|name| name.ends_with(".parquet")) else { continue };
+        let folder = file.folder();
+        if let Some(index) = index_of_part(&file) {
+            let is_index = indexes.entry(index.clone()).or_insert_with(|| Index::is_at(Path::new(&index.to_string())));
+            if *is_index {
+                return plan_err!(
+                    "{file} is of a part of an index, of which not all need count: name {index}{name}, which has those that do"
+                );
+            }
+        }
+        let Some(Some(manifest)) = manifests.get(&folder) else { continue };
+        if manifest.seal_of(name).is_none() {
+            let stem = stem_of_sealed(name).filter(|_| !file.is_of_this_machine());
+            if stem.is_some_and(|stem| manifest.file(&format!("{stem}.parquet")).is_some()) {
+                earlier.insert(file.key().clone());
+            }
+        } else if let Some(other) = counted.insert(folder, file.clone()) {
+            return plan_err!(
+                "{} names files of different tables, such as {other} and {file}; write a pattern for one of them",
+                redacted(&names.join(", "))
+            );
+        }
+    }
+    if found.objects().all(|(file, _)| earlier.contains(file.key())) {
+        return plan_err!(
+            "{} names files only that the manifest beside them does not count any more; name one without a pattern to read it",
+            redacted(&names.join(", "))
+        );
+    }
+    found.pass_over(&earlier);
+    Ok(())
+}
+
+/// The index that a file may be a part of, by its place.
+fn index_of_part(file: &Location) -> Option<Location> {
+    let parts = file.folder().folder();
+    (is_of_corpus(file) && parts.key().filename() == Some(PARTS)).then(|| parts.folder())
 }
 
 /// The seal that a file of a corpus in a store has in its name.
@@ -273,7 +319,8 @@ fn seal_in_name(file: &Location) -> Option<Root> {
 /// corpus by its name.
 fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Manifest>> {
     let folder = file.folder();
-    let is_asked = || folder.is_of_this_machine() || (is_of_corpus(file) && !folder.is_web());
+    let is_one = || is_of_corpus(file) || seal_in_name(file).is_some();
+    let is_asked = || folder.is_of_this_machine() || (!folder.is_web() && is_one());
     if found.has(&folder.join(MANIFEST)).unwrap_or_else(is_asked) {
         Manifest::of(Path::new(&folder.to_string()))
     } else {

@@ -447,6 +447,35 @@ fn files_in_from_are_held_to_the_limits() {
 }
 
 #[test]
+fn a_pattern_takes_what_manifests_name() {
+    let server = Server::start();
+    let ingest = |count: usize| {
+        server.put("made.jsonl", collection_jsonl(count, 4));
+        server.ok("ingest s3://box/made.jsonl -o s3://box/made/");
+    };
+    ingest(30);
+    // What an earlier manifest names stays there.
+    let folder = server.object("made");
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let earlier = names.into_iter().find(|name| name.starts_with("documents-")).unwrap();
+    ingest(20);
+    let select = |from: &str| format!("SELECT count(*) AS n FROM 's3://box/{from}'");
+    for pattern in ["made/documents*.parquet", "m*/documents*", "*/documents-????????????????.parquet"] {
+        assert_eq!(server.sql(&select(pattern)), "n\n20\n", "{pattern}");
+    }
+    assert_eq!(server.sql(&select(&format!("made/{earlier}"))), "n\n30\n");
+    server.ok("pairs s3://box/index --add s3://box/made.jsonl");
+    for (from, says) in [
+        (format!("made/{}*", &earlier[..20]), "that the manifest beside them does not count any more"),
+        ("made/*.parquet".to_owned(), "names files of different tables, such as s3://box/made/documents-"),
+        ("**/documents.parquet".to_owned(), "name s3://box/index/documents.parquet"),
+    ] {
+        let ended = end(server.with_key(["sql", &select(&from)]));
+        assert!(ended.code == Some(1) && ended.err.contains(says), "{from}: {}", ended.err);
+    }
+}
+
+#[test]
 fn results_are_those_of_files() {
     let server = Server::start();
     let made = collection_jsonl(150, 4);

@@ -829,6 +829,30 @@ fn a_file_of_another_corpus_is_not_read_as_one_of_this() {
 }
 
 #[test]
+fn a_pattern_is_of_one_table() {
+    let place = Place::with([("a.jsonl", &jsonl([("a", "One. Two.")])), ("b.jsonl", &jsonl([("b", "Three.")]))]);
+    std::fs::create_dir(place.path("c")).unwrap();
+    place.ok("ingest a.jsonl -o c/a");
+    place.ok("ingest b.jsonl -o c/b");
+    place.ok("pairs c/index --add a.jsonl");
+    let ids = |from: &str| place.sql(&format!("SELECT doc_id FROM '{from}' ORDER BY doc_id"));
+    assert_eq!(ids("c/?/documents.parquet"), [json!({"doc_id": "a"}), json!({"doc_id": "b"})]);
+    assert_eq!(ids("c/index/documents.parquet"), [json!({"doc_id": "a"})]);
+    for (from, says) in [
+        ("c/a/*.parquet", "names files of different tables, such as"),
+        ("c/?/*", "names files of different"),
+        ("c/**/documents.parquet", "index/parts/"),
+        ("c/index/parts/*/documents.parquet", "c/index/documents.parquet"),
+    ] {
+        let ended = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "");
+        assert!(ended.code == Some(1) && ended.err.contains(says), "{from}: {}", ended.err);
+    }
+    // One that is named is read.
+    let part = std::fs::read_dir(place.path("c/index/parts")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(ids(part.join("documents.parquet").to_str().unwrap()), [json!({"doc_id": "a"})]);
+}
+
+#[test]
 fn tabs_part_columns() {
     let place = Place::with([("x.tsv", "id\ttext\n1\tOne, two.\n2\t\"a\tb\"\n")]);
     place.write("y.tsv.gz", gzip("id\n3\n"));

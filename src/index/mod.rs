@@ -40,7 +40,7 @@ const LOOKED_AT: usize = 1000;
 
 /// The folders of an index.
 const MANIFESTS: &str = "manifests";
-const PARTS: &str = "parts";
+pub(crate) const PARTS: &str = "parts";
 
 /// An index as one of its manifests says.
 #[derive(Debug, Clone)]

@@ -41,6 +41,8 @@ pub(crate) struct Found {
     objects: Vec<ObjectMeta>,
     /// Whether it is the one that was named.
     is_one: bool,
+    /// Whether each was named, by no pattern.
+    are_named: bool,
     /// The keys of all that is below the folder, where it was listed.
     listed: Option<HashSet<Key>>,
 }
@@ -54,6 +56,7 @@ impl Found {
         }
         let store = session.runtime_env().object_store(ListingTableUrl::try_new(first.url(), None)?)?;
         let (mut objects, mut folders, mut listed) = (Vec::new(), Vec::new(), Some(HashSet::new()));
+        let mut are_named = true;
         for location in locations {
             let (folder, found, below) = find(location, &store).await?;
             if found.is_empty() {
@@ -61,6 +64,7 @@ impl Found {
             }
             folders.push(folder);
             objects.extend(found);
+            are_named &= below.is_none();
             listed = listed.zip(below).map(|(all, below)| &all | &below);
         }
         objects.sort_by(|a, b| a.location.cmp(&b.location));
@@ -69,7 +73,17 @@ impl Found {
         }
         let is_one = objects.len() == 1 && objects[0].location == *first.key();
         let Some(folder) = folder_of(&folders, &objects) else { return Ok(None) };
-        Ok(Some(Self { store, folder, objects, is_one, listed }))
+        Ok(Some(Self { store, folder, objects, is_one, are_named, listed }))
+    }
+
+    /// Whether each was named, by no pattern.
+    pub(crate) fn are_named(&self) -> bool {
+        self.are_named
+    }
+
+    /// Leaves out objects of these keys, of which there are others.
+    pub(crate) fn pass_over(&mut self, keys: &HashSet<Key>) {
+        self.objects.retain(|object| !keys.contains(&object.location));
     }
 
     /// Where they are, and how many bytes they have.
