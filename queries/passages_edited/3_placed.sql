@@ -1,12 +1,21 @@
 -- reads:  seeds(doc_a, doc_b, seeds), doc_texts(doc, text)
 -- writes: placed(doc_a, doc_b, run): the passages of each pair of documents, of at least $min_sentences matching sentences
 CREATE TABLE placed AS
+-- The documents are found before their texts.
+WITH seeded AS (
+    SELECT doc_a AS doc FROM seeds
+    UNION
+    SELECT doc_b FROM seeds
+),
+found AS (
+    SELECT doc_texts.* FROM doc_texts LEFT SEMI JOIN seeded ON doc_texts.doc = seeded.doc
+)
 SELECT doc_a, doc_b, run
 FROM (
     SELECT doc_a, doc_b, unnest(edited_passages(text_a, text_b, seeds, $threshold, $max_gap, $min_characters)) AS run
     FROM (
         SELECT seeds.doc_a, seeds.doc_b, seeds.seeds, a.text AS text_a, b.text AS text_b
-        FROM seeds JOIN doc_texts AS a ON seeds.doc_a = a.doc JOIN doc_texts AS b ON seeds.doc_b = b.doc
+        FROM seeds JOIN found AS a ON seeds.doc_a = a.doc JOIN found AS b ON seeds.doc_b = b.doc
     )
 )
 WHERE run['sentences'] >= $min_sentences
