@@ -299,6 +299,7 @@ fn mistakes_are_answered_with_what_may_have_been_meant() {
     assert!(table.contains("Did you mean documents? There are documents"), "{table}");
     assert!(table.contains("SQL, line 1, column 60"), "{table}");
     fails("SELECT doca FROM 'reuse.csv'", &["line 1, column 8", "Did you mean", "doc_a"]);
+    fails("FROM 'reuse.csv' WHERE 1 = 1", &["line 1, column 18", "FROM 'file.parquet' SELECT * WHERE"]);
     fails("SELECT 1 FROM reuse", &["Did you mean the file 'reuse.csv'?"]);
     fails("SELECT 1 FROM 'reus.csv'", &["there is no file reus.csv", "Did you mean reuse.csv?"]);
     fails("SELECT 1 FROM 'folder/document.csv'", &["Did you mean folder/documents.csv?"]);
@@ -879,9 +880,7 @@ fn a_byte_order_mark_is_no_value() {
         place.write(file, &wide);
         let ended = place.run_with(["sql", &format!("SELECT * FROM '{file}'")], "");
         assert_eq!(ended.code, Some(1), "{file}");
-        let says = format!(
-            "{file}, byte 0: it begins with the byte order mark of UTF-16; convert it to UTF-8 (iconv -f UTF-16"
-        );
+        let says = format!("{file}, byte 0: it begins as a text in UTF-16 does; convert it to UTF-8 (iconv -f UTF-16");
         assert!(ended.err.contains(&says), "{}", ended.err);
     }
 }
@@ -973,6 +972,8 @@ fn columns_of_files_are_shown_as_those_of_tables() {
         shown,
         [(&json!("n"), &json!("Int64"), &json!("it's.csv")), (&json!("t"), &json!("Utf8"), &json!("it's.csv"))]
     );
+    let rows = place.sql("CREATE TABLE \"it's\" AS SELECT 1 AS other; SHOW COLUMNS FROM \"it's\"");
+    assert_eq!((&rows[0]["column_name"], &rows[0]["table_name"]), (&json!("other"), &json!("it's")));
     // A table of that name comes first, as in FROM.
     place.write("in.csv", "n\n1\n");
     let rows = place.sql("CREATE TABLE \"in.csv\" AS SELECT 1 AS other; SHOW COLUMNS FROM \"in.csv\"");
@@ -986,9 +987,12 @@ fn columns_of_files_are_shown_as_those_of_tables() {
 fn files_of_parquet_that_have_other_columns_are_named() {
     let place = Place::with([("in.jsonl", "{\"text\": \"One. Two.\"}\n")]);
     place.ok("ingest in.jsonl -o corpus");
+    for file in ["documents", "sentences"] {
+        place.write(&format!("both/{file}.parquet"), place.read(format!("corpus/{file}.parquet")));
+    }
     // Of texts one file says that they are read as views.
-    for from in ["", "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'corpus/*.parquet';"] {
-        let table = if from.is_empty() { "'corpus/*.parquet'" } else { "t" };
+    for from in ["", "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'both/*.parquet';"] {
+        let table = if from.is_empty() { "'both/*.parquet'" } else { "t" };
         let rows = place.sql(&format!("{from} SELECT count(*) AS n, count(text) AS texts FROM {table}"));
         assert_eq!(rows, [json!({ "n": 3, "texts": 3 })], "{from}");
     }

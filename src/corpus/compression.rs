@@ -135,11 +135,15 @@ pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, skip: &str) 
 /// What some editors put before a text in UTF-8.
 pub(crate) const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// The encoding of a text that begins with the byte order mark of one other than UTF-8.
+/// The encoding of a text that begins with the byte order mark of one other than UTF-8, or with ASCII in one.
 pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
     match head {
         [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => Some("UTF-32"),
         [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16"),
+        [1..=0x7F, 0, 0, 0, ..] => Some("UTF-32LE"),
+        [0, 0, 0, 1..=0x7F, ..] => Some("UTF-32BE"),
+        [1..=0x7F, 0, 1..=0x7F, 0, ..] => Some("UTF-16LE"),
+        [0, 1..=0x7F, 0, 1..=0x7F, ..] => Some("UTF-16BE"),
         _ => None,
     }
 }
@@ -247,7 +251,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Opens `file`. UTF-16 and UTF-32 are refused here, by their byte order marks.
+    /// Opens `file`. UTF-16 and UTF-32 are refused here, by their first four bytes.
     pub(crate) fn open(file: &InputFile) -> Result<Self, Box<Problem>> {
         let opened = file.open().map_err(|e| Problem::of_io(&file.label, "cannot open it", &e))?;
         Self::of(file, opened)
@@ -284,11 +288,9 @@ impl Stream {
         }
         match wide {
             None => Ok(stream),
-            Some(encoding) => {
-                Err(Problem::new(&file.label, format!("it begins with the byte order mark of {encoding}"))
-                    .at_byte(0)
-                    .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)")))
-            }
+            Some(encoding) => Err(Problem::new(&file.label, format!("it begins as a text in {encoding} does"))
+                .at_byte(0)
+                .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)"))),
         }
     }
 
@@ -490,6 +492,19 @@ mod tests {
         assert!(error.contains("UTF-16"), "{error}");
         let error = read(&gzip(b"\xFE\xFF\0a"), Compression::Gzip).unwrap_err().to_string();
         assert!(error.contains("UTF-16"), "{error}");
+        for (text, encoding) in [
+            (&b"a\0b\0"[..], "UTF-16LE"),
+            (b"\0a\0b\0", "UTF-16BE"),
+            (b"a\0\0\0b\0\0\0", "UTF-32LE"),
+            (b"\0\0\0a", "UTF-32BE"),
+        ] {
+            let error = read(text, Compression::Plain).unwrap_err().to_string();
+            assert!(error.contains(&format!("iconv -f {encoding} -t UTF-8")), "{error}");
+        }
+        // So do no texts in UTF-8 that have NUL.
+        for text in [&b"a\0b\0"[..3], b"a\0bc", b"\0\0\0\0"] {
+            assert_eq!(read(text, Compression::Plain).unwrap(), text);
+        }
     }
 
     #[test]

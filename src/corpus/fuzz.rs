@@ -6,7 +6,7 @@ use std::io::{Cursor, Read, Write};
 
 use arrow::array::AsArray;
 
-use super::compression::{Compression, Stream};
+use super::compression::{BYTE_ORDER_MARK, Compression, Stream, wide_encoding};
 use super::paths::{Format, InputFile, matcher};
 use super::problem::Problem;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
@@ -72,14 +72,12 @@ fn check(data: &[u8], format: Format) -> Outcome {
 fn check_lines(data: &[u8], format: Format) {
     let ([shift], data) = choices(data);
     let read = check(data, format);
-    let has_mark =
-        data.starts_with(&[0xEF, 0xBB, 0xBF]) || data.starts_with(&[0xFE, 0xFF]) || data.starts_with(&[0xFF, 0xFE]);
     // Now and then, as it takes long.
     if shift % 8 > 0 {
         return;
     }
-    // Four bytes are read at first, of which marks of the byte order have up to four.
-    if has_mark || data.starts_with(&[0, 0, 0xFE, 0xFF]) || read.error.is_some() {
+    // The first four bytes say the encoding.
+    if data.starts_with(&BYTE_ORDER_MARK) || wide_encoding(data).is_some() || read.error.is_some() {
         return;
     }
     let blank = vec![b'\n'; (64 << 10) - shift];

@@ -279,7 +279,7 @@ fn begun(
         }
         if let Some(encoding) = wide_encoding(&head) {
             let said = format!(
-                "{name}, byte 0: it begins with the byte order mark of {encoding}; convert it to UTF-8 (iconv -f {encoding} -t \
+                "{name}, byte 0: it begins as a text in {encoding} does; convert it to UTF-8 (iconv -f {encoding} -t \
                  UTF-8)"
             );
             return Err(io::Error::other(refused(said)));

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::{Error, anyhow};
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
+use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::names::Names;
@@ -32,6 +33,8 @@ pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at:
         place = place.or_else(|| place_of(sql, &hint.about));
     } else if said.contains("found: EOF") {
         place = place.or_else(|| Some(end_of(sql)));
+    } else if said.contains("Expected: end of statement") && begins_with_from(sql) {
+        said.push_str(". Write what is selected behind the tables: FROM 'file.parquet' SELECT * WHERE …");
     }
     placed(&said, sql, from, at, place)
 }
@@ -53,6 +56,13 @@ fn place_of(sql: &str, name: &str) -> Option<Place> {
         _ => false,
     })?;
     Some(found.span.start.into())
+}
+
+/// Whether a statement begins with its tables: it needs SELECT then, unless nothing but ORDER BY and LIMIT comes.
+fn begins_with_from(sql: &str) -> bool {
+    let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
+    let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
+    matches!(first, Some(Token::Word(word)) if word.keyword == Keyword::FROM)
 }
 
 /// The place behind the last character of a statement.

@@ -222,7 +222,7 @@ impl Shell {
         }
     }
 
-    /// What SHOW COLUMNS gives of a file, which is not among the tables where it looks.
+    /// What SHOW COLUMNS gives of a file, which is not among the tables where it looks, and of a table whose name it takes for SQL.
     async fn columns_of_file(&self, statement: &Statement) -> Result<Option<DataFrame>> {
         let Statement::Statement(statement) = statement else { return Ok(None) };
         let ast::Statement::ShowColumns { show_options, extended, full } = statement.as_ref() else { return Ok(None) };
@@ -240,7 +240,7 @@ impl Shell {
         let [name] = name.0.as_slice() else { return Ok(None) };
         let Some(name) = name.as_ident().filter(|name| name.quote_style.is_some()) else { return Ok(None) };
         let (session, file) = (&self.run.workspace.session, bare(&name.value));
-        if session.table_exist(file.clone())? {
+        if session.table_exist(file.clone())? && !name.value.contains('\'') {
             return Ok(None);
         }
         // What is no file, either, is an error of the statement.
