@@ -74,10 +74,10 @@ pub(super) async fn run<F: Finds>(method: &F, addition: Addition<'_>) -> Result<
         if let Some(ending) = adding.attempt().await? {
             return Ok(ending);
         }
-        adding.reader.say(&format!("another run added to {} in the meantime; once more", adding.folder.display()));
+        adding.reader.say(&format!("another run changed {} in the meantime; once more", adding.folder.display()));
     }
     bail!(
-        "other runs added to {} {ATTEMPTS} times in the meantime, and nothing was added; run it again",
+        "other runs changed {} {ATTEMPTS} times in the meantime, and nothing was added; run it again",
         adding.folder.display()
     )
 }
@@ -258,7 +258,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         {
             if addition.writing.output.is_none() {
                 bail!(
-                    "another run added to {} while the rows above were printed: they are not all, and nothing was added; run \
+                    "another run changed {} while the rows above were printed: they are not all, and nothing was added; run \
                      it again",
                     self.folder.display()
                 );

@@ -88,7 +88,7 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
             return Ok(dropped);
         }
     }
-    bail!("other runs added to {} {ATTEMPTS} times in the meantime; run it again", folder.display())
+    bail!("other runs changed {} {ATTEMPTS} times in the meantime; run it again", folder.display())
 }
 
 /// Whether a name is one that [`Index::write_part`] gives.
