@@ -1,7 +1,7 @@
 //! Files as tables: `FROM 'reuse.parquet'`, and `LOCATION` of `CREATE EXTERNAL TABLE`.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -130,10 +130,11 @@ impl Named {
             None => return plan_err!("{}: there is no such object", redacted(&names.join(", "))),
         };
         check_kinds(&found, names)?;
-        check_manifests(&found, &mut manifests).await.map_err(as_text)?;
+        read_manifests(&found, &mut manifests).map_err(as_text)?;
         if !found.are_named() {
             check_tables(&mut found, &manifests, names)?;
         }
+        check_seals(&found, &manifests).await.map_err(as_text)?;
         Ok(Self::Files(Box::new(found)))
     }
 }
@@ -246,18 +247,26 @@ fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
     }
 }
 
-/// Fails where a file is another than the manifest beside it names, as in a corpus.
-async fn check_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()> {
+/// Reads the manifests beside files, but for those that are named with what they are.
+fn read_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()> {
     for (file, _) in found.objects() {
-        let Some(name) = file.key().filename().filter(|name| name.ends_with(".parquet")) else { continue };
-        let in_name = seal_in_name(&file);
-        let manifest = match manifests.entry(file.folder()) {
-            Entry::Occupied(known) => known.into_mut().as_ref(),
-            // Which object is meant is said, and what it is.
-            Entry::Vacant(_) if found.are_named() && in_name.is_some() => None,
-            Entry::Vacant(new) => new.insert(manifest_beside(found, &file)?).as_ref(),
-        };
-        if let Some(written) = manifest.and_then(|manifest| manifest.seal_of(name)).or(in_name) {
+        let is_said = || found.are_named() && seal_in_name(&file).is_some();
+        if is_parquet(&file)
+            && let Entry::Vacant(new) = manifests.entry(file.folder())
+            && !is_said()
+        {
+            new.insert(manifest_beside(found, &file)?);
+        }
+    }
+    Ok(())
+}
+
+/// Fails where a file is another than the manifest beside it names, as in a corpus.
+async fn check_seals(found: &Found, manifests: &Manifests) -> anyhow::Result<()> {
+    for (file, _) in found.objects() {
+        let manifest = manifests.get(&file.folder()).and_then(Option::as_ref);
+        let named = manifest.and_then(|manifest| manifest.seal_of(file.key().filename()?));
+        if let Some(written) = named.or_else(|| seal_in_name(&file)) {
             check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
         }
     }
@@ -267,10 +276,11 @@ async fn check_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Re
 /// Leaves of the files that a pattern names those that count: a folder in a store also has those of earlier manifests. Fails where
 /// they are of several tables of a folder, or are parts of an index, which has parts that do not count, too.
 fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> Result<()> {
-    let (mut counted, mut earlier, mut indexes) = (HashMap::new(), HashSet::new(), HashMap::new());
+    let mut indexes = HashMap::new();
+    // The files of each folder that count, and those that do not, with the ones that do instead.
+    let (mut counted, mut earlier) = (HashMap::new(), HashMap::new());
     for (file, _) in found.objects() {
-        let Some(name) = file.key().filename().filter(|name| name.ends_with(".parquet")) else { continue };
-        let folder = file.folder();
+        let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
         if let Some(index) = index_of_part(&file) {
             let is_index = indexes.entry(index.clone()).or_insert_with(|| Index::is_at(Path::new(&index.to_string())));
             if *is_index {
@@ -279,27 +289,36 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
                 );
             }
         }
+        let folder = file.folder();
         let Some(Some(manifest)) = manifests.get(&folder) else { continue };
-        if manifest.seal_of(name).is_none() {
-            let stem = stem_of_sealed(name).filter(|_| !file.is_of_this_machine());
-            if stem.is_some_and(|stem| manifest.file(&format!("{stem}.parquet")).is_some()) {
-                earlier.insert(file.key().clone());
+        if manifest.seal_of(name).is_some() {
+            if let Some(other) = counted.insert(folder, file.clone()) {
+                return plan_err!(
+                    "{} names files of different tables, such as {other} and {file}; write a pattern for one of them",
+                    redacted(&names.join(", "))
+                );
             }
-        } else if let Some(other) = counted.insert(folder, file.clone()) {
-            return plan_err!(
-                "{} names files of different tables, such as {other} and {file}; write a pattern for one of them",
-                redacted(&names.join(", "))
-            );
+        } else if let Some(stem) = stem_of_sealed(name).filter(|_| !file.is_of_this_machine())
+            && let Some(named) = manifest.file(&format!("{stem}.parquet"))
+        {
+            earlier.insert(file.key().clone(), folder.join(&named.name));
         }
     }
-    if found.objects().all(|(file, _)| earlier.contains(file.key())) {
+    let is_found = |file: &Location| counted.get(&file.folder()) == Some(file);
+    if let Some((key, named)) = earlier.iter().find(|(_, named)| !is_found(named)) {
         return plan_err!(
-            "{} names files only that the manifest beside them does not count any more; name one without a pattern to read it",
-            redacted(&names.join(", "))
+            "{} names {}, which the manifest beside it does not count any more, and not {named}, which it does: run it again, or \
+             name the one that is meant without a pattern",
+            redacted(&names.join(", ")),
+            named.at(key.clone())
         );
     }
     found.pass_over(&earlier);
     Ok(())
+}
+
+fn is_parquet(file: &Location) -> bool {
+    file.key().extension() == Some("parquet")
 }
 
 /// The index that a file may be a part of, by its place.

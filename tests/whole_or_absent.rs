@@ -190,7 +190,7 @@ fn kill_often(line: &str, documents: [usize; 2], folders: &[&str], state: impl F
 #[test]
 fn a_query_that_fails_at_any_batch_leaves_the_old_file() {
     let place = Place::with([("out.parquet", "the old result")]);
-    let batches = times("IBID_FAILURES", 25);
+    let batches = times("IBID_FAILURES", 200);
     for batch in 0..batches {
         let at = 8192 * batch + (batch * 4099) % 8192;
         let sql = format!(

@@ -596,6 +596,25 @@ mod tests {
     }
 
     #[test]
+    fn of_a_line_without_end_so_much_is_read() {
+        let options = |on_error| Options { on_error, max_record_bytes: 1000, ..Options::default() };
+        for (options, least) in [(options(OnError::Fail), 1000 + AROUND), (options(OnError::Skip), LONGEST_PASSED_OVER)]
+        {
+            let wanted = Wanted::of(b"{\n{", &options);
+            let (mut from, mut read) = (Limited { inner: b"{\n{".chain(io::repeat(b'x')), wanted, begun: 0 }, 0);
+            let mut buffer = vec![0; 64 << 10];
+            let error = loop {
+                match from.read(&mut buffer) {
+                    Ok(n) => read += n as u64,
+                    Err(error) => break error,
+                }
+            };
+            assert_eq!(error.to_string(), "a line has no end");
+            assert!(from.has_no_end().is_some() && (read..read + (64 << 10)).contains(&least), "{read}");
+        }
+    }
+
+    #[test]
     fn a_folder_is_walked_and_names_begin_below_it() {
         assert_eq!(names(&folder(), &["a"]).unwrap(), ["b/c/z.jsonl.gz", "b/y.md", "x.txt"]);
         assert_eq!(names(&folder(), &["a/b/y.md"]).unwrap(), ["y.md"]);

@@ -1,6 +1,6 @@
 //! Objects that are tables: one, those below a prefix, or those that match a pattern.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::fs;
 use std::slice;
@@ -81,9 +81,9 @@ impl Found {
         self.are_named
     }
 
-    /// Leaves out objects of these keys, of which there are others.
-    pub(crate) fn pass_over(&mut self, keys: &HashSet<Key>) {
-        self.objects.retain(|object| !keys.contains(&object.location));
+    /// Leaves out objects of these keys, for which others stand.
+    pub(crate) fn pass_over<T>(&mut self, keys: &HashMap<Key, T>) {
+        self.objects.retain(|object| !keys.contains_key(&object.location));
     }
 
     /// Where they are, and how many bytes they have.
