@@ -89,10 +89,18 @@ impl FromStr for Signature {
             bail!("{name} has {} parameters, got {}; write {}", known.parameters.len(), given.len(), Self::help());
         }
         let mut values = known.parameters.to_vec();
-        for ((parameter, value), text) in values.iter_mut().zip(given) {
-            match text.trim().parse::<f64>() {
+        for (place, text) in given.into_iter().enumerate() {
+            // By its name, or by its place.
+            let (named, number) = match text.split_once('=') {
+                Some((parameter, number)) => (values.iter_mut().find(|(known, _)| *known == parameter.trim()), number),
+                None => (values.get_mut(place), text),
+            };
+            let Some((parameter, value)) = named else {
+                bail!("{name} has no parameter '{text}'; write {}", Self::help());
+            };
+            match number.trim().parse::<f64>() {
                 Ok(number) if number.is_finite() => *value = number,
-                _ => bail!("the parameter {parameter} of {name} is a number, got '{text}'"),
+                _ => bail!("the parameter {parameter} of {name} is a number, got '{number}'"),
             }
         }
         Ok(Self { query: known.query, values })
@@ -115,6 +123,19 @@ mod tests {
         assert_eq!(bound("i_match:0.2", "$low $high"), "0.2 1");
         assert_eq!(bound("spot_sigs:60,1", "$k $distance $chain"), "60 1 3");
         assert_eq!(bound("sampled_shingles:5", "$n $step"), "5 3");
+        assert_eq!(
+            bound("spot_sigs:chain=1,k=60", "$k $distance $chain"),
+            bound("spot_sigs:60,2,1", "$k $distance $chain")
+        );
+    }
+
+    #[test]
+    fn what_help_says_is_understood() {
+        for signature in Signature::help().split(", ") {
+            let name = signature.split(':').next().unwrap();
+            let given = signature.parse::<Signature>().unwrap();
+            assert_eq!(given.values, name.parse::<Signature>().unwrap().values, "{signature}");
+        }
     }
 
     #[test]
@@ -123,5 +144,6 @@ mod tests {
         assert!(error("shingle:3").contains("did you mean shingles?"));
         assert!(error("shingles:3,4").contains("1 parameters"));
         assert!(error("shingles:three").contains("n of shingles is a number"));
+        assert!(error("shingles:m=3").contains("no parameter 'm=3'; write "));
     }
 }

@@ -17,6 +17,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
 
+use super::dates::check_dates;
 use super::json;
 use super::spreadsheet::without_formulas;
 use super::table::TableWriter;
@@ -179,6 +180,9 @@ impl<'a, W: Write + Send> Writer<'a, W> {
     }
 
     fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if !matches!(self, Self::Parquet(_)) {
+            check_dates(batch)?;
+        }
         match self {
             Self::Table { table, .. } => table.write(batch)?,
             Self::Csv { csv, is_safe } => {

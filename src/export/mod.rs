@@ -4,6 +4,7 @@
 //! before stays as it was. DataFusion's own `COPY … TO` is not used for results: a query that fails half way through it
 //! leaves a readable file with half of the rows.
 
+mod dates;
 mod format;
 mod json;
 mod manifest;
@@ -16,4 +17,4 @@ mod table;
 pub(crate) use format::{Form, Format, refuse_same_names, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{stem_of_sealed, table_files};
-pub(crate) use staging::{StagedFile, StagedFolder, is_staging};
+pub(crate) use staging::{StagedFile, StagedFolder, is_staging, resolved};

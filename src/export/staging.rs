@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
-use super::MANIFEST;
 use super::objects::{self, ObjectsFolder};
+use super::{MANIFEST, Manifest};
 use crate::cleanup;
 use crate::store::{self, Location, When};
 
@@ -36,6 +36,21 @@ fn behind_links(target: &Path) -> PathBuf {
     }
     let followed = fs::canonicalize(target).or_else(|_| fs::read_link(target).map(|to| target.with_file_name(to)));
     followed.unwrap_or_else(|_| target.to_path_buf())
+}
+
+/// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
+/// for what gets all that is written, such as a pipe.
+pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
+    if let Some(object) = Location::of_path(target)? {
+        return Ok(Some(PathBuf::from(object.to_string())));
+    }
+    if is_stream(target) {
+        return Ok(None);
+    }
+    let target = behind_links(&target.components().collect::<PathBuf>());
+    let (parent, _) = place(&target)?;
+    let parent = fs::canonicalize(&parent).with_context(|| format!("cannot write in {}", parent.display()))?;
+    Ok(Some(parent.join(target.file_name().unwrap_or_default())))
 }
 
 /// Whether something is there that is no file and cannot be replaced by one: a pipe, a terminal or another device, or what
@@ -82,7 +97,13 @@ pub(crate) struct StagedFile {
 impl StagedFile {
     /// Whether a file can take its place at `target`, to be known before the work for it begins.
     pub(crate) fn check(target: &Path) -> Result<()> {
-        Self::create(target)?.object.as_ref().map_or(Ok(()), store::check_writable)
+        let staged = Self::create(target)?;
+        let name = staged.target.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let manifest = if staged.object.is_none() { Manifest::of(&staged.parent).ok().flatten() } else { None };
+        if manifest.is_some_and(|manifest| manifest.seal_of(name).is_some()) {
+            bail!("cannot write {}: it is a table of what that folder holds; name another file", target.display());
+        }
+        staged.object.as_ref().map_or(Ok(()), store::check_writable)
     }
 
     pub(crate) fn create(target: &Path) -> Result<Self> {
