@@ -23,6 +23,7 @@ use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
 use crate::export::{MANIFEST, Manifest, stem_of_sealed};
+use crate::index::gc::is_name_of_part;
 use crate::index::{Index, PARTS};
 use crate::ingest::{FILES, Needed};
 use crate::seal::{Root, check_root};
@@ -274,42 +275,53 @@ async fn check_seals(found: &Found, manifests: &Manifests) -> anyhow::Result<()>
 }
 
 /// Leaves of the files that a pattern names those that count: a folder in a store also has those of earlier manifests. Fails where
-/// they are of several tables of a folder, or are parts of an index, which has parts that do not count, too.
+/// they are of several tables of a folder, or of a corpus or an index as a run leaves it that was killed.
 fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> Result<()> {
-    let mut indexes = HashMap::new();
-    // The files of each folder that count, and those that do not, with the ones that do instead.
-    let (mut counted, mut earlier) = (HashMap::new(), HashMap::new());
+    let names = redacted(&names.join(", "));
+    // Of the files of each folder one that counts, one that the manifest does not name, and those of earlier manifests, with the
+    // ones that count instead.
+    let (mut counted, mut others, mut earlier) = (HashMap::new(), HashMap::new(), HashMap::new());
     for (file, _) in found.objects() {
         let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
-        if let Some(index) = index_of_part(&file) {
-            let is_index = indexes.entry(index.clone()).or_insert_with(|| Index::is_at(Path::new(&index.to_string())));
-            if *is_index {
-                return plan_err!(
-                    "{file} is of a part of an index, of which not all need count: name {index}{name}, which has those that do"
-                );
-            }
+        let stem = stem_of_sealed(name).unwrap_or(name.trim_end_matches(".parquet"));
+        if let Some(index) = index_of_part(&file, stem) {
+            return plan_err!(
+                "{file} is of a part of an index, of which not all need count: name {index}{stem}.parquet, which has those that do"
+            );
         }
         let folder = file.folder();
-        let Some(Some(manifest)) = manifests.get(&folder) else { continue };
+        let Some(Some(manifest)) = manifests.get(&folder) else {
+            if seal_in_name(&file).is_some() {
+                return plan_err!(
+                    "{file} is of a corpus that has no {MANIFEST}, as a run leaves it that was killed: make it anew, or name the \
+                     file without a pattern"
+                );
+            }
+            continue;
+        };
         if manifest.seal_of(name).is_some() {
             if let Some(other) = counted.insert(folder, file.clone()) {
                 return plan_err!(
-                    "{} names files of different tables, such as {other} and {file}; write a pattern for one of them",
-                    redacted(&names.join(", "))
+                    "{names} names files of different tables, such as {other} and {file}; write a pattern for one of them"
                 );
             }
-        } else if let Some(stem) = stem_of_sealed(name).filter(|_| !file.is_of_this_machine())
-            && let Some(named) = manifest.file(&format!("{stem}.parquet"))
-        {
+        } else if let Some(named) = manifest.file(&format!("{stem}.parquet")) {
             earlier.insert(file.key().clone(), folder.join(&named.name));
+        } else {
+            others.insert(folder, file.clone());
         }
+    }
+    if let Some((one, other)) = counted.iter().find_map(|(folder, one)| Some((one, others.get(folder)?))) {
+        return plan_err!(
+            "{names} names {one}, a table of the folder, and {other}, of which its manifest knows nothing; write a pattern for one \
+             of them"
+        );
     }
     let is_found = |file: &Location| counted.get(&file.folder()) == Some(file);
     if let Some((key, named)) = earlier.iter().find(|(_, named)| !is_found(named)) {
         return plan_err!(
-            "{} names {}, which the manifest beside it does not count any more, and not {named}, which it does: run it again, or \
-             name the one that is meant without a pattern",
-            redacted(&names.join(", ")),
+            "{names} names {}, which the manifest beside it does not count any more, and not {named}, which it does: run it again, \
+             or name the one that is meant without a pattern",
             named.at(key.clone())
         );
     }
@@ -321,10 +333,11 @@ fn is_parquet(file: &Location) -> bool {
     file.key().extension() == Some("parquet")
 }
 
-/// The index that a file may be a part of, by its place.
-fn index_of_part(file: &Location) -> Option<Location> {
-    let parts = file.folder().folder();
-    (is_of_corpus(file) && parts.key().filename() == Some(PARTS)).then(|| parts.folder())
+/// The index that a file of this table is a part of, by its place.
+fn index_of_part(file: &Location, table: &str) -> Option<Location> {
+    let (part, parts) = (file.folder(), file.folder().folder());
+    let is_part = parts.key().filename() == Some(PARTS) && part.key().filename().is_some_and(is_name_of_part);
+    (is_part && FILES.iter().any(|file| file.trim_end_matches(".parquet") == table)).then(|| parts.folder())
 }
 
 /// The seal that a file of a corpus in a store has in its name.

@@ -92,13 +92,8 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
 
 /// Makes a file of a corpus known as a table.
 pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
-    file.to_str().with_context(|| format!("{} is not Unicode", file.display()))?;
-    // DataFusion names objects by URLs.
-    let path = match Location::of_path(file)? {
-        Some(location) => location.url().to_string(),
-        None => file.display().to_string(),
-    };
-    let registered = session.register_parquet(name, path, ParquetReadOptions::default());
+    let url = Location::url_of(file, false)?;
+    let registered = session.register_parquet(name, url.as_str(), ParquetReadOptions::default());
     registered.await.with_context(|| format!("cannot read {}", file.display()))
 }
 

@@ -7,6 +7,7 @@ use anyhow::Result;
 use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
+use crate::corpus::is_name_of_file;
 use crate::export::{Manifest, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
@@ -41,9 +42,9 @@ impl Stored {
     }
 
     fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {
-        // What has the name of a file or of many is no folder, and is not asked for as one.
-        let is_file = !location.is_prefix() && location.key().extension().is_some();
-        if is_file || location.is_web() || location.split_glob().is_some() {
+        // What has the name of a file is no folder, and is not asked for as one.
+        let is_file = !location.is_prefix() && location.key().filename().is_some_and(is_name_of_file);
+        if is_file || location.is_web() {
             return Ok(None);
         }
         if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {

@@ -802,7 +802,10 @@ fn a_quarantine_takes_the_place_of_no_other_file() {
         ("ingest in.jsonl -o c --on-error quarantine --quarantine in.jsonl", "holds no bad records"),
         ("ingest in.jsonl -o c --on-error quarantine --quarantine notes.txt", "holds no bad records"),
         ("ingest in.jsonl -o c --quarantine bad.jsonl", "is for --on-error quarantine"),
-        ("passages corpus --on-error quarantine --quarantine corpus/documents.parquet", "holds no bad records"),
+        (
+            "passages corpus --on-error quarantine --quarantine corpus/documents.parquet",
+            "it is a table of what that folder holds",
+        ),
         (
             "search corpus --queries queries.jsonl --on-error quarantine --quarantine queries.jsonl",
             "holds no bad records",

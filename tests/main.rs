@@ -16,6 +16,7 @@ mod index;
 #[cfg(target_os = "linux")]
 mod memory;
 mod passages;
+mod places;
 mod program;
 mod reference;
 mod s3;

@@ -178,8 +178,8 @@ impl<'a, F: Finds> Adding<'a, F> {
         let index = Index::open_to_add(folder)?;
         let time_column = time_column(&index, addition.time_column)?;
         let mut reader = Run::begin(addition.running)?;
-        addition.writing.check(&[addition.capped])?;
-        addition.reading.begin_quarantine()?;
+        let places = addition.writing.check(&[addition.capped])?;
+        addition.reading.begin_quarantine(places)?;
         let reading = addition.reading.reading();
         let batch = match corpus_folder(addition.add)? {
             Some(Stored::Corpus(batch)) => {

@@ -151,9 +151,9 @@ impl Containment {
             (false, true) => {}
         }
         let mut run = Run::begin(&self.running)?;
-        self.writing.check(&[])?;
+        let places = self.writing.check(&[])?;
         self.passages.check(&self.writing)?;
-        self.reading.begin_quarantine()?;
+        self.reading.begin_quarantine(places)?;
         let check = |table: &str, schema: &Schema| match time_column {
             Some(column) => Readable::TIMES.check(table, schema, "--time-column", column),
             None => Ok(()),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::options::{InputOptions, RunOptions};
+use super::options::{InputOptions, Places, RunOptions};
 use super::run::{Run, grouped, list_left_out, say, say_traffic};
 use super::{Ending, run};
 use crate::corpus::{self, Content};
@@ -36,7 +36,7 @@ impl Ingest {
         if let Some(stored) = run::corpus_folder(&self.inputs)? {
             anyhow::bail!("{} is {} already", self.inputs.join(" "), stored.kind());
         }
-        self.reading.begin_quarantine()?;
+        self.reading.begin_quarantine(Places::of_folder(&self.output)?)?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();

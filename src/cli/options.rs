@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
-use crate::export::{Form, Format, StagedFile, outbox};
+use crate::export::{Form, Format, StagedFile, outbox, resolved};
 use crate::store::Settings;
 
 /// How input is read.
@@ -95,16 +95,17 @@ impl InputOptions {
         }
     }
 
-    /// Fails where the quarantine cannot be written, before anything is read.
-    pub(super) fn begin_quarantine(&self) -> Result<()> {
+    /// Fails where the quarantine cannot be written, or would be written where a result goes, before anything is read.
+    pub(super) fn begin_quarantine(&self, mut results: Places) -> Result<()> {
         let Some(path) = self.quarantine.as_deref() else { return Ok(()) };
         if self.on_error != OnError::Quarantine {
             bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
         }
         StagedFile::check(path)?;
+        results.take(path)?;
+        corpus::Quarantine::check(path)?;
         // What goes to an object is collected in a file first.
         let quarantine = corpus::Quarantine::new(outbox::local(path)?);
-        quarantine.check()?;
         self.begun.get_or_init(|| quarantine);
         Ok(())
     }
@@ -171,21 +172,42 @@ impl OutputOptions {
 
     /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
     /// run, or where one would take the place of another.
-    pub(super) fn check(&self, tables: &[&Option<PathBuf>]) -> Result<()> {
+    pub(super) fn check(&self, tables: &[&Option<PathBuf>]) -> Result<Places> {
         self.form()?;
         let tables: Vec<_> = tables.iter().filter_map(|table| table.as_ref()).collect();
         for table in &tables {
             Format::of_file(table)?;
         }
-        let mut files = Vec::new();
+        let mut places = Places::default();
         for file in tables.into_iter().chain(&self.output) {
             StagedFile::check(file)?;
-            let full = std::path::absolute(file)?;
-            if files.contains(&full) {
-                bail!("{} is named for two results; give each a file of its own", file.display());
-            }
-            files.push(full);
+            places.take(file)?;
         }
+        Ok(places)
+    }
+}
+
+/// The places that results go to.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    files: Vec<PathBuf>,
+    folder: Option<PathBuf>,
+}
+
+impl Places {
+    /// A folder, which is replaced with all that is in it.
+    pub(super) fn of_folder(folder: &Path) -> Result<Self> {
+        Ok(Self { files: Vec::new(), folder: resolved(folder)? })
+    }
+
+    /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
+    pub(super) fn take(&mut self, file: &Path) -> Result<()> {
+        let Some(place) = resolved(file)? else { return Ok(()) };
+        let is_within = self.folder.as_ref().is_some_and(|folder| place.starts_with(folder));
+        if is_within || self.files.contains(&place) {
+            bail!("{} is named for two results; give each a file of its own", file.display());
+        }
+        self.files.push(place);
         Ok(())
     }
 }

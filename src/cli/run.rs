@@ -702,8 +702,8 @@ impl Method<'_> {
     /// Makes sure that all that is asked for can be written, and opens the collections. Gives these, too.
     pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<Stored>)> {
         let mut run = Run::begin(self.running)?;
-        self.writing.check(&[&self.options.capped])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[&self.options.capped])?;
+        self.reading.begin_quarantine(places)?;
         let stored = run.open_both(&self.compared()).await?;
         Ok((run, stored))
     }

@@ -84,8 +84,8 @@ impl Search {
             return self.compared().show_sql(&[(self.parameters()?, self.stages())]);
         }
         let mut run = Run::begin(&self.running)?;
-        self.writing.check(&[])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[])?;
+        self.reading.begin_quarantine(places)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters()?;
         let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;

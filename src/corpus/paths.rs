@@ -285,6 +285,12 @@ fn from_extension(name: &str) -> (Option<Format>, Compression) {
     }
 }
 
+/// Whether a name is that of a file that is read, and no folder's.
+pub(crate) fn is_name_of_file(name: &str) -> bool {
+    let (format, compression) = from_extension(name);
+    format.is_some() || compression != Compression::Plain
+}
+
 /// The deepest folder that holds all `roots`; empty if there is none.
 fn common_folder<'a>(mut roots: impl Iterator<Item = &'a Path>) -> PathBuf {
     let Some(first) = roots.next() else { return PathBuf::new() };
@@ -328,14 +334,24 @@ fn walk(
     let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
     // A pattern without `**` reaches no deeper than it has separators.
     let depth = pattern.map(|p| p.glob().glob()).filter(|p| !p.contains("**")).map(|p| p.matches('/').count() + 1);
-    let entries = WalkDir::new(start)
+    let mut entries = WalkDir::new(start)
         .follow_links(true)
         .max_depth(depth.unwrap_or(usize::MAX))
         .into_iter()
         .filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
-    for entry in entries {
+    let above = std::fs::canonicalize(start).unwrap_or_default();
+    while let Some(entry) = entries.next() {
         let below = |path: &Path| path.strip_prefix(start).unwrap_or(path).to_owned();
         let (path, why) = match &entry {
+            // Such a link above the folder itself is no loop to who walks.
+            Ok(entry)
+                if entry.file_type().is_dir()
+                    && entry.path_is_symlink()
+                    && entry.path().canonicalize().is_ok_and(|to| above.starts_with(to)) =>
+            {
+                entries.skip_current_dir();
+                (below(entry.path()), Some(PassedOver::Loop))
+            }
             Ok(entry) if entry.file_type().is_dir() => continue,
             Ok(entry) => (below(entry.path()), (!entry.file_type().is_file()).then_some(PassedOver::NoFile)),
             Err(error) => match (error.path(), nowhere(error)) {

@@ -1,15 +1,17 @@
 //! Bad records: what one is, how it reads, and what becomes of it.
 
 use std::fmt::{self, Display};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
 use super::ids::LONGEST_ID;
-use crate::store::Explained;
+use parquet::file::reader::Length as _;
+
+use crate::store::{Explained, Source};
 
 /// How many characters of a bad record an error shows.
 const EXCERPT: usize = 80;
@@ -254,10 +256,18 @@ impl Quarantine {
     }
 
     /// Fails where a file stands there that is no quarantine, such as an input.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(path: &Path) -> Result<(), Error> {
+        let refused =
+            |why: &str| Err(Error::Input(format!("{} {why}; name another file with --quarantine", path.display())));
+        // To look into a pipe would take something out, or wait for it.
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return if path == "/dev/null" { Ok(()) } else { refused("is a pipe or a device") };
+        }
         let mut line = String::new();
-        let read =
-            File::open(&self.path).and_then(|file| BufReader::new(file.take(LONGEST_ENTRY)).read_line(&mut line));
+        let read = Source::open(path).and_then(|mut file| {
+            let begin = file.read(0..file.len().min(LONGEST_ENTRY))?;
+            begin.as_ref().read_line(&mut line)
+        });
         let is_ours = || {
             let entry: Map<String, Value> = serde_json::from_str(&line).unwrap_or_default();
             ["file", "reason", "data"].iter().all(|key| entry.contains_key(*key))
@@ -266,10 +276,7 @@ impl Quarantine {
             Ok(0) => Ok(()),
             Ok(_) if is_ours() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            _ => Err(Error::Input(format!(
-                "{} is there and holds no bad records of an earlier run; name another file with --quarantine, or remove it",
-                self.path.display()
-            ))),
+            _ => refused("is there and holds no bad records of an earlier run"),
         }
     }
 

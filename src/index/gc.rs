@@ -92,7 +92,7 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
 }
 
 /// Whether a name is one that [`Index::write_part`] gives.
-fn is_name_of_part(name: &str) -> bool {
+pub(crate) fn is_name_of_part(name: &str) -> bool {
     let is_hex = |digits: &str, length| digits.len() >= length && digits.bytes().all(|b| b.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(number, unique)| is_hex(number, 8) && is_hex(unique, 16))
 }

@@ -22,14 +22,7 @@ impl Index {
     pub(crate) fn table(&self, table: &str, session: &SessionState) -> Result<ListingTable> {
         let files = self.files(table);
         let columns = columns(&schemas(&files)?)?;
-        let urls = files.iter().map(|file| {
-            if let Some(location) = Location::of_path(file)? {
-                return Ok(ListingTableUrl::try_new(location.url(), None)?);
-            }
-            let path = std::path::absolute(file)?;
-            let path = path.to_str().with_context(|| format!("{} is not Unicode", path.display()))?;
-            Ok(ListingTableUrl::parse(path)?)
-        });
+        let urls = files.iter().map(|file| Ok(ListingTableUrl::try_new(Location::url_of(file, false)?, None)?));
         let options =
             ParquetReadOptions::default().to_listing_options(session.config(), session.default_table_options());
         let listed = ListingTableConfig::new_with_multi_paths(urls.collect::<Result<_>>()?)

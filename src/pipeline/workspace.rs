@@ -43,7 +43,7 @@ use crate::export::refuse_same_names;
 use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
-use crate::store::redacted;
+use crate::store::{Location, redacted};
 
 /// What a statement did.
 pub(crate) enum Outcome {
@@ -324,16 +324,16 @@ impl Workspace {
             }
         };
         self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
-        let path = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
+        let url = Location::url_of(&folder, true)?;
         if or_replace {
             // Under another name first, since what is listed can be given up.
-            let listed = TableReference::bare(path);
-            self.session.register_parquet(listed.clone(), path, ParquetReadOptions::default()).await?;
+            let listed = TableReference::bare(url.as_str());
+            self.session.register_parquet(listed.clone(), url.as_str(), ParquetReadOptions::default()).await?;
             let made = self.session.deregister_table(listed)?.context("internal error: a table is gone")?;
             self.session.deregister_table(name.clone())?;
             self.session.register_table(name, made)?;
         } else {
-            self.session.register_parquet(name, path, ParquetReadOptions::default()).await?;
+            self.session.register_parquet(name, url.as_str(), ParquetReadOptions::default()).await?;
         }
         Ok((table.rows, table.counters))
     }

@@ -15,7 +15,7 @@ use super::registry::stores;
 use super::uploads::Bucket;
 
 /// The schemes of URLs that name objects.
-const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
+const SCHEMES: [&str; 8] = ["s3", "gs", "az", "azure", "abfs", "abfss", "http", "https"];
 
 /// What makes a name a pattern.
 pub(crate) const MAGIC: [char; 4] = ['*', '?', '[', '{'];
@@ -41,14 +41,27 @@ impl Location {
         path.to_str().map_or(Ok(None), Self::of)
     }
 
+    /// The URL of a file, or of a folder if `is_folder`, or of an object, by its name as it stands: what DataFusion takes for a
+    /// path may be a pattern.
+    pub(crate) fn url_of(path: &Path, is_folder: bool) -> Result<Url> {
+        if let Some(location) = Self::of_path(path)? {
+            return Ok(location.url());
+        }
+        let absolute = std::path::absolute(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let url = if is_folder { Url::from_directory_path(&absolute) } else { Url::from_file_path(&absolute) };
+        url.ok().with_context(|| format!("cannot read {}: no URL has this name", path.display()))
+    }
+
     /// What a text names, if it is a URL of an object store.
     pub(crate) fn of(text: &str) -> Result<Option<Self>> {
         let Some((scheme, rest)) = text.split_once("://") else { return Ok(None) };
         let scheme = scheme.to_ascii_lowercase();
-        if !SCHEMES.contains(&scheme.as_str()) {
+        // One place has one name.
+        let scheme = scheme.strip_suffix('a').filter(|scheme| *scheme == "s3").unwrap_or(&scheme);
+        if !SCHEMES.contains(&scheme) {
             return Ok(None);
         }
-        Self::parse(&scheme, rest).with_context(|| format!("{} cannot be read", redacted(text))).map(Some)
+        Self::parse(scheme, rest).with_context(|| format!("{} cannot be read", redacted(text))).map(Some)
     }
 
     fn parse(scheme: &str, rest: &str) -> Result<Self> {

@@ -191,7 +191,8 @@ fn folder_of(folders: &[Location], objects: &[ObjectMeta]) -> Option<Location> {
     let mut shared = objects.iter().map(|object| folders_above(&object.location)).reduce(common)?;
     let deeper = shared[named.len()..].iter().take_while(|part| !part.contains('=')).count();
     shared.truncate(named.len() + deeper);
-    Some(folder.at(shared.iter().map(String::as_str).collect()).as_prefix())
+    // As they are written: parts of which a key is collected are encoded once more.
+    Some(folder.at(Key::parse(shared.join("/")).ok()?).as_prefix())
 }
 
 fn parts(key: &Key) -> Vec<String> {

@@ -65,8 +65,8 @@ struct Counted {
 impl CompareCodes {
     pub(super) async fn run(self) -> Result<Ending> {
         let mut run = Run::begin(&self.running)?;
-        self.writing.check(&[])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[])?;
+        self.reading.begin_quarantine(places)?;
         let methods = [("md5", Method::Md5), ("ner", self.learning.ner()), ("opt", self.learning.opt())];
         for (_, method) in methods {
             self.learning.options(method, &run).check()?;

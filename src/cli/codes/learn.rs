@@ -53,8 +53,8 @@ impl Learn {
     pub(super) async fn run(self) -> Result<Ending> {
         let method = self.method()?;
         let mut run = Run::begin(&self.running)?;
-        self.writing.check(&[])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[])?;
+        self.reading.begin_quarantine(places)?;
         let options = self.learning.options(method, &run);
         options.check()?;
         run.open_both(&collections(&self.inputs, None, self.reading.reading())).await?;

@@ -137,8 +137,8 @@ impl CompareContainment {
         let contenders = self.contenders()?;
         let labelled = Labelled::of(&self.labelled)?;
         let mut reader = Run::begin(&self.running)?;
-        self.writing.check(&[])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[])?;
+        self.reading.begin_quarantine(places)?;
         let labels = labelled.read_labels(&mut reader).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents).await?;
         let truth = labelled.truth(&mut reader).await?;

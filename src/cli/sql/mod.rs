@@ -62,7 +62,7 @@ fn parameter(text: &str) -> Result<(String, String)> {
 
 impl Sql {
     pub(super) async fn run(self) -> Result<Ending> {
-        self.writing.check(&[])?;
+        let places = self.writing.check(&[])?;
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
         let mut run = Run::begin(running)?;
@@ -77,7 +77,7 @@ impl Sql {
         if is_interactive {
             run.clear();
         }
-        let shell = Shell::new(run, running, parameters, self.writing.clone(), is_interactive);
+        let shell = Shell::new(run, running, parameters, self.writing.clone(), places, is_interactive);
         if is_interactive {
             return repl::run(shell).await;
         }

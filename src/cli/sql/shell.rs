@@ -26,12 +26,12 @@ use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::take_urls;
 use crate::cli::Ending;
-use crate::cli::options::{OutputOptions, RunOptions};
+use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, say, stdout_is_closed};
 use crate::export::{Format, StagedFile};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
-use crate::store::Source;
+use crate::store::{Location, Source};
 
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -52,6 +52,8 @@ pub(super) struct Shell {
 struct State {
     parameters: Parameters,
     writing: OutputOptions,
+    /// Where results of the script go.
+    places: Places,
     /// Where the next result goes instead.
     next_output: Option<PathBuf>,
     says_time: bool,
@@ -73,6 +75,7 @@ impl Shell {
         options: &'static RunOptions,
         parameters: Parameters,
         writing: OutputOptions,
+        places: Places,
         is_interactive: bool,
     ) -> Self {
         // Errors say where in the statement they are.
@@ -82,6 +85,7 @@ impl Shell {
         let state = State {
             parameters,
             writing,
+            places,
             next_output: None,
             says_time: is_interactive,
             results: 0,
@@ -106,9 +110,12 @@ impl Shell {
     /// Puts the result in its place, now that nothing has failed.
     pub(super) fn commit(&self) -> Result<()> {
         let mut state = self.state();
+        if let Some(path) = &state.next_output {
+            bail!("{}", no_rows(path));
+        }
         match (state.result.take(), &state.writing.output) {
             (Some(result), _) => result.commit(),
-            (None, Some(path)) => bail!("no statement gives rows for {}; leave out --output", path.display()),
+            (None, Some(path)) => bail!("{}", no_rows(path)),
             (None, None) => Ok(()),
         }
     }
@@ -271,8 +278,8 @@ impl Shell {
             if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
                 self.state().has_left_out = true;
             }
-            let path = file.to_str().context("the temporary folder has a name that is not Unicode")?;
-            workspace.session.register_parquet(bare(&call.table), path, ParquetReadOptions::default()).await?;
+            let url = Location::url_of(&file, false)?;
+            workspace.session.register_parquet(bare(&call.table), url.as_str(), ParquetReadOptions::default()).await?;
             called.push((call.table, file));
         }
         Ok(called)
@@ -311,6 +318,9 @@ impl Shell {
     async fn write(&self, rows: DataFrame) -> Result<u64> {
         let next = self.state().next_output.take();
         if let Some(path) = next {
+            if !self.is_interactive {
+                self.state().places.take(&path)?;
+            }
             let writing = self.state().writing.beside(&path);
             return self.run.write(rows, &writing).await;
         }
@@ -390,7 +400,9 @@ impl Shell {
                 let output = state.writing.beside(&path);
                 output.form()?;
                 StagedFile::check(&path)?;
-                state.next_output = Some(path);
+                if let Some(before) = state.next_output.replace(path).filter(|_| !self.is_interactive) {
+                    bail!("{}", no_rows(&before));
+                }
             }
             Command::Format(format) => self.state().writing.format = Some(format),
             Command::Timing(says_time) => self.state().says_time = says_time,
@@ -414,6 +426,11 @@ impl Shell {
     pub(super) fn say_error(&self, error: &anyhow::Error) {
         say(&describe(error));
     }
+}
+
+/// That a file was named for a result, and none came.
+fn no_rows(path: &Path) -> String {
+    format!("no statement gives rows for {}; leave out --output, or \\o", path.display())
 }
 
 /// Writes a text to standard output, if anybody still reads it.

@@ -133,8 +133,8 @@ impl Threads {
             return self.compared().show_sql(&self.script(&fields));
         }
         let mut run = Run::begin(&self.running)?;
-        self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
-        self.reading.begin_quarantine()?;
+        let places = self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
+        self.reading.begin_quarantine(places)?;
         self.read_labels(&mut run).await?;
         run.open_checked(&self.compared(), |table, schema| self.check_columns(table, schema)).await?;
         self.find(&mut run, fields).await

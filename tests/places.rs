@@ -1,0 +1,222 @@
+//! Where things are read from and go to: names that could be patterns, and results that would take the place of something.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::program::{Place, jsonl, run_command};
+use crate::s3_server::{Server, end};
+
+#[test]
+fn folders_whose_names_could_be_patterns_are_those_folders() {
+    let place = Place::with([
+        ("one.jsonl", &jsonl([("a", "One. Two."), ("b", "One. Three.")])),
+        ("other.jsonl", &jsonl([("c", "Four. Five.")])),
+        ("again.jsonl", &jsonl([("d", "One. Two.")])),
+    ]);
+    for (folder, beside) in [("x[1]", "x1"), ("y?", "yy"), ("z*", "zz"), ("{v,w}", "v"), ("ü %23#&", "u")] {
+        fs::create_dir(place.path(folder)).unwrap();
+        fs::create_dir(place.path(beside)).unwrap();
+        let run = |arguments: &[&str]| {
+            let ended = place.run_with(arguments.iter().copied(), "");
+            assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.err);
+            ended
+        };
+        let within = |name: &str| format!("{folder}/{name}");
+        let (corpus, index, kept) = (within("corpus"), within("index"), within("kept"));
+        run(&["ingest", "one.jsonl", "-o", &corpus]);
+        place.ok(&format!("ingest other.jsonl -o {beside}/corpus"));
+        place.ok(&format!("pairs {beside}/index --add other.jsonl"));
+        let pairs = |input: &str| run(&["pairs", input, "--unit", "sentence", "--format", "csv", "--resume", &kept]);
+        let found = pairs(&corpus);
+        assert_eq!(found.text().lines().count(), 2, "{folder}: {}", found.text());
+        assert_eq!(pairs(&corpus).text(), found.text(), "{folder}");
+        let add = |batch: &str| run(&["pairs", &index, "--unit", "sentence", "--add", batch, "--format", "csv"]);
+        add("one.jsonl");
+        assert_eq!(add("again.jsonl").text().lines().count(), 4, "{folder}");
+        assert!(add("one.jsonl").err.contains("new documents 0"), "{folder}");
+        for (file, rows) in [(&corpus, 2), (&index, 3)] {
+            let sql = format!("SELECT count(*) AS n FROM '{file}/documents.parquet'");
+            assert_eq!(place.sql(&sql), [json!({ "n": rows })], "{folder}");
+        }
+        let mut command = place.command(["pairs", "one.jsonl", "--unit", "sentence", "--format", "csv"]);
+        command.env("TMPDIR", place.path(folder));
+        assert_eq!(run_command(command, "").text(), found.text(), "{folder}");
+    }
+}
+
+#[test]
+fn patterns_are_found_below_folders_of_any_name() {
+    let place = Place::new();
+    for folder in ["ü", "50% off", "a#b~\"c\\d", "北京"] {
+        place.write(&format!("{folder}/x.csv"), "n\n1\n");
+        place.write(&format!("{folder}/y.csv"), "n\n2\n");
+        for from in ["*.csv", "", "x.csv"] {
+            let rows = place.sql(&format!("SELECT sum(n) AS n FROM '{folder}/{from}'"));
+            assert_eq!(rows, [json!({ "n": if from == "x.csv" { 1 } else { 3 } })], "{folder}/{from}");
+        }
+    }
+    let server = Server::start();
+    server.put("made.jsonl", jsonl([("a", "One.")]));
+    for folder in ["50% off", "ü", "corpus.v2", "h[1]"] {
+        let run = |arguments: &[&str]| {
+            let ended = end(server.with_key(arguments.iter().copied()));
+            assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.err);
+            ended
+        };
+        let corpus = format!("s3://box/odd/{folder}");
+        run(&["ingest", "s3://box/made.jsonl", "-o", &corpus]);
+        assert!(run(&["pairs", &corpus]).err.contains("documents 1,"), "{folder}");
+        let rows = server.sql(&format!("SELECT doc_id FROM '{corpus}/documents.parquet'"));
+        assert_eq!(rows, "doc_id\na\n", "{folder}");
+    }
+}
+
+/// What a run that was killed leaves, and what is there of another time, is not read as if it counted.
+#[test]
+fn a_pattern_takes_nothing_that_no_manifest_counts() {
+    let server = Server::start();
+    let place = &server.place;
+    for (name, id) in [("old.jsonl", "a"), ("new.jsonl", "b")] {
+        place.write(name, jsonl([(id, "One.")]));
+    }
+    // A corpus that was copied as it stands, and replaced.
+    place.ok("ingest old.jsonl -o corpus");
+    for file in ["documents.parquet", "sentences.parquet", "manifest.json"] {
+        server.put(&format!("copied/{file}"), place.read(format!("corpus/{file}")));
+    }
+    server.ok("ingest new.jsonl -o s3://box/copied/");
+    for pattern in ["copied/documents*.parquet", "cop*/doc*"] {
+        assert_eq!(server.sql(&format!("SELECT doc_id FROM 's3://box/{pattern}'")), "doc_id\nb\n", "{pattern}");
+    }
+    // One whose manifest did not come, and an index without one.
+    server.ok("ingest new.jsonl -o s3://box/killed/");
+    fs::remove_file(server.object("killed/manifest.json")).unwrap();
+    server.ok("pairs s3://box/index --add new.jsonl");
+    fs::remove_dir_all(server.object("index/manifests")).unwrap();
+    for (from, says) in [
+        (
+            "copied/documents.par*",
+            "which the manifest beside it does not count any more, and not s3://box/copied/documents-",
+        ),
+        ("killed/documents*.parquet", "of a corpus that has no manifest.json, as a run leaves it that was killed"),
+        ("index/**/documents*.parquet", "of a part of an index"),
+    ] {
+        let ended = end(server.with_key(["sql", &format!("SELECT * FROM 's3://box/{from}'")]));
+        assert!(ended.code == Some(1) && ended.err.contains(says), "{from}: {}", ended.err);
+    }
+    place.write("corpus/extra.parquet", place.read("corpus/documents.parquet"));
+    let ended = place.run_with(["sql", "SELECT * FROM 'corpus/{documents,extra}.parquet'"], "");
+    assert!(ended.code == Some(1) && ended.err.contains("of which its manifest knows nothing"), "{}", ended.err);
+}
+
+#[test]
+fn no_result_takes_the_place_of_another() {
+    let place = Place::with([("in.jsonl", "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n"), ("A/kept", "")]);
+    place.ok("ingest in.jsonl -o corpus --on-error skip");
+    symlink(place.path("y.csv"), place.path("link.csv")).unwrap();
+    symlink(place.path("A"), place.path("L")).unwrap();
+    let quarantine = "--on-error quarantine --quarantine";
+    for line in [
+        "passages corpus -o link.csv --capped y.csv",
+        "passages corpus -o A/x.csv --capped L/x.csv",
+        "passages corpus -o A/x.csv --capped A/../A/x.csv",
+        &format!("passages in.jsonl -o r.ndjson {quarantine} r.ndjson"),
+        &format!("passages in.jsonl -o r.csv --capped s.ndjson {quarantine} ./s.ndjson"),
+        &format!("ingest in.jsonl -o corpus {quarantine} corpus/bad.jsonl"),
+        &format!("ingest in.jsonl -o new {quarantine} new"),
+        &format!("clusters in.jsonl -o new {quarantine} new/bad.jsonl"),
+    ] {
+        let said = place.fails(1, line);
+        assert!(said.contains("is named for two results") || said.contains("there is no folder"), "{line}: {said}");
+        assert!(!place.path("new").exists() && !place.path("corpus/bad.jsonl").exists(), "{line}");
+    }
+    for (script, says) in [
+        ("\\o out.csv\nSELECT 1; SELECT 2", "is named for two results"),
+        ("\\o g.csv\nSELECT 1;\n\\o ./g.csv\nSELECT 2", "is named for two results"),
+        ("SELECT 1;\n\\o g.csv\n", "no statement gives rows for g.csv"),
+        ("\\o g.csv\n\\o h.csv\nSELECT 1", "no statement gives rows for g.csv"),
+    ] {
+        let ended = place.run_with(["sql", "-o", "out.csv", script], "");
+        assert!(ended.code == Some(1) && ended.err.contains(says), "{script}: {}", ended.err);
+        assert!(!place.path("out.csv").exists(), "{script}");
+    }
+    // A table of a collection is no place for a result.
+    for file in ["corpus/documents.parquet", "corpus/sentences.parquet"] {
+        let said = place.fails(1, &format!("passages corpus -o {file}"));
+        assert!(said.contains("it is a table of what that folder holds"), "{said}");
+    }
+    assert!(place.ok("verify corpus").contains("2 files, all as they were written"));
+}
+
+#[test]
+fn a_quarantine_in_a_store_takes_the_place_of_no_other_object() {
+    let server = Server::start();
+    let records = "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n";
+    server.put("in.jsonl", records);
+    server.put("thesis.txt", "of another kind");
+    let quarantine =
+        |file: &str| format!("ingest s3://box/in.jsonl -o corpus --on-error quarantine --quarantine s3://box/{file}");
+    for file in ["in.jsonl", "thesis.txt"] {
+        let said = server.fails(&quarantine(file));
+        assert!(said.contains("holds no bad records of an earlier run"), "{said}");
+    }
+    assert_eq!(server.get("in.jsonl"), records.as_bytes());
+    assert_eq!(server.get("thesis.txt"), b"of another kind");
+    // That of an earlier run is.
+    for _ in 0..2 {
+        server.ok(&quarantine("bad.jsonl"));
+        assert!(String::from_utf8(server.get("bad.jsonl")).unwrap().contains("\"data\":\"{bad\""));
+    }
+    let said = server.fails("pairs s3://box/in.jsonl -o s3://box/o.csv --capped s3a://box/o.csv");
+    assert!(said.contains("is named for two results"), "{said}");
+}
+
+#[test]
+fn a_quarantine_is_no_pipe() {
+    let place = Place::with([("in.jsonl", "{\"text\": \"One.\"}\n{bad\n")]);
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let quarantined = |to: &str| {
+        let line = format!("ingest in.jsonl -o corpus --on-error quarantine --quarantine {to}");
+        let mut command = place.command(line.split(' '));
+        let ended = command.stdout(Stdio::piped()).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    for to in ["pipe", "/dev/stdout"] {
+        let (code, said) = quarantined(to);
+        assert!(code == Some(1) && said.contains("is a pipe or a device; name another file"), "{said}");
+    }
+    assert_eq!(quarantined("/dev/null").0, Some(0));
+}
+
+#[test]
+fn a_link_to_what_a_folder_is_in_is_passed_over() {
+    let place =
+        Place::with([("top/beside.jsonl", &jsonl([("b", "Two.")])), ("top/in/a.jsonl", &jsonl([("a", "One.")]))]);
+    for (to, name) in [("..", "up"), (".", "itself"), ("../..", "far")] {
+        symlink(to, place.path("top/in").join(name)).unwrap();
+    }
+    let ended = place.run("ingest top/in -o corpus");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(ended.err.contains("documents 1,"), "{}", ended.err);
+    assert!(ended.err.contains("3 links to a folder above them"), "{}", ended.err);
+}
+
+#[test]
+fn a_date_that_no_calendar_has_is_no_text() {
+    let place = Place::new();
+    for value in ["arrow_cast(2147483647, 'Date32')", "[arrow_cast(9223372036854775807, 'Timestamp(Second, None)')]"] {
+        for format in ["ndjson", "csv", "table"] {
+            if format == "csv" && value.starts_with('[') {
+                continue;
+            }
+            let sql = format!("SELECT 1 AS n, {value} AS at");
+            let ended = place.run_with(["sql", &sql, "--format", format, "-o", "out"], "");
+            assert_eq!(ended.code, Some(1), "{value} as {format}");
+            assert!(ended.err.contains("the column \"at\" has a date that cannot be written"), "{}", ended.err);
+            assert!(!place.path("out").exists());
+        }
+    }
+}
