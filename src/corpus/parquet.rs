@@ -141,7 +141,18 @@ pub(crate) fn batches(
         guarded(&context.file.label, || ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options))?;
     let groups = 0..metadata.metadata().num_row_groups();
     let grown = Grown { from: file.len(), to: 0, max_ratio: context.file.max_ratio };
-    Ok(Batches { context, file, metadata, groups, group: None, record: 0, source: None, grown, ended: false })
+    Ok(Batches {
+        context,
+        file,
+        metadata,
+        groups,
+        group: None,
+        before: 0,
+        record: 0,
+        source: None,
+        grown,
+        ended: false,
+    })
 }
 
 struct Batches {
@@ -151,6 +162,8 @@ struct Batches {
     /// The row groups that have not been begun.
     groups: Range<usize>,
     group: Option<Group>,
+    /// How many records stand before the row group that was begun last.
+    before: u64,
     /// How many records have been read.
     record: u64,
     /// What has been read and is being given.
@@ -179,7 +192,6 @@ impl Iterator for Batches {
         while !self.ended {
             let Some(source) = &mut self.source else {
                 if let Err(problem) = self.begin_batch() {
-                    self.ended = true;
                     return Some(Err(problem));
                 }
                 continue;
@@ -203,12 +215,26 @@ impl Batches {
             Ok(Some(batch)) => {
                 let first = self.record + 1;
                 self.record += batch.num_rows() as u64;
-                self.source = Some(Source::try_new(&self.context, batch, first)?);
+                let source = Source::try_new(&self.context, batch, first);
+                self.ended = source.is_err();
+                self.source = Some(source?);
             }
             Ok(None) => self.ended = true,
-            Err(problem) => return Err(problem.in_record(self.record + 1)),
+            Err(problem) => {
+                let (problem, lost) = (problem.in_record(self.record + 1), self.rest_of_group());
+                self.group = None;
+                self.record += lost;
+                return Err(if self.ended { problem } else { problem.with_records(lost) });
+            }
         }
         Ok(())
+    }
+
+    /// How many records there are from the next one to the end of the row group that was begun last.
+    fn rest_of_group(&self) -> u64 {
+        let group = self.groups.start.checked_sub(1).map(|group| self.metadata.metadata().row_group(group));
+        let rows = group.map_or(0, |group| u64::try_from(group.num_rows()).unwrap_or(0));
+        (self.before + rows).saturating_sub(self.record)
     }
 
     /// The next batch as the file has it.
@@ -216,6 +242,7 @@ impl Batches {
         loop {
             let Some(group) = &mut self.group else {
                 let Some(index) = self.groups.next() else { return Ok(None) };
+                self.before = self.record;
                 self.group = Some(self.begin_group(index, rows_at_once(&self.metadata, index), 0)?);
                 continue;
             };
@@ -232,13 +259,17 @@ impl Batches {
                         return Ok(Some(batch.slice(again, batch.num_rows() - again)));
                     }
                 }
-                // Long rows stand among many short ones.
-                (Err(_), Some(Refused::Held(_))) if group.rows > 1 => {
+                // Long rows stand among many short ones, or one that cannot be read among others.
+                (Err(_), None | Some(Refused::Held(_))) if group.rows > 1 => {
                     let (index, rows, given) =
                         (group.index, group.rows.div_ceil(FEWER_ROWS), group.read.max(group.given));
                     self.group = Some(self.begin_group(index, rows, given)?);
                 }
-                (Err(problem), refused) => return Err(refused.map_or(problem, |refused| self.refusal(refused))),
+                (Err(problem), refused) => {
+                    // What comes of the other groups would be as much.
+                    self.ended = matches!(refused, Some(Refused::Growth(_)));
+                    return Err(refused.map_or(problem, |refused| self.refusal(refused)));
+                }
             }
         }
     }
@@ -733,6 +764,40 @@ mod tests {
         assert!(read.next().is_none());
         assert_eq!(read.summary().skipped_count, 4);
         assert_eq!(read.summary().documents, 1);
+    }
+
+    /// Four row groups of 75 records each, as they are stored, with a byte of record 102 that is not UTF-8.
+    #[test]
+    fn a_record_that_cannot_be_read_leaves_out_the_rest_of_its_row_group_only() {
+        let texts = StringArray::from_iter_values((1..=300).map(|i| format!("text {i:03} of many")));
+        let batch = RecordBatch::try_from_iter([("text", Arc::new(texts) as ArrayRef)]).unwrap();
+        let properties =
+            WriterProperties::builder().set_max_row_group_row_count(Some(75)).set_dictionary_enabled(false).build();
+        let mut file = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        let at = file.windows(8).position(|bytes| bytes == b"text 102").unwrap();
+        file[at] = 0xFF;
+        let folder = Folder::of(&[("a.parquet", &file)]);
+        let error = folder.error(&["a.parquet"], &Options::default());
+        assert!(error.starts_with("a.parquet, record 102: not a sound Parquet file ("), "{error}");
+        assert!(error.contains(", nor can the 48 records behind it in its row group; "), "{error}");
+        let mut read = folder.open(&["a.parquet"], &skip()).unwrap();
+        let ids: Vec<_> = read
+            .by_ref()
+            .flat_map(|batch| {
+                let batch = batch.unwrap();
+                batch
+                    .column(0)
+                    .as_string::<i32>()
+                    .iter()
+                    .map(|id| id.unwrap().parse::<u64>().unwrap())
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        assert_eq!(ids, (1..=101).chain(151..=300).collect::<Vec<_>>());
+        assert_eq!(read.summary().skipped_count, 49);
     }
 
     #[test]

@@ -89,6 +89,8 @@ pub(crate) struct Problem {
     pub(crate) byte: Option<u64>,
     /// The number of the record, from 1.
     pub(crate) record: Option<u64>,
+    /// How many records are left out with it, itself among them.
+    pub(crate) records: u64,
     /// What is wrong and why.
     pub(crate) reason: String,
     /// What to do about it, unless the reason says it.
@@ -106,6 +108,7 @@ impl Problem {
             line: None,
             byte: None,
             record: None,
+            records: 1,
             reason: reason.into(),
             remedy: "correct it, or leave bad records out with --on-error skip".to_owned(),
             excerpt: None,
@@ -133,6 +136,15 @@ impl Problem {
 
     pub(crate) fn in_record(mut self: Box<Self>, record: u64) -> Box<Self> {
         self.record = Some(record);
+        self
+    }
+
+    /// With so many records, itself among them, which stand together and cannot be read without it.
+    pub(crate) fn with_records(mut self: Box<Self>, records: u64) -> Box<Self> {
+        if records > 1 {
+            self.reason = format!("{}, nor can the {} records behind it in its row group", self.reason, records - 1);
+        }
+        self.records = records.max(1);
         self
     }
 
@@ -343,7 +355,7 @@ impl Problems {
         if !self.tolerated {
             return Err(Error::Record(problem));
         }
-        self.count += 1;
+        self.count += problem.records;
         if let Some((path, file)) = &mut self.quarantine {
             let Problem { file: from, line, byte, record, reason, data, .. } = &*problem;
             let entry = json!({
