@@ -2,12 +2,14 @@
 //! tables that they kept for others to resume.
 
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, is_staging, names, stem_of_sealed};
+use crate::export::{MANIFEST, Manifest, is_abandoned, names, stem_of_sealed};
+use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
 
 /// How the names of folders for temporary tables begin.
@@ -28,10 +30,18 @@ pub(crate) struct Removed {
 }
 
 impl Removed {
-    /// Removes what is left over directly in a folder, anywhere in an index, and not younger than `grace`.
-    pub(crate) fn collect(&mut self, folder: &Path, is_index: bool, grace: Duration, dry_run: bool) -> Result<()> {
+    /// Removes what is left over directly in a folder, anywhere in an index, and not younger than `grace`. In a store a folder of
+    /// results may have `files`.
+    pub(crate) fn collect(
+        &mut self,
+        folder: &Path,
+        is_index: bool,
+        files: &[&str],
+        grace: Duration,
+        dry_run: bool,
+    ) -> Result<()> {
         if let Some(location) = Location::of_path(folder)? {
-            for path in unnamed(folder)? {
+            for path in unnamed(folder, files)? {
                 self.remove_older(folder, &path, grace, dry_run)?;
             }
             return self.abort_uploads(&location, is_index, grace, dry_run);
@@ -85,7 +95,11 @@ impl Removed {
         let bytes = bytes(path)?;
         if !dry_run {
             let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-            removed.with_context(|| format!("cannot remove {}", path.display()))?;
+            match removed {
+                // The run that made it, or another `ibid gc`, came first.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
+            }
         }
         self.paths.push((path.strip_prefix(below_path).unwrap_or(path).to_path_buf(), bytes));
         Ok(())
@@ -99,21 +113,67 @@ fn below(location: &Location) -> Result<Vec<Object>> {
     Ok(objects)
 }
 
-/// The files of results in a folder of a store that its manifest does not name.
-fn unnamed(folder: &Path) -> Result<Vec<PathBuf>> {
-    let Some(manifest) = Manifest::of(folder)? else { return Ok(Vec::new()) };
-    let is_named = |name: &str| manifest.files.iter().any(|file| file.name == name);
-    let names = names(folder)?.into_iter().filter(|name| stem_of_sealed(name).is_some() && !is_named(name));
-    Ok(names.map(|name| folder.join(name)).collect())
+/// The files of results in a folder of a store that its manifest does not name: those of earlier manifests, of a folder that was
+/// copied there, and of runs that were killed before they wrote a manifest.
+fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
+    // The manifest after the names: what a run named in the meantime is named.
+    let (names, manifest) = (names(folder)?, Manifest::of(folder)?);
+    let is_replaced = |file: &str| manifest.as_ref().is_some_and(|manifest| manifest.file(file).is_some());
+    let is_unnamed = |name: &String| {
+        let is_named = manifest.as_ref().is_some_and(|manifest| manifest.seal_of(name).is_some());
+        let stem = stem_of_sealed(name);
+        let file = stem.map_or_else(|| name.clone(), |stem| format!("{stem}.parquet"));
+        let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&file.as_str()));
+        // Others may have such names. A file that cannot be read is not known to be one of ours.
+        let has_seal = || {
+            let seal = seal_of(&folder.join(name)).ok().flatten();
+            seal.is_some_and(|seal| stem.is_none() || name.ends_with(&format!("-{}.parquet", seal.root)))
+        };
+        !is_named && may_be_ours && has_seal()
+    };
+    Ok(names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect())
 }
 
-/// Whether a run left this that is over.
+/// Whether a run left this that is over. A name is not enough, since others may give it.
 fn is_left_over(path: &Path) -> bool {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    let is_key = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_staging(name)
-        || (is_key && path.join(MANIFEST).is_file())
-        || (name.starts_with(WORKSPACE) && File::open(path.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok()))
+    is_abandoned(path) || (!path.is_symlink() && (is_kept_table(path) || is_workspace(path)))
+}
+
+/// Whether this is a table that --resume kept, with nothing else beside it.
+fn is_kept_table(path: &Path) -> bool {
+    let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
+        return false;
+    }
+    let Ok(Some(manifest)) = Manifest::of(path) else { return false };
+    let is_of_table = |name: &str| name == MANIFEST || manifest.seal_of(name).is_some();
+    manifest.about["sql"].is_string() && !manifest.about["noted"].is_null() && has_only(path, is_of_table)
+}
+
+/// Whether this is a folder for temporary tables of a run that is over, with nothing in it that such a run does not write.
+fn is_workspace(path: &Path) -> bool {
+    let is_random = |name: &str| name.len() == 6 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let lock = path.join(LOCK);
+    name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).is_some_and(is_random)
+        && fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file() && lock.len() == 0)
+        && has_only(path, is_of_workspace)
+        && File::open(lock).is_ok_and(|lock| lock.try_lock().is_ok())
+}
+
+/// Whether a run gives this name to something in its folder for temporary tables.
+fn is_of_workspace(name: &str) -> bool {
+    [LOCK, "fetched", "printed"].contains(&name)
+        || [".tmp", "datafusion-", "judged-"].iter().any(|prefix| name.starts_with(prefix))
+        || ["corpus", ".parquet"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// Whether all names in a folder are of this kind.
+pub(crate) fn has_only(folder: &Path, is_ours: impl Fn(&str) -> bool) -> bool {
+    entries(folder).is_ok_and(|entries| entries.iter().all(|path| name_of(path).is_some_and(&is_ours)))
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
 }
 
 /// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.

@@ -804,3 +804,51 @@ fn gc_gives_up_uploads_that_were_not_ended() {
     server.ok("gc s3://box/dir/deeper/ --grace 0s");
     assert_eq!(begun(), 0);
 }
+
+#[test]
+fn gc_removes_of_a_bucket_what_is_surely_left_and_nothing_else() {
+    let server = Server::start();
+    for (number, name) in ["a", "b"].into_iter().enumerate() {
+        server.place.write(&format!("{name}.jsonl"), collection_jsonl(20, number as u64));
+    }
+    let names = |folder: &str| {
+        let entries = std::fs::read_dir(server.object(folder)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let gc = |line: &str, expected: &str| {
+        let said = server.ok(line);
+        assert!(said.text().contains(expected), "{line}: {}", said.text());
+    };
+    let theirs = "sales-2024010112000000.parquet";
+    // A run that was killed before it wrote a manifest.
+    server.ok("ingest a.jsonl -o s3://box/x/");
+    std::fs::remove_file(server.object("x/manifest.json")).unwrap();
+    let whole = server.get(&format!("x/{}", names("x")[0]));
+    for name in [theirs, "documents-0123456789abcdef.parquet", "documents.parquet"] {
+        server.put(&format!("x/{name}"), &whole);
+    }
+    gc("gc s3://box/x/", "left for a later call: 2 parts and files");
+    gc("gc s3://box/x/ --grace 0s", "files and folders removed 2");
+    assert_eq!(names("x"), ["documents-0123456789abcdef.parquet", "documents.parquet", theirs]);
+
+    // A corpus that was copied there, and is replaced.
+    server.place.ok("ingest a.jsonl -o corpus");
+    copy_folder(&server.place.path("corpus"), &server.object("y.v2"));
+    server.ok("ingest b.jsonl -o s3://box/y.v2/");
+    server.put(&format!("y.v2/{theirs}"), "sales");
+    gc("gc s3://box/y.v2/ --grace 0s", "files and folders removed 2");
+    assert_eq!(names("y.v2").len(), 4);
+    server.ok("verify s3://box/y.v2/");
+
+    // A first batch that was killed before its manifest.
+    server.ok("pairs s3://box/z --add a.jsonl -o rows.csv");
+    std::fs::remove_dir_all(server.object("z/manifests")).unwrap();
+    server.put("z/parts/00000001-0123456789abcdef/documents.parquet", "half");
+    server.put("z/parts/00000001-0123456789abcdee/notes.txt", "notes");
+    gc("gc s3://box/z", "left for a later call: 1 parts and files");
+    gc("gc s3://box/z --grace 0s", "files and folders removed 1");
+    assert_eq!(server.get("z/parts/00000001-0123456789abcdef/documents.parquet"), b"half");
+    assert_eq!(server.get("z/parts/00000001-0123456789abcdee/notes.txt"), b"notes");
+}

@@ -697,3 +697,25 @@ fn gc_removes_what_killed_runs_left_and_nothing_of_those_that_live() {
     assert_eq!(count(), 0);
     assert_eq!(place.names(), [".hidden", "mine.txt"]);
 }
+
+#[test]
+fn gc_removes_nothing_that_has_but_the_name_of_what_runs_leave() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(20, 1));
+    let (app, corpus) = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210");
+    place.write(&format!("{app}/manifest.json"), "{\"name\": \"an app\", \"sql\": \"\", \"noted\": {}}");
+    place.ok(&format!("ingest a.jsonl -o {corpus}"));
+    for (folder, lock) in [("thesis", "years of work"), ("essays", "")] {
+        place.write(&format!("ibid-{folder}/lock"), lock);
+        place.write(&format!("ibid-{folder}/{folder}.tex"), "years of work");
+    }
+    place.ok("passages a.jsonl -o x.csv --resume kept");
+    let mut kept = entries(&place.path("kept"));
+    std::fs::write(kept.pop().unwrap().join("notes.txt"), "about it").unwrap();
+    let before = place.names();
+    let said = place.ok("gc . --grace 0s");
+    assert!(said.contains("files and folders removed 0"), "{said}");
+    assert_eq!(place.names(), before);
+    place.ok("gc kept --grace 0s");
+    assert_eq!(entries(&place.path("kept")).len(), 1);
+}

@@ -115,7 +115,7 @@ const BUCKETS: (&str, Query) = ("buckets", query::CLUSTERS_FULL_BUCKETS);
 const CERTIFICATE: (&str, Query) = ("certificate", query::CLUSTERS_RECALL);
 
 /// The files that the folder may have.
-const FILES: [&str; 7] = [
+pub(super) const FILES: [&str; 7] = [
     "clusters.parquet",
     "pairs.parquet",
     "article_pairs.parquet",

@@ -8,11 +8,12 @@ use arrow::array::AsArray;
 use arrow::datatypes::Float64Type;
 use clap::Args;
 
-use super::Ending;
 use super::run::{Stdout, grouped};
 use super::threads::seconds;
+use super::{Ending, clusters};
 use crate::index::Index;
-use crate::index::gc::{Collected, TooOld, collect};
+use crate::index::gc::{Collected, TooOld, collect, is_begun};
+use crate::ingest;
 use crate::pipeline::query::Literal;
 use crate::session::session;
 
@@ -41,7 +42,7 @@ pub(super) struct Gc {
 
 impl Gc {
     pub(super) async fn run(self) -> Result<Ending> {
-        let is_index = Index::is_at(&self.folder);
+        let is_index = Index::is_at(&self.folder) || is_begun(&self.folder)?;
         if !is_index && (self.before.is_some() || self.window.is_some()) {
             bail!("{} is no index, of which documents can be dropped; --add makes one", self.folder.display());
         }
@@ -52,7 +53,8 @@ impl Gc {
         };
         let mut collected =
             if is_index { collect(&self.folder, too_old, self.grace, self.dry_run)? } else { Collected::default() };
-        collected.removed.collect(&self.folder, is_index, self.grace, self.dry_run)?;
+        let files = [&ingest::FILES[..], &clusters::FILES].concat();
+        collected.removed.collect(&self.folder, is_index, &files, self.grace, self.dry_run)?;
         Stdout.write_all(self.describe(&collected).as_bytes())?;
         Ok(Ending::Done)
     }
@@ -77,12 +79,11 @@ impl Gc {
             collected.removed.paths.len(),
             grouped(bytes)
         );
-        let young = collected.removed.young;
-        if young > 0 || !collected.dropped.is_empty() {
+        let left = collected.removed.young + collected.still_named;
+        if left > 0 {
             let _ = writeln!(
                 said,
-                "what is not needed and is younger than --grace is left for a later call: {} parts and files",
-                young + collected.dropped.len()
+                "what is not needed and is younger than --grace is left for a later call: {left} parts and files"
             );
         }
         said

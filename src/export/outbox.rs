@@ -34,7 +34,7 @@ pub(crate) fn local(target: &Path) -> Result<PathBuf> {
 /// A file that goes with the program, and that `ibid gc` removes where it did not.
 pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
     let make = || tempfile::Builder::new().prefix(PREFIX).suffix(super::staging::STAGING).tempfile();
-    cleanup::noted(make, NamedTempFile::path)
+    cleanup::noted(make, NamedTempFile::path).inspect(|file| super::hold(file.as_file()))
 }
 
 /// Puts all of it in place.

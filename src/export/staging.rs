@@ -1,4 +1,4 @@
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -68,6 +68,26 @@ pub(crate) fn is_staging(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(STAGING)
 }
 
+/// Whether a run that is over staged this. Where there are no locks, what one stages that lives looks the same.
+pub(crate) fn is_abandoned(path: &Path) -> bool {
+    // Not what waits when it is opened, nor what a link leads to.
+    let is_ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
+    path.file_name().and_then(|name| name.to_str()).is_some_and(is_staging) && is_ours && !is_held(path)
+}
+
+/// Says that a file or a folder is in use, as long as it is kept open.
+pub(crate) fn hold(file: &File) {
+    // Elsewhere nobody else could read it. On a file system without locks only its age tells.
+    if cfg!(unix) {
+        file.lock().ok();
+    }
+}
+
+/// Whether a run that lives holds a file or a folder.
+pub(crate) fn is_held(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
 fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
@@ -120,6 +140,7 @@ impl StagedFile {
         };
         let file = cleanup::noted(|| staging(&prefix, 0o666).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
+        hold(file.as_file());
         Ok(Self { file, parent, target, object })
     }
 
@@ -172,6 +193,7 @@ impl Write for StagedFile {
 /// A folder of files that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
 pub(crate) struct StagedFolder {
     folder: TempDir,
+    _held: Option<File>,
     parent: PathBuf,
     target: PathBuf,
     objects: Option<ObjectsFolder>,
@@ -183,10 +205,7 @@ impl StagedFolder {
     pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
         if let Some(location) = Location::of_path(target)? {
             let objects = ObjectsFolder::check(location.as_prefix(), files)?;
-            let parent = std::env::temp_dir();
-            let folder = cleanup::noted(|| staging(objects::PREFIX, 0o777).tempdir_in(&parent), TempDir::path)
-                .with_context(|| format!("cannot write in {}", parent.display()))?;
-            return Ok(Self { folder, parent, target: target.to_path_buf(), objects: Some(objects) });
+            return Self::begin(std::env::temp_dir(), objects::PREFIX, target.to_path_buf(), Some(objects));
         }
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
         let target = behind_links(&target.components().collect::<PathBuf>());
@@ -206,9 +225,14 @@ impl StagedFolder {
                 );
             }
         }
-        let folder = cleanup::noted(|| staging(&prefix, 0o777).tempdir_in(&parent), TempDir::path)
+        Self::begin(parent, &prefix, target, None)
+    }
+
+    fn begin(parent: PathBuf, prefix: &str, target: PathBuf, objects: Option<ObjectsFolder>) -> Result<Self> {
+        let folder = cleanup::noted(|| staging(prefix, 0o777).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
-        Ok(Self { folder, parent, target, objects: None })
+        let held = File::open(folder.path()).inspect(hold).ok();
+        Ok(Self { folder, _held: held, parent, target, objects })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -227,8 +251,11 @@ impl StagedFolder {
         sync_folder(self.folder.path()).with_context(failed)?;
         if target.exists() {
             exchange(self.folder.path(), &target).with_context(failed)?;
-            // What stood there before has the staging's name now, and goes with it.
-            self.folder.close().with_context(failed)?;
+            // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
+            match self.folder.close() {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                closed => closed.with_context(failed)?,
+            }
         } else {
             fs::rename(self.folder.keep(), &target).with_context(failed)?;
         }
@@ -306,6 +333,26 @@ mod tests {
         assert_eq!(made.len(), 1);
         assert_eq!(fs::read(&target).unwrap(), [made[0]; 1000]);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_a_run_stages_that_lives_is_not_abandoned() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = StagedFile::create(&folder.path().join("x.csv")).unwrap();
+        let staged = StagedFolder::create(&folder.path().join("x"), &[]).unwrap();
+        fs::write(folder.path().join(".y.csv.AbCdEf.ibid-staging"), "half").unwrap();
+        fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
+        std::os::unix::fs::symlink(staged.path(), folder.path().join(".z.AbCdEf.ibid-staging")).unwrap();
+        let abandoned = || {
+            let paths = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+            paths.filter(|path| is_abandoned(path)).count()
+        };
+        assert!(!is_abandoned(file.file.path()) && !is_abandoned(staged.path()));
+        assert_eq!(abandoned(), 2);
+        file.commit().unwrap();
+        staged.commit().unwrap();
+        assert_eq!(abandoned(), 2);
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! What an index does not need any more: parts that are too old, and files that no manifest names.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::{Index, MANIFESTS, Manifest, PARTS, Part, manifest_path, numbers, read};
-use crate::export::is_staging;
-use crate::leftovers::{Removed, entries, is_older};
+use super::{Index, LOOKED_AT, MANIFESTS, Manifest, PARTS, Part, manifest_path, numbers, read};
+use crate::export::{is_abandoned, is_held};
+use crate::ingest::FILES;
+use crate::leftovers::{Removed, entries, has_only, is_older};
+use crate::seal::seal_of;
+use crate::store::{Location, Object};
 
 /// How often another run may come between.
 const ATTEMPTS: usize = 5;
@@ -27,7 +30,20 @@ pub(crate) enum TooOld {
 pub(crate) struct Collected {
     /// The parts that the index does not have any more. Their files are removed in their time.
     pub(crate) dropped: Vec<Part>,
+    /// How many of these an older manifest names still, which may be in use.
+    pub(crate) still_named: usize,
     pub(crate) removed: Removed,
+}
+
+/// Whether a run was killed in a store that was making an index there, and had not made its first manifest.
+pub(crate) fn is_begun(folder: &Path) -> Result<bool> {
+    let Some(location) = Location::of_path(folder)?.filter(|location| !location.is_web()) else { return Ok(false) };
+    let parts = location.as_prefix().join(PARTS);
+    let depth = parts.key().parts().count();
+    let objects = Object::list(&parts.as_prefix(), LOOKED_AT)?;
+    Ok(objects.iter().any(|object| {
+        object.location.key().parts().nth(depth).is_some_and(|name| is_part(&folder.join(PARTS).join(name.as_ref())))
+    }))
 }
 
 /// Drops parts that are too old, and removes what no manifest names.
@@ -56,12 +72,12 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
     for holds in [PARTS, MANIFESTS] {
         for path in entries(&folder.join(holds))? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_part = holds == PARTS && is_name_of_part(name) && !named.contains(name);
-            if is_part || is_staging(name) {
+            if (holds == PARTS && !named.contains(name) && is_part(&path)) || is_abandoned(&path) {
                 collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
         }
     }
+    collected.still_named = collected.dropped.iter().filter(|part| named.contains(&part.name)).count();
     Ok(collected)
 }
 
@@ -93,6 +109,22 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
 
 /// Whether a name is one that [`Index::write_part`] gives.
 pub(crate) fn is_name_of_part(name: &str) -> bool {
-    let is_hex = |digits: &str, length| digits.len() >= length && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    name.split_once('-').is_some_and(|(number, unique)| is_hex(number, 8) && is_hex(unique, 16))
+    let is_number = |digits: &str| digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_unique = |digits: &str| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.split_once('-').is_some_and(|(number, unique)| is_number(number) && is_unique(unique))
+}
+
+/// Whether this is a part that [`Index::write_part`] wrote, with nothing else in it, and no run is about to name it, as far as can
+/// be told.
+fn is_part(path: &Path) -> bool {
+    let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part)
+        && has_only(path, |name| FILES.contains(&name));
+    match Location::of_path(path) {
+        // There each file is whole from the first.
+        Ok(Some(_)) => {
+            let has_seal = |file: &PathBuf| seal_of(file).is_ok_and(|seal| seal.is_some());
+            is_ours && entries(path).is_ok_and(|files| files.iter().all(has_seal))
+        }
+        _ => is_ours && !is_held(path),
+    }
 }
