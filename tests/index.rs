@@ -519,3 +519,19 @@ fn gc_leaves_what_a_run_may_be_about_to_use() {
     assert!(strangers.iter().all(|file| place.path(file).exists()));
     assert_eq!(ids(&place, "index"), ["a", "b"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_batch_of_which_the_rows_cannot_be_told_leaves_no_part() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(20, 1));
+    place.write("b.jsonl", collection_jsonl(20, 2).replace("\"d0", "\"e0"));
+    place.ok("passages index --add a.jsonl -o x.csv");
+    let parts = || fs::read_dir(place.path("index/parts")).unwrap().count();
+    let mut adding = place.command(["passages", "index", "--add", "b.jsonl", "--format", "csv", "-q"]);
+    adding.stdout(File::options().write(true).open("/dev/full").unwrap()).stderr(Stdio::null());
+    assert_eq!(adding.status().unwrap().code(), Some(1));
+    assert_eq!(parts(), 1);
+    place.ok("passages index --add b.jsonl -o x.csv");
+    assert_eq!(parts(), 2);
+}

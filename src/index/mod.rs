@@ -30,7 +30,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
-use crate::export::{StagedFile, StagedFolder, is_staging};
+use crate::export::{StagedFile, StagedFolder, hold, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::seal::{Root, Verified, Written, check_seal, verify};
 use crate::store::{self, Location, Object};
@@ -174,7 +174,7 @@ impl Index {
         corpus: &Path,
         left_out: &HashSet<String>,
         times: Option<[i64; 2]>,
-    ) -> Result<Part> {
+    ) -> Result<WrittenPart> {
         let parts = self.folder.join(PARTS);
         for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
             // In a store there are no folders to be made.
@@ -190,37 +190,64 @@ impl Index {
             Ok(PartFile { rows, bytes, seal })
         });
         let (documents, sentences) = (documents?, sentences?);
+        let folder = parts.join(&name);
         staged.commit()?;
-        Ok(Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times })
+        let held = File::open(&folder).inspect(hold).ok();
+        let part = Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times };
+        Ok(WrittenPart { part, folder, _held: held, is_kept: false })
     }
 
     /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
     /// was added.
-    pub(crate) fn append(&self, part: Part, time_column: Option<&str>) -> Result<bool> {
-        let name = part.name.clone();
+    pub(crate) fn append(&self, mut written: WrittenPart, time_column: Option<&str>) -> Result<bool> {
         let mut parts = self.manifest.parts.clone();
-        parts.push(part);
+        parts.push(written.part.clone());
         let time_column = time_column.map(str::to_owned);
-        let is_next = self.replace(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
+        let next = self.stage(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
+        // Where this fails nobody knows whether the manifest is there.
+        written.is_kept = true;
+        let is_next = next.commit_new()?;
         // The next number may be free because its manifest was removed, when the index was well beyond it.
-        let is_added =
-            is_next && newest(&self.folder)?.is_some_and(|newest| newest.parts.iter().any(|part| part.name == name));
-        if !is_added {
-            let folder = self.folder.join(PARTS).join(&name);
-            match Location::of_path(&folder)? {
-                Some(location) => FILES.iter().try_for_each(|file| store::remove(&location.as_prefix().join(file)))?,
-                None => fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?,
-            }
-        }
+        let is_named = |newest: Manifest| newest.parts.iter().any(|part| part.name == written.part.name);
+        let is_added = is_next && newest(&self.folder)?.is_some_and(is_named);
+        written.is_kept = is_added;
         Ok(is_added)
     }
 
     /// Makes the next manifest. `false` says that there is one already.
     fn replace(&self, next: &Manifest) -> Result<bool> {
+        self.stage(next)?.commit_new()
+    }
+
+    /// Writes the next manifest, which is not in its place yet.
+    fn stage(&self, next: &Manifest) -> Result<StagedFile> {
         let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number))?;
         serde_json::to_writer_pretty(&mut staged, &next.to_json()).context("cannot write a manifest")?;
         staged.write_all(b"\n").context("cannot write a manifest")?;
-        staged.commit_new()
+        Ok(staged)
+    }
+}
+
+/// A part that was written, and vanishes if dropped before a manifest may name it.
+pub(crate) struct WrittenPart {
+    part: Part,
+    folder: PathBuf,
+    _held: Option<File>,
+    is_kept: bool,
+}
+
+impl Drop for WrittenPart {
+    fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
+        let removed = match Location::of_path(&self.folder) {
+            Ok(Some(folder)) => FILES.iter().try_for_each(|file| store::remove(&folder.as_prefix().join(file))),
+            _ => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::new),
+        };
+        if let Err(error) = removed {
+            log::warn!("cannot remove {}, which ibid gc removes: {error:#}", self.folder.display());
+        }
     }
 }
 
