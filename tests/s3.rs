@@ -838,6 +838,7 @@ fn gc_removes_of_a_bucket_what_is_surely_left_and_nothing_else() {
     copy_folder(&server.place.path("corpus"), &server.object("y.v2"));
     server.ok("ingest b.jsonl -o s3://box/y.v2/");
     server.put(&format!("y.v2/{theirs}"), "sales");
+    assert!(server.ok("verify s3://box/y.v2").text().contains("2 files, all as they were written; passed over 1"));
     gc("gc s3://box/y.v2/ --grace 0s", "files and folders removed 2");
     assert_eq!(names("y.v2").len(), 4);
     server.ok("verify s3://box/y.v2/");

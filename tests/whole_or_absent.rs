@@ -719,3 +719,61 @@ fn gc_removes_nothing_that_has_but_the_name_of_what_runs_leave() {
     place.ok("gc kept --grace 0s");
     assert_eq!(entries(&place.path("kept")).len(), 1);
 }
+
+#[test]
+fn verify_knows_folders_that_are_not_what_was_written() {
+    let place = Place::new();
+    for (number, name) in ["a", "b"].into_iter().enumerate() {
+        place.write(&format!("{name}.jsonl"), collection_jsonl(20, number as u64));
+    }
+    place.ok("ingest a.jsonl -o whole");
+    place.ok("pairs index --add a.jsonl -o x.csv");
+    place.ok("passages b.jsonl -o other.parquet");
+    let wrong = |expected: &str| {
+        let ended = place.run("verify corpus");
+        assert!(ended.code == Some(1) && ended.text().contains(expected), "{expected}: {}{}", ended.text(), ended.err);
+    };
+    let anew = || copy_folder(&place.path("whole"), &place.path("corpus"));
+    let edit = |file: &str, change: &dyn Fn(&mut Value)| {
+        let mut json = serde_json::from_slice(&place.read(file)).unwrap();
+        change(&mut json);
+        place.write(file, json.to_string());
+    };
+    anew();
+    place.write("corpus/more.parquet", place.read("other.parquet"));
+    wrong("more.parquet: WRONG: manifest.json does not name it");
+    anew();
+    edit("corpus/manifest.json", &|json| json["files"] = Value::Array(Vec::new()));
+    wrong("documents.parquet: WRONG: manifest.json does not name it");
+    anew();
+    edit("corpus/manifest.json", &|json| drop(json["files"].as_array_mut().unwrap().pop()));
+    wrong("sentences.parquet: WRONG: manifest.json does not name it");
+    std::fs::remove_file(place.path("corpus/sentences.parquet")).unwrap();
+    wrong("sentences.parquet: WRONG: cannot read");
+    for noted in ["rows", "bytes"] {
+        anew();
+        edit("corpus/manifest.json", &|json| json["files"][0][noted] = 7.into());
+        wrong("as its seal says, and the manifest says");
+    }
+    anew();
+    std::fs::remove_file(place.path("corpus/manifest.json")).unwrap();
+    place.ok("verify corpus");
+    std::fs::remove_file(place.path("corpus/sentences.parquet")).unwrap();
+    wrong("sentences.parquet: WRONG: cannot read");
+    // What is no table of ours, and what is no file.
+    anew();
+    place.write("corpus/theirs.parquet", "of somebody else");
+    let pipe = Command::new("mkfifo").arg(place.path("corpus/pipe.parquet")).status().unwrap();
+    assert!(pipe.success());
+    let said = place.ok("verify corpus");
+    assert!(said.contains("2 files, all as they were written; passed over 2"), "{said}");
+    std::fs::remove_file(place.path("corpus/manifest.json")).unwrap();
+    std::fs::remove_file(place.path("corpus/theirs.parquet")).unwrap();
+    let said = place.ok("verify corpus");
+    assert!(said.contains("2 files, all as they were written; passed over 1"), "{said}");
+
+    place.ok("verify index");
+    edit("index/manifests/00000000000000000001.json", &|json| json["parts"][0]["documents"]["rows"] = 7.into());
+    let ended = place.run("verify index");
+    assert!(ended.code == Some(1) && ended.text().contains("and the manifest says 7"), "{}", ended.text());
+}

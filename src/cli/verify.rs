@@ -3,14 +3,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use serde_json::Value;
 
 use super::Ending;
 use super::run::{Stdout, grouped};
-use crate::export::{Manifest, names};
+use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
-use crate::ingest::FILES;
-use crate::seal::{Root, Verified, verify};
-use crate::store::{Location, redacted};
+use crate::ingest::{FILES, about_corpus};
+use crate::seal::{Verified, Written, seal_of, verify};
+use crate::store::{Location, Object, redacted};
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -23,66 +24,169 @@ pub(super) struct Verify {
     paths: Vec<PathBuf>,
 }
 
-/// How many files there were, and how many of them are not as they should be.
-#[derive(Default)]
-struct Counts {
-    files: u64,
-    wrong: u64,
+/// What is found at a path.
+enum Entry {
+    /// A file of a result, and what a manifest says of it.
+    File(Option<Written>),
+    /// A file beside a manifest that does not name it.
+    Stranger,
+    /// No file, such as a pipe, which may never end.
+    NoFile,
 }
 
 impl Verify {
     pub(super) fn run(self) -> Result<Ending> {
-        let mut counts = Counts::default();
+        let (mut files, mut wrong, mut passed_over) = (0, 0, 0);
         for path in &self.paths {
-            for (file, seal) in files(path)? {
-                counts.files += 1;
-                let found = match verify_file(&file, seal) {
-                    Ok(found) => found,
+            for (file, entry) in entries(path)? {
+                let found = match entry {
+                    Entry::File(written) => verify_file(&file, written).map(Some),
+                    Entry::Stranger => look_at_stranger(&file),
+                    Entry::NoFile => Ok(None),
+                };
+                let said = match found {
+                    Ok(Some(found)) => {
+                        files += 1;
+                        found
+                    }
+                    Ok(None) => {
+                        passed_over += 1;
+                        "passed over, it is not of this result".to_owned()
+                    }
                     Err(error) => {
-                        counts.wrong += 1;
+                        files += 1;
+                        wrong += 1;
                         format!("WRONG: {error:#}")
                     }
                 };
-                writeln!(Stdout, "{}: {}", redacted(&file.display().to_string()), redacted(&found))?;
+                writeln!(Stdout, "{}: {}", redacted(&file.display().to_string()), redacted(&said))?;
             }
         }
-        let Counts { files, wrong } = counts;
         if wrong > 0 {
             bail!("{} of {} files are not what was written", grouped(wrong), grouped(files));
         }
-        writeln!(Stdout, "{} files, all as they were written", grouped(files))?;
+        let others = if passed_over > 0 { format!("; passed over {}", grouped(passed_over)) } else { String::new() };
+        writeln!(Stdout, "{} files, all as they were written{others}", grouped(files))?;
         Ok(Ending::Done)
     }
 }
 
-/// The files of a result, each with its seal where that is written elsewhere, too.
-fn files(path: &Path) -> Result<Vec<(PathBuf, Option<Root>)>> {
-    let is_folder = match Location::of_path(path)? {
-        Some(location) => location.is_prefix() || location.key().extension().is_none(),
+/// What there is to be looked at of a result.
+fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
+    let location = Location::of_path(path)?;
+    let is_folder = match &location {
+        Some(location) => is_prefix(location)?,
         None => path.is_dir(),
     };
     if !is_folder {
-        return Ok(vec![(path.to_path_buf(), None)]);
+        return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
     }
     if Index::is_at(path) {
-        return Ok(Index::open(path)?.sealed_files());
-    }
-    if let Some(manifest) = Manifest::of(path)? {
-        return Ok(manifest.files.iter().map(|file| (path.join(&file.name), Some(file.seal))).collect());
+        let files = Index::open(path)?.sealed_files().into_iter();
+        return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
     }
     let names = names(path)?;
-    if names.is_empty() {
-        bail!("{}: there are no Parquet files in it; name a result of ibid, such as {}", path.display(), FILES[0]);
+    let missing = |file: &str| (path.join(file), Entry::File(None));
+    let Some(manifest) = Manifest::of(path)? else {
+        if names.is_empty() {
+            bail!("{}: there are no Parquet files in it; name a result of ibid, such as {}", path.display(), FILES[0]);
+        }
+        let mut found: Vec<_> = names.iter().map(|name| file_or_none(path.join(name))).collect();
+        // Of a corpus both files are needed, even where nothing says so.
+        let (there, gone): (Vec<&str>, Vec<&str>) =
+            FILES.iter().partition(|file| names.iter().any(|name| name == *file));
+        if there.iter().any(|file| is_of_corpus(&path.join(file))) {
+            found.extend(gone.into_iter().map(missing));
+        }
+        return Ok(found);
+    };
+    let mut found: Vec<_> = manifest
+        .files
+        .iter()
+        .map(|file| {
+            let written = Written { rows: file.rows, bytes: file.bytes, seal: file.seal };
+            (path.join(&file.name), Entry::File(Some(written)))
+        })
+        .collect();
+    // In a store the files of earlier manifests stay for those that read them.
+    let is_earlier = |name: &str| {
+        let file = stem_of_sealed(name).map(|stem| format!("{stem}.parquet"));
+        location.is_some() && manifest.file(file.as_deref().unwrap_or(name)).is_some()
+    };
+    for name in names.iter().filter(|name| manifest.seal_of(name).is_none() && !is_earlier(name)) {
+        found.push(match file_or_none(path.join(name)) {
+            (path, Entry::File(_)) => (path, Entry::Stranger),
+            none => none,
+        });
     }
-    Ok(names.into_iter().map(|name| (path.join(name), None)).collect())
+    // A table that --resume kept may have the documents alone.
+    let is_corpus = manifest.about["sql"].is_null()
+        && (!manifest.about["content"].is_null() || FILES.iter().any(|file| manifest.file(file).is_some()));
+    let is_listed = |file: &str| manifest.file(file).is_some() || names.iter().any(|name| name == file);
+    if is_corpus {
+        found.extend(FILES.into_iter().filter(|file| !is_listed(file)).map(missing));
+    }
+    if found.is_empty() {
+        bail!("{} names no file; write the result again", path.join(MANIFEST).display());
+    }
+    Ok(found)
+}
+
+/// Whether a URL is that of a folder: one with a `/` at its end, or one without an object below which there are some.
+fn is_prefix(location: &Location) -> Result<bool> {
+    if location.is_prefix() || location.is_web() {
+        return Ok(location.is_prefix());
+    }
+    Ok(Object::find(location)?.is_none() && !Object::list(&location.as_prefix(), 1)?.is_empty())
+}
+
+/// A file of a folder. What is no file is not opened; a link that leads nowhere is a file that is missing.
+fn file_or_none(path: PathBuf) -> (PathBuf, Entry) {
+    let entry = if is_no_file(&path) { Entry::NoFile } else { Entry::File(None) };
+    (path, entry)
+}
+
+/// Whether something else is there. An object is a file.
+fn is_no_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file())
+}
+
+/// Whether a file says of itself what those of a corpus do.
+fn is_of_corpus(path: &Path) -> bool {
+    let seal = if is_no_file(path) { None } else { seal_of(path).ok().flatten() };
+    let about: Option<Value> = seal.and_then(|seal| serde_json::from_str(&seal.result).ok());
+    let keys = |about: &Value| about.as_object().map(|about| about.keys().cloned().collect::<Vec<_>>());
+    about.is_some_and(|about| keys(&about) == keys(&about_corpus()))
+}
+
+/// What a file is found to be that the manifest beside it does not name: nothing, if it is not one of ours.
+fn look_at_stranger(path: &Path) -> Result<Option<String>> {
+    if seal_of(path)?.is_some() {
+        bail!("{MANIFEST} does not name it: it is of another run; move it elsewhere");
+    }
+    Ok(None)
 }
 
 /// What a file is found to be.
-fn verify_file(path: &Path, written: Option<Root>) -> Result<String> {
+fn verify_file(path: &Path, written: Option<Written>) -> Result<String> {
+    if is_no_file(path) {
+        bail!("it is no file");
+    }
     match verify(path)? {
         Verified::Sealed { seal, bytes } => {
-            if let Some(written) = written.filter(|written| *written != seal.root) {
-                bail!("its seal is {}, and {written} was written", seal.root);
+            let found = Written { rows: seal.rows, bytes, seal: seal.root };
+            let written = written.unwrap_or(found);
+            if written.seal != found.seal {
+                bail!("its seal is {}, and {} was written", found.seal, written.seal);
+            }
+            if written != found {
+                bail!(
+                    "it has {} rows and {} bytes, as its seal says, and the manifest says {} and {}",
+                    grouped(found.rows),
+                    grouped(found.bytes),
+                    grouped(written.rows),
+                    grouped(written.bytes)
+                );
             }
             Ok(format!("sound, {} rows, {} bytes, seal {}", grouped(seal.rows), grouped(bytes), seal.root))
         }

@@ -26,6 +26,8 @@ pub(crate) struct Manifest {
 #[derive(Debug)]
 pub(crate) struct ManifestFile {
     pub(crate) name: String,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
     pub(crate) seal: Root,
 }
 
@@ -81,7 +83,10 @@ impl Manifest {
             if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
                 bail!("{name:?} is no name of a file");
             }
-            Ok(ManifestFile { name: name.to_owned(), seal: seal.parse().context("\"seal\" is no hash")? })
+            let (Some(rows), Some(bytes)) = (file["rows"].as_u64(), file["bytes"].as_u64()) else {
+                bail!("{file} does not say how many rows and bytes it has");
+            };
+            Ok(ManifestFile { name: name.to_owned(), rows, bytes, seal: seal.parse().context("\"seal\" is no hash")? })
         };
         let files = json["files"].as_array().context("\"files\" is no list")?;
         let files = files.iter().map(file).collect::<Result<_>>()?;

@@ -32,7 +32,7 @@ use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
 use crate::export::{StagedFile, StagedFolder, hold, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
-use crate::seal::{Root, Verified, Written, check_seal, verify};
+use crate::seal::{Verified, Written, check_seal, verify};
 use crate::store::{self, Location, Object};
 
 /// How many objects are looked at for one that is of no index.
@@ -144,11 +144,14 @@ impl Index {
         self.manifest.parts.iter().map(|part| parts.join(&part.name).join(format!("{table}.parquet"))).collect()
     }
 
-    /// The files of all tables, each with the seal that it was written with.
-    pub(crate) fn sealed_files(&self) -> Vec<(PathBuf, Option<Root>)> {
+    /// The files of all tables, each as it was written.
+    pub(crate) fn sealed_files(&self) -> Vec<(PathBuf, Written)> {
         let of_table = |table: &'static str| {
             let files = self.files(table).into_iter();
-            files.zip(&self.manifest.parts).map(move |(path, part)| (path, Some(part.file(table).seal)))
+            files.zip(&self.manifest.parts).map(move |(path, part)| {
+                let PartFile { rows, bytes, seal } = part.file(table);
+                (path, Written { rows, bytes, seal })
+            })
         };
         Needed::DocumentsAndSentences.tables().iter().copied().flat_map(of_table).collect()
     }
