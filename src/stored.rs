@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ impl Stored {
         Ok(if ingest::is_corpus(path) {
             Some(Self::Corpus(path.to_path_buf()))
         } else if Index::is_at(path) {
-            Some(Self::Index(Index::open(path)?))
+            Some(Self::of_index(path)?)
         } else {
             None
         })
@@ -50,7 +50,18 @@ impl Stored {
         if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
             return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
         }
-        Ok(if Index::is_at(path) { Some(Self::Index(Index::open(path)?)) } else { None })
+        Ok(if Index::is_at(path) { Some(Self::of_index(path)?) } else { None })
+    }
+
+    fn of_index(path: &Path) -> Result<Self> {
+        let index = Index::open(path)?;
+        if index.manifest().parts.is_empty() {
+            bail!(
+                "the index {} has no documents any more: ibid gc dropped all of its parts; add others with --add",
+                path.display()
+            );
+        }
+        Ok(Self::Index(index))
     }
 
     /// What it is, to people.

@@ -442,6 +442,8 @@ fn gc_drops_parts_by_time_and_their_files_later() {
     assert_eq!(ids(&place, "index"), ["d1", "d5"]);
     // An index may lose all of its parts, and be added to.
     place.ok("gc index --before 2025-01-01");
+    let error = place.fails(1, "passages index");
+    assert!(error.contains("the index index has no documents any more"), "{error}");
     place.ok("pairs index --add day.jsonl");
     assert_eq!(ids(&place, "index"), ["d1"]);
 }
