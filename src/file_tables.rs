@@ -305,7 +305,7 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
                     "{names} names files of different tables, such as {other} and {file}; write a pattern for one of them"
                 );
             }
-        } else if let Some(named) = manifest.file(&format!("{stem}.parquet")) {
+        } else if let Some(named) = manifest.instead_of(name) {
             earlier.insert(file.key().clone(), folder.join(&named.name));
         } else {
             others.insert(folder, file.clone());

@@ -91,6 +91,8 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
     for pattern in ["copied/documents*.parquet", "cop*/doc*"] {
         assert_eq!(server.sql(&format!("SELECT doc_id FROM 's3://box/{pattern}'")), "doc_id\nb\n", "{pattern}");
     }
+    let ended = server.ok("pairs s3://box/copied/documents*.parquet");
+    assert!(ended.err.contains("documents 1,"), "{}", ended.err);
     // One whose manifest did not come, and an index without one.
     server.ok("ingest new.jsonl -o s3://box/killed/");
     fs::remove_file(server.object("killed/manifest.json")).unwrap();

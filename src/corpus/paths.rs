@@ -1,18 +1,20 @@
 //! From what the user names (files, folders, globs, `-`) to a sorted list of files, each with its format.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
-use tempfile::TempPath;
+use tempfile::NamedTempFile;
 use walkdir::WalkDir;
 
 use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::outbox::temporary_file;
+use crate::export::{MANIFEST, Manifest};
 use crate::store::{Location, MAGIC, Object, Source};
 
 /// What a file holds.
@@ -118,7 +120,7 @@ pub(crate) struct Selection {
     /// What could not be looked into, where bad records are left out.
     pub(crate) problems: Vec<Problem>,
     /// Copies of what can be read only once; deleted when dropped.
-    pub(crate) spooled: Vec<TempPath>,
+    pub(crate) spooled: Vec<NamedTempFile>,
 }
 
 /// Why something in a folder is passed over.
@@ -416,11 +418,14 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
     };
     let root = PathBuf::from(format!("{}/{}", folder.root(), folder.key()));
     let before = found.len();
-    for object in Object::list(&folder, usize::MAX).map_err(failed)? {
+    let objects = Object::list(&folder, usize::MAX).map_err(failed)?;
+    let mut manifests = Manifests::of(&objects);
+    for object in objects {
         let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
         let below = below.trim_start_matches('/');
         let is_hidden = below.split('/').any(|part| part.starts_with('.'));
-        if !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below)) {
+        let is_meant = !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below));
+        if is_meant && (pattern.is_none() || !manifests.replace(&object.location).map_err(failed)?) {
             let path = PathBuf::from(object.location.to_string());
             found.push(Found { path, root: root.clone(), named: false, object: Some(object) });
         }
@@ -434,6 +439,34 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
         return Err(Error::Input(format!("{input} {what}")));
     }
     Ok(())
+}
+
+/// The manifests of the folders in which objects are.
+struct Manifests {
+    there: HashSet<Location>,
+    read: HashMap<Location, Option<Manifest>>,
+}
+
+impl Manifests {
+    fn of(objects: &[Object]) -> Self {
+        let manifests = objects.iter().filter(|object| object.location.key().filename() == Some(MANIFEST));
+        Self { there: manifests.map(|object| object.location.folder()).collect(), read: HashMap::new() }
+    }
+
+    /// Whether an object is a table of an earlier manifest, in whose place another counts now.
+    fn replace(&mut self, object: &Location) -> anyhow::Result<bool> {
+        let folder = object.folder();
+        let name = object.key().filename().filter(|name| name.ends_with(".parquet") && self.there.contains(&folder));
+        let Some(name) = name else { return Ok(false) };
+        let manifest = match self.read.entry(folder) {
+            Entry::Occupied(read) => read.into_mut(),
+            Entry::Vacant(new) => {
+                let manifest = Manifest::of(Path::new(&new.key().to_string()))?;
+                new.insert(manifest)
+            }
+        };
+        Ok(manifest.as_ref().is_some_and(|manifest| manifest.instead_of(name).is_some()))
+    }
 }
 
 /// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
@@ -457,7 +490,12 @@ pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> 
 
 /// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
 /// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, else one text.
-fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<TempPath>) -> Result<InputFile, Error> {
+fn spool(
+    label: &str,
+    from: &mut dyn Read,
+    options: &Options,
+    spooled: &mut Vec<NamedTempFile>,
+) -> Result<InputFile, Error> {
     let mut copy = temporary_file().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
     let write = |source| Error::Write { path: std::env::temp_dir(), source };
     let mut head = Vec::new();
@@ -479,10 +517,9 @@ fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<
         None => Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())),
     })?;
     copy.rewind().map_err(write)?;
-    let path = copy.into_temp_path();
     let name = if label == STDIN { "stdin".to_owned() } else { label.to_owned() };
     let mut file = InputFile {
-        path: path.to_path_buf(),
+        path: copy.path().to_path_buf(),
         label: label.to_owned(),
         name,
         format: Format::Text,
@@ -495,7 +532,7 @@ fn spool(label: &str, from: &mut dyn Read, options: &Options, spooled: &mut Vec<
         None if head.starts_with(b"PAR1") => Format::Parquet,
         None => sniff(&file),
     };
-    spooled.push(path);
+    spooled.push(copy);
     Ok(file)
 }
 
