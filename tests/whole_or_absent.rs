@@ -639,6 +639,94 @@ fn methods_in_from_keep_and_take_the_tables_of_the_command() {
 }
 
 #[test]
+fn scripts_take_only_what_would_be_made_the_same() {
+    let place = Place::with([("f.csv", "a\n1\n")]);
+    let run = |sql: &str| {
+        let ended = place.run_with(["sql", sql, "--format", "csv", "--resume", "kept"], "");
+        assert_eq!(ended.code, Some(0), "{sql}\n{}", ended.err);
+        ended.text().to_owned()
+    };
+    let differ = |one: &str, other: &str| assert_ne!(run(one), run(other), "{one}\n{other}");
+    // What is set.
+    for (setting, made) in [
+        ("datafusion.execution.time_zone = '+05:00'", "SELECT '2024-01-01T00:00:00'::timestamptz AS a"),
+        ("datafusion.sql_parser.parse_float_as_decimal = true", "SELECT arrow_typeof(1.1) AS a"),
+        (
+            "datafusion.sql_parser.default_null_ordering = 'nulls_min'",
+            "SELECT first_value(a ORDER BY a) AS a FROM (VALUES (1), (NULL)) AS v (a)",
+        ),
+    ] {
+        let made = format!("CREATE TABLE x AS {made}; SELECT * FROM x");
+        differ(&made, &format!("SET {setting}; {made}"));
+    }
+    // What a name stands for.
+    let external =
+        "EXTERNAL TABLE a STORED AS CSV LOCATION 'f.csv'; CREATE TABLE b AS SELECT * FROM a; SELECT * FROM b";
+    for external in [
+        format!("CREATE TABLE a AS SELECT 0 AS a; CREATE OR REPLACE {external}"),
+        format!("CREATE TABLE a AS SELECT 0 AS a; DROP TABLE a; CREATE {external}"),
+    ] {
+        place.write("f.csv", "a\n1\n");
+        let first = run(&external);
+        place.write("f.csv", "a\n2\n");
+        assert_ne!(run(&external), first, "{external}");
+    }
+    let schemas = |more: &str| {
+        format!(
+            "CREATE SCHEMA s; CREATE TABLE n AS SELECT 1 AS a; CREATE TABLE s.n AS SELECT 2 AS a;{more} \
+             CREATE TABLE y AS SELECT * FROM n; SELECT * FROM y"
+        )
+    };
+    differ(&schemas(""), &schemas(" SET datafusion.catalog.default_schema = 's';"));
+    let stays = |n: u8| {
+        format!(
+            "CREATE TABLE t AS SELECT {n} AS a; CREATE TABLE IF NOT EXISTS t AS SELECT 5 AS a; CREATE TABLE u AS SELECT * FROM t; \
+             SELECT * FROM u"
+        )
+    };
+    assert_eq!([run(&stays(1)), run(&stays(2))], ["a\n1\n", "a\n2\n"]);
+    // What is another each time, also in a view or among the arguments of a table.
+    for varying in [
+        "CREATE TABLE r AS SELECT random() AS a; SELECT * FROM r",
+        "CREATE TABLE r AS SELECT uuid() AS a; SELECT * FROM r",
+        "CREATE VIEW v AS SELECT Current_Timestamp AS a; CREATE TABLE r AS SELECT * FROM v; SELECT * FROM r",
+    ] {
+        differ(varying, varying);
+    }
+    // And what is the same is taken, whatever has no say in it.
+    let same = "CREATE VIEW v AS SELECT 3 AS a; CREATE TABLE s AS SELECT a FROM v; SELECT * FROM s";
+    let first = run(same);
+    let kept = entries(&place.path("kept"));
+    assert_eq!(run(&format!("SET datafusion.execution.batch_size = 7; SET ibid.gpu = off; {same}")), first);
+    assert_eq!(entries(&place.path("kept")).len(), kept.len());
+}
+
+#[test]
+fn a_kept_table_has_its_own_files_and_no_others() {
+    let place = Place::new();
+    let run = |n: u8| {
+        let sql = format!("CREATE TABLE t AS SELECT {n} AS a; SELECT * FROM t");
+        let ended = place.run_with(["sql", &sql, "--format", "csv", "--resume", "kept"], "");
+        assert_eq!(ended.text(), format!("a\n{n}\n"), "{}", ended.err);
+        ended.err
+    };
+    run(1);
+    let one = entries(&place.path("kept")).remove(0);
+    assert_eq!(run(1), "");
+    run(2);
+    let other = entries(&place.path("kept")).into_iter().find(|folder| *folder != one).unwrap();
+    for more in ["more.parquet", "more/0.parquet"] {
+        std::fs::create_dir_all(one.join("more")).unwrap();
+        std::fs::copy(other.join("0.parquet"), one.join(more)).unwrap();
+        assert!(run(1).contains("is made anew"), "{more}");
+    }
+    std::fs::remove_dir_all(&one).unwrap();
+    std::fs::rename(&other, &one).unwrap();
+    assert!(run(1).contains("is made anew"));
+    assert_eq!(run(1), "");
+}
+
+#[test]
 fn files_are_read_once_unless_they_change() {
     let place = Place::new();
     place.write("a.jsonl", collection_jsonl(60, 2));

@@ -218,7 +218,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
         ingest::register(&run.workspace.session, "added_", &self.batch, addition.needed).await?;
-        run.note_contents("added_", &Stored::Corpus(self.batch.clone()), addition.needed)?;
+        run.note_contents("added_", &Stored::Corpus(self.batch.clone()), addition.needed).await?;
         // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
         let looked_at = if addition.window.is_some() { Needed::Documents } else { addition.needed };
         self.open_index(&mut run, &index, looked_at).await?;
@@ -285,8 +285,8 @@ impl<'a, F: Finds> Adding<'a, F> {
     async fn open_index(&self, run: &mut Run<'_>, index: &Index, needed: Needed) -> Result<()> {
         if !index.manifest().parts.is_empty() {
             let stored = Stored::Index(index.clone());
-            run.note_contents("", &stored, needed)?;
-            return stored.register(&run.workspace.session, "", needed).await;
+            stored.register(&run.workspace.session, "", needed).await?;
+            return run.note_contents("", &stored, needed).await;
         }
         for table in needed.tables() {
             run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;

@@ -209,7 +209,7 @@ impl<'a> Run<'a> {
         for (prefix, collection) in collections {
             stored.push(match collection {
                 Collection::Stored(collection, _) => {
-                    self.note_contents(prefix, &collection, compared.needed)?;
+                    self.note_contents(prefix, &collection, compared.needed).await?;
                     collection
                 }
                 Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
@@ -244,12 +244,12 @@ impl<'a> Run<'a> {
         let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
-        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed)?;
+        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed).await?;
         Ok(folder)
     }
 
-    /// Notes what results will be made of.
-    pub(super) fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
+    /// Notes what results will be made of: the tables of a collection that is known.
+    pub(super) async fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
         let contents = collection.contents(prefix, needed)?;
         if let Some(finished) = &self.workspace.finished {
             for table in needed.tables() {
@@ -259,7 +259,9 @@ impl<'a> Run<'a> {
                     .filter(|content| content["table"] == *name)
                     .map(|content| content["seal"].as_str())
                     .collect();
-                finished.note(&name, seals.and_then(|seals| finished.key(&seals, [])));
+                if let Some(key) = seals.and_then(|seals| finished.key([seals.as_str()], &[])) {
+                    finished.note(self.workspace.session.table_provider(name).await?, key);
+                }
             }
         }
         self.contents.retain(|noted| contents.iter().all(|content| content["table"] != noted["table"]));
@@ -328,7 +330,7 @@ impl<'a> Run<'a> {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
         let reading = format!("{} {:?} {needed:?}", content.to_json(), inputs.options);
-        let key = finished.key(&reading, []).context("it is made of no table")?;
+        let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
             return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
         }

@@ -1,24 +1,27 @@
-use std::collections::HashMap;
-use std::fs;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io, iter};
 
 use anyhow::{Context, Result, bail};
+use datafusion::catalog::TableProvider;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::export::{Manifest, StagedFolder};
+use crate::export::{MANIFEST, Manifest, StagedFolder};
 use crate::seal::{Verified, verify};
 use crate::store::Location;
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
-/// tables, which have the same rows then.
+/// tables with the same settings, which have the same rows then.
 ///
-/// Each table has a key: the hash of the statement that makes it and of the keys of all tables that it reads, and of a collection
-/// the hash of its seals. A table that reads one without a key has none, and is made anew.
+/// Each table has a key: the hash of the statement that makes it, of what is set, and of the keys of all tables that it reads, and
+/// of a collection the hash of its seals. A table that reads one without a key has none, and is made anew.
 pub(crate) struct Finished {
     folder: PathBuf,
-    keys: Mutex<HashMap<String, Key>>,
+    /// The tables that have keys, whatever they are called: a name may be another table's at any time. They are held, so that none
+    /// that is made later has the place of one that is gone.
+    keys: Mutex<Vec<(Arc<dyn TableProvider>, Key)>>,
 }
 
 /// What a table is made of, as a hash.
@@ -33,35 +36,46 @@ impl Finished {
         Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default() })
     }
 
-    /// The key of what a statement makes out of these tables.
-    pub(crate) fn key<'a>(&self, statement: &str, tables: impl IntoIterator<Item = &'a str>) -> Option<Key> {
+    /// The key of what these texts make out of these tables.
+    pub(crate) fn key<'a>(
+        &self,
+        texts: impl IntoIterator<Item = &'a str>,
+        tables: &[Arc<dyn TableProvider>],
+    ) -> Option<Key> {
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
         let mut hash = Xxh3Default::new();
-        hash.update(env!("CARGO_PKG_VERSION").as_bytes());
-        hash.update(statement.as_bytes());
+        for text in iter::once(env!("CARGO_PKG_VERSION")).chain(texts) {
+            hash.update(&text.len().to_le_bytes());
+            hash.update(text.as_bytes());
+        }
         for table in tables {
-            hash.update(&keys.get(table)?.to_le_bytes());
+            let (_, key) = keys.iter().find(|(known, _)| Arc::ptr_eq(known, table))?;
+            hash.update(&key.to_le_bytes());
         }
         Some(hash.digest128())
     }
 
-    /// Notes the key of a table; without one, that it has none any more.
-    pub(crate) fn note(&self, table: &str, key: Option<Key>) {
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        match key {
-            Some(key) => keys.insert(table.to_owned(), key),
-            None => keys.remove(table),
-        };
+    /// Notes the key of a table that was made.
+    pub(crate) fn note(&self, table: Arc<dyn TableProvider>, key: Key) {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).push((table, key));
     }
 
     fn place(&self, key: Key) -> PathBuf {
-        self.folder.join(format!("{key:032x}"))
+        self.folder.join(name_of(key))
     }
 
-    /// The folder of a table that was made to its end, and what was noted of it. One that is damaged is made anew.
+    /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew.
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
         let folder = self.place(key);
         let is_sound = |manifest: &Manifest| {
+            // All that is in the folder is read.
+            let is_named =
+                |name: &OsStr| name == MANIFEST || manifest.files.iter().any(|file| name == file.name.as_str());
+            let found = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            let are_named = found.is_ok_and(|found| found.iter().all(|entry| is_named(&entry.file_name())));
+            if manifest.about["key"] != name_of(key) || !are_named {
+                return false;
+            }
             let sound = manifest.files.iter().map(|file| match verify(&folder.join(&file.name))? {
                 Verified::Sealed { seal, .. } => Ok(seal.root == file.seal),
                 Verified::Unsealed => Ok(false),
@@ -91,10 +105,15 @@ impl Finished {
         if !place.exists() {
             Manifest::write(
                 made.path(),
-                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "sql": statement, "noted": noted }),
+                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "sql": statement, "noted": noted }),
             )?;
             made.commit()?;
         }
         Ok(place)
     }
+}
+
+/// What the folder of a table is called.
+fn name_of(key: Key) -> String {
+    format!("{key:032x}")
 }

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +17,7 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
-    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, logical_plan as plan,
+    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, Volatility, logical_plan as plan,
 };
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -149,23 +150,33 @@ impl Workspace {
 
     /// Runs one statement.
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
-        let made = self.finished.as_ref().map(|finished| self.key(finished, &statement)).transpose()?.flatten();
-        let plan = self.session.state().statement_to_plan(statement).await?;
-        let noted = match (&self.finished, &plan) {
-            (
-                Some(finished),
-                LogicalPlan::Ddl(
-                    DdlStatement::CreateView(CreateView { name, .. })
-                    | DdlStatement::CreateMemoryTable(CreateMemoryTable { name, .. }),
-                ),
-            ) => Some((finished, self.noted_as(name.clone()), made.as_ref().map(|made| made.key))),
-            _ => None,
+        let made = match &self.finished {
+            Some(finished) => self.key(finished, &statement).await?,
+            None => None,
         };
+        let plan = self.session.state().statement_to_plan(statement).await?;
+        let noted = made.as_ref().and_then(|made| Some((self.made_by(&plan)?, made.key)));
         let outcome = self.run_plan(plan, made).await?;
-        if let Some((finished, name, key)) = noted {
-            finished.note(&name, key);
+        if let (Some(finished), Some((name, key))) = (&self.finished, noted) {
+            finished.note(self.session.table_provider(name).await?, key);
         }
         Ok(outcome)
+    }
+
+    /// The table or view that a plan makes, if it makes one.
+    fn made_by(&self, plan: &LogicalPlan) -> Option<TableReference> {
+        match plan {
+            LogicalPlan::Ddl(DdlStatement::CreateView(CreateView { name, .. })) => Some(name.clone()),
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) => {
+                (!self.stays(table)).then(|| table.name.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a table that is to be made is there, and is to stay.
+    fn stays(&self, table: &CreateMemoryTable) -> bool {
+        table.if_not_exists && self.session.table_exist(table.name.clone()).is_ok_and(|exists| exists)
     }
 
     async fn run_plan(&self, plan: LogicalPlan, made: Option<Made>) -> Result<Outcome> {
@@ -183,7 +194,7 @@ impl Workspace {
             );
         }
         match plan {
-            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !table.if_not_exists => {
+            LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !self.stays(&table) => {
                 let (rows, counters) = self.materialise(table, made).await?;
                 Ok(Outcome::Done { rows: Some(rows), counters })
             }
@@ -279,27 +290,21 @@ impl Workspace {
         state
     }
 
-    /// What a statement makes.
-    fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Made>> {
-        let Some(query) = query_of(statement) else { return Ok(None) };
-        let references = self.session.state().resolve_table_references(&query)?;
-        let mut tables: Vec<_> = references.into_iter().map(|table| self.noted_as(table)).collect();
-        tables.sort();
-        let statement = statement.to_string();
-        let key = finished.key(&statement, tables.iter().map(String::as_str));
-        Ok(key.map(|key| Made { key, statement }))
-    }
-
-    /// What a table is called among those that are noted: bare in the default schema.
-    fn noted_as(&self, table: TableReference) -> String {
+    /// What a statement makes, if that depends on nothing but the statement, what is set, and tables that have keys.
+    async fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Made>> {
         let state = self.session.state();
-        let catalog = &state.config_options().catalog;
-        let full = table.resolve(&catalog.default_catalog, &catalog.default_schema);
-        if *full.catalog == *catalog.default_catalog && *full.schema == *catalog.default_schema {
-            full.table.to_string()
-        } else {
-            full.to_string()
+        let Some(query) = query_of(statement).filter(|query| !varies(query, &state)) else { return Ok(None) };
+        let mut tables = Vec::new();
+        for table in state.resolve_table_references(&Statement::Statement(Box::new(query)))? {
+            // Files that are named are looked for once, when the statement is planned.
+            if !self.session.table_exist(table.clone()).is_ok_and(|exists| exists) {
+                return Ok(None);
+            }
+            tables.push(self.session.table_provider(table).await?);
         }
+        let statement = statement.to_string();
+        let key = finished.key([statement.as_str(), &settings(&state)], &tables);
+        Ok(key.map(|key| Made { key, statement }))
     }
 
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
@@ -442,14 +447,51 @@ struct Made {
 }
 
 /// The query that a statement makes a table or a view of.
-fn query_of(statement: &Statement) -> Option<Statement> {
+fn query_of(statement: &Statement) -> Option<ast::Statement> {
     let Statement::Statement(statement) = statement else { return None };
-    let query = match statement.as_ref() {
-        ast::Statement::CreateTable(table) => table.query.clone()?,
-        ast::Statement::CreateView(view) => view.query.clone(),
-        _ => return None,
-    };
-    Some(Statement::Statement(Box::new(ast::Statement::Query(query))))
+    match statement.as_ref() {
+        ast::Statement::CreateTable(table) => table.query.clone().map(ast::Statement::Query),
+        ast::Statement::CreateView(view) => Some(ast::Statement::Query(view.query.clone())),
+        _ => None,
+    }
+}
+
+/// Whether a query calls a function that gives something else each time, such as `random`, or in each run, such as `now`.
+fn varies(query: &ast::Statement, state: &SessionState) -> bool {
+    ast::visit_expressions(query, |expr| {
+        let ast::Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        let name = function.name.0.last().and_then(|name| name.as_ident()).map(|name| name.value.to_lowercase());
+        let name = name.unwrap_or_default();
+        let signatures = [
+            state.scalar_functions().get(&name).map(|function| function.signature()),
+            state.aggregate_functions().get(&name).map(|function| function.signature()),
+            state.window_functions().get(&name).map(|function| function.signature()),
+        ];
+        if signatures.into_iter().flatten().any(|signature| signature.volatility != Volatility::Immutable) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    })
+    .is_break()
+}
+
+/// What the names of settings begin with that change how fast a statement runs, and in how much memory, and never its rows.
+const OF_SPEED: [&str; 6] = [
+    "datafusion.execution.batch_size",
+    "datafusion.execution.planning_concurrency",
+    "datafusion.execution.sort_",
+    "datafusion.execution.target_partitions",
+    // They say where an error is.
+    "datafusion.sql_parser.collect_spans",
+    "ibid.",
+];
+
+/// All that is set and may change the rows of a statement.
+fn settings(state: &SessionState) -> String {
+    let mut settings = state.config_options().entries();
+    settings.retain(|setting| !OF_SPEED.iter().any(|name| setting.key.starts_with(name)));
+    settings.sort_by(|a, b| a.key.cmp(&b.key));
+    settings.iter().map(|setting| format!("{}={:?}\n", setting.key, setting.value)).collect()
 }
 
 /// A table that was written, or what one task wrote of it.
