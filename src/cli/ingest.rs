@@ -12,7 +12,7 @@ use super::{Ending, run};
 use crate::corpus::{self, Content};
 use crate::export::{Manifest, StagedFolder};
 use crate::ingest::{FILES, Ingested, Needed};
-use crate::store::redacted;
+use crate::store::redacted_url;
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ impl Ingest {
     pub(super) async fn run(self) -> Result<Ending> {
         let began = Instant::now();
         if let Some(stored) = run::corpus_folder(&self.inputs)? {
-            anyhow::bail!("{} is {} already", self.inputs.join(" "), stored.kind());
+            anyhow::bail!("{} is {} already", run::shown(&self.inputs), stored.kind());
         }
         self.reading.begin_quarantine(Places::of_folder(&self.output)?)?;
         let run = Run::begin(&self.running)?;
@@ -83,7 +83,7 @@ impl Ingest {
                 "skip_redirects": reading.pages.skip_redirects,
                 "skip_disambiguation": reading.pages.skip_disambiguation,
             },
-            "inputs": self.inputs.iter().map(|input| redacted(input)).collect::<Vec<_>>(),
+            "inputs": self.inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>(),
             "content": content.to_json(),
             "skipped": ingested.summary.skipped_count,
         })

@@ -36,7 +36,7 @@ use crate::memory_watch;
 use crate::pipeline::query::{self, CORPUS_SENTENCES, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
-use crate::store::{Explained, Location, Object, redacted, stores};
+use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
 use crate::stored::Stored;
 use crate::terminal::{Screen, visible};
 
@@ -615,6 +615,11 @@ impl Compared<'_> {
     }
 }
 
+/// Inputs as they are written, without secrets.
+pub(super) fn shown(inputs: &[String]) -> String {
+    inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>().join(" ")
+}
+
 /// The statements that make inputs known once they have been read in.
 pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec<String> {
     let corpus = format!("{prefix}corpus");
@@ -624,7 +629,7 @@ pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec
         .map(|table| ingest::statement(prefix, &Path::new(&corpus).join(format!("{table}.parquet")), table))
         .collect();
     if let Some(first) = statements.first_mut() {
-        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", redacted(&inputs.join(" "))));
+        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", shown(inputs)));
     }
     statements
 }

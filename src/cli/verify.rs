@@ -11,7 +11,7 @@ use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
 use crate::ingest::{FILES, about_corpus};
 use crate::seal::{Verified, Written, seal_of, verify};
-use crate::store::{Location, Object, redacted};
+use crate::store::{Location, Object, redacted, redacted_url};
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -59,7 +59,7 @@ impl Verify {
                         format!("WRONG: {error:#}")
                     }
                 };
-                writeln!(Stdout, "{}: {}", redacted(&file.display().to_string()), redacted(&said))?;
+                writeln!(Stdout, "{}: {}", redacted_url(&file.display().to_string()), redacted(&said))?;
             }
         }
         if wrong > 0 {

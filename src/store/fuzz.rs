@@ -2,11 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
-use super::location::{Location, redacted};
+use super::location::{Location, redacted, redacted_url};
 
 pub(crate) fn location(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     redacted(&text);
+    redacted_url(&text);
     let Ok(Some(location)) = Location::of(&text) else { return };
     let shown = location.to_string();
     // Web addresses are shown as they are read, without the marks that a URL has for some characters.

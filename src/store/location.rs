@@ -61,7 +61,7 @@ impl Location {
         if !SCHEMES.contains(&scheme) {
             return Ok(None);
         }
-        Self::parse(scheme, rest).with_context(|| format!("{} cannot be read", redacted(text))).map(Some)
+        Self::parse(scheme, rest).with_context(|| format!("{} cannot be read", redacted_url(text))).map(Some)
     }
 
     fn parse(scheme: &str, rest: &str) -> Result<Self> {
@@ -202,37 +202,153 @@ impl fmt::Debug for Location {
     }
 }
 
-/// The text without what may be a secret in a URL: names and passwords before the host, and what follows a `?`.
+/// A URL, or a path, without what may be a secret in it: names and passwords before the host, and what is asked for behind `?` or
+/// `#`.
+pub(crate) fn redacted_url(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Secrets { host, query } = Secrets::of(scheme, rest, true);
+    let shown = &rest[host..query.map_or(rest.len(), |at| at + 1)];
+    format!("{scheme}://{}{shown}{}", hidden_user(rest, host), if query.is_some() { "***" } else { "" })
+}
+
+/// The text without what may be a secret in a URL.
+///
+/// Passwords may have blanks, quotes, brackets and `/` in them, so that nobody can tell where a URL in a text ends that is in no
+/// quotes: too much is hidden of it, rather than too little, up to what would be said of it behind a colon. What is hidden stays
+/// as it is when it comes by here again.
 pub(crate) fn redacted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
+        let scheme = scheme_before(&rest[..at]);
+        let quote = rest[..at - scheme.len()].chars().next_back();
         let (before, after) = rest.split_at(at + 3);
         shown.push_str(before);
-        let is_web = before.ends_with("http://") || before.ends_with("https://");
-        let end = after
-            .find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>' | ')'))
-            .unwrap_or(after.len());
-        let (url, more) = after.split_at(end);
-        let (authority, path) = url.split_at(url.find(['/', '?', '#']).unwrap_or(url.len()));
-        match authority.rsplit_once('@') {
-            Some((user, host)) if user.contains(':') || is_web => {
-                shown.push_str("***@");
-                shown.push_str(host);
+        let line = after.split('\n').next().unwrap_or_default();
+        let quoted = quote.and_then(|quote| end_of_quoted(after, quote));
+        let url = match quoted {
+            Some(end) => &after[..end],
+            None => &line[..line.find("://").map_or(line.len(), |at| at - scheme_before(&line[..at]).len())],
+        };
+        let Secrets { host, query } = Secrets::of(scheme, url, quoted.is_some());
+        shown.push_str(hidden_user(url, host));
+        let end = match query {
+            Some(at) => {
+                shown.push_str(&url[host..=at]);
+                let asked = if quoted.is_some() { &url[at + 1..] } else { &line[at + 1..] };
+                let stars = asked.len() - asked.trim_start_matches('*').len();
+                shown.push_str(if stars >= 3 { &asked[..stars] } else { "***" });
+                let end = match quoted {
+                    Some(_) => asked.len(),
+                    None if stars >= 3 => stars,
+                    None => asked.find(": ").unwrap_or(asked.len()),
+                };
+                at + 1 + end
             }
-            _ => shown.push_str(authority),
-        }
-        match path.split_once('?') {
-            Some((path, query)) if is_web || query.contains('=') => {
-                shown.push_str(path);
-                shown.push_str("?***");
+            None => {
+                shown.push_str(&url[host..]);
+                url.len()
             }
-            _ => shown.push_str(path),
-        }
-        rest = more;
+        };
+        rest = &after[end..];
     }
     shown.push_str(rest);
     shown
+}
+
+/// Where the secrets of a URL may be, in what stands behind its scheme.
+struct Secrets {
+    /// Where its host begins: what comes before is one.
+    host: usize,
+    /// The `?` or `#` behind which there is one.
+    query: Option<usize>,
+}
+
+impl Secrets {
+    /// `is_url` says that all of it is the URL, and no text that goes on.
+    fn of(scheme: &str, url: &str, is_url: bool) -> Self {
+        let scheme = scheme.to_ascii_lowercase();
+        let is_one_of = |schemes: &[&str]| schemes.iter().any(|name| scheme.ends_with(name));
+        let is_web = is_one_of(&["http", "https"]);
+        let word = |url: &str| match url.find(|c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>'))
+        {
+            Some(end) if !is_url => end,
+            _ => url.len(),
+        };
+        let authority = &url[..url.find(['/', '?', '#']).unwrap_or(url.len())];
+        let host = match authority.rfind('@') {
+            Some(at) if is_one_of(&["abfs", "abfss"]) && is_container(&authority[..at]) => 0,
+            Some(at) => at + 1,
+            None => host_behind_slash(url, authority, word(url)),
+        };
+        // In a pattern of names it stands for a character.
+        let asks = |asked: &str| {
+            let asked = &asked[..word(asked)];
+            !asked.is_empty() && (is_web || is_one_of(&["az", "azure", "abfs", "abfss"]) || asked.contains('='))
+        };
+        let query = url[host..].find('?').map(|at| host + at).filter(|at| asks(&url[at + 1..]));
+        let fragment = url[host..].find('#').map(|at| host + at).filter(|at| is_web && *at < word(url));
+        Self { host, query: query.into_iter().chain(fragment).min() }
+    }
+}
+
+/// Where the host begins behind a password with a `/` in it, which ends the name of the host for readers of URLs: behind a colon
+/// there is either a port or a password.
+fn host_behind_slash(url: &str, authority: &str, word: usize) -> usize {
+    let address = authority.rfind(']').unwrap_or(0);
+    let Some(colon) = authority[address..].find(':').map(|at| address + at) else { return 0 };
+    let behind = &authority[colon + 1..];
+    let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let is_port = (1..=5).contains(&digits) && !behind[digits..].starts_with(char::is_alphanumeric);
+    let end = if is_port { url.find(['?', '#']).unwrap_or(url.len()).min(word) } else { url.len() };
+    match url[..end].rfind('@') {
+        // What comes behind may be of a password, or of what is asked for.
+        Some(at) if url[..at].contains(['?', '#']) => url.len(),
+        Some(at) => at + 1,
+        None => 0,
+    }
+}
+
+/// What is shown in the place of what comes before a host.
+fn hidden_user(url: &str, host: usize) -> &'static str {
+    match host {
+        0 => "",
+        all if all == url.len() => "***",
+        _ => "***@",
+    }
+}
+
+/// Whether what stands before the account in a URL of Azure is the name of a container.
+fn is_container(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '$'))
+}
+
+/// The scheme that a text ends with.
+fn scheme_before(text: &str) -> &str {
+    &text[text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')).len()..]
+}
+
+/// Where what is in quotes ends, if it begins behind one. A quote that is doubled, or in the middle of a word, is part of it.
+fn end_of_quoted(text: &str, quote: char) -> Option<usize> {
+    let end = match quote {
+        '<' => '>',
+        '\'' | '"' | '`' => quote,
+        _ => return None,
+    };
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        if c != end {
+            continue;
+        }
+        match chars.peek() {
+            Some((_, next)) if *next == end => {
+                chars.next();
+            }
+            Some((_, next)) if next.is_alphanumeric() => {}
+            _ => return Some(at),
+        }
+    }
+    Some(text.len())
 }
 
 #[cfg(test)]
@@ -293,14 +409,45 @@ mod tests {
     #[test]
     fn secrets_are_not_shown() {
         for (text, shown) in [
-            ("cannot read https://me:pw@h/x?sig=1: no", "cannot read https://***@h/x?*** no"),
+            ("cannot read https://me:pw@h/x?sig=1: no", "cannot read https://***@h/x?***: no"),
             ("'https://h/x?X-Amz-Signature=1' and s3://b/y?", "'https://h/x?***' and s3://b/y?"),
             ("https://token@h/x", "https://***@h/x"),
+            ("HTTP://TOKEN@h/x or Https://h/x?TOKEN", "HTTP://***@h/x or Https://h/x?***"),
             ("abfss://c@account/x", "abfss://c@account/x"),
+            ("abfss://c:SECRET@account/x", "abfss://***@account/x"),
             ("s3://KEY:SECRET@b/x", "s3://***@b/x"),
+            ("s3://KEY:abc/SECRET@b/x: no", "s3://***@b/x: no"),
+            ("s3://KEY:12/SECRET@b/x", "s3://***@b/x"),
+            ("cannot read http://me:pa)SECRET@h/x", "cannot read http://***@h/x"),
+            ("cannot read http://me:pa'SECRET@h/x", "cannot read http://***@h/x"),
+            ("cannot read http://me:pa SECRET@h/x", "cannot read http://***@h/x"),
+            ("FROM 'http://me:pa''SE?CRET@h/x' AS t", "FROM 'http://***' AS t"),
+            ("FROM 'http://me:pa SECRET@h/x' AS t", "FROM 'http://***@h/x' AS t"),
+            ("http://h/c.jsonl?a=b)SECRET, and http://SECRET@h: no", "http://h/c.jsonl?***: no"),
+            ("http://h/c.jsonl?a=b'SECRET 'SECRET", "http://h/c.jsonl?***"),
+            ("FROM 'http://h/c?a= b)SECRET/x' AS t", "FROM 'http://h/c?***' AS t"),
+            ("'https://h/x.csv#access_token=SECRET'", "'https://h/x.csv#***'"),
+            ("'az://b/x.csv?SECRET'", "'az://b/x.csv?***'"),
+            ("http://h:80/x?mail=a@SECRET", "http://h:80/x?***"),
+            // No secrets.
             ("no URL", "no URL"),
+            (
+                "FROM 'https://example.org/@me/a' WHERE mail = 'a@b?c=d'",
+                "FROM 'https://example.org/@me/a' WHERE mail = 'a@b?c=d'",
+            ),
+            ("FROM 's3://b/part-?.csv', 's3://b/a@b'", "FROM 's3://b/part-?.csv', 's3://b/a@b'"),
+            ("s3://b/x#1: see http://[::1]:80/x. Is that y?", "s3://b/x#1: see http://[::1]:80/x. Is that y?"),
         ] {
-            assert_eq!(redacted(text), shown, "{text}");
+            let redacted = super::redacted(text);
+            assert_eq!(redacted, shown, "{text}");
+            assert_eq!(super::redacted(&redacted), redacted);
+        }
+        for (url, shown) in [
+            ("HTTP://me:pa' )/SECRET@h/x: y?a: b", "HTTP://***@h/x: y?***"),
+            ("http://me:pa ' SECRET@h/x y?a: b", "http://***@h/x y?***"),
+            ("dir/a?b=c@d", "dir/a?b=c@d"),
+        ] {
+            assert_eq!(redacted_url(url), shown, "{url}");
         }
     }
 }

@@ -25,7 +25,7 @@ mod table;
 mod uploads;
 
 pub(crate) use self::explain::Explained;
-pub(crate) use self::location::{Location, MAGIC, redacted};
+pub(crate) use self::location::{Location, MAGIC, redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};

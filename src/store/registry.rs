@@ -20,7 +20,7 @@ use url::{Host, Url};
 use super::aws::{Environment, variable};
 use super::blocking::wait;
 use super::http::{Connector, Traffic};
-use super::location::redacted;
+use super::location::redacted_url;
 use super::remote::{About, Remote};
 use super::uploads::Bucket;
 use crate::seal::SealedStore;
@@ -115,8 +115,9 @@ impl Stores {
         if let Some(made) = made.get(&key) {
             return Ok(made.clone());
         }
-        let new =
-            self.make(&url).with_context(|| format!("cannot reach {}", redacted(&url[..url::Position::BeforePath])))?;
+        let new = self
+            .make(&url)
+            .with_context(|| format!("cannot reach {}", redacted_url(&url[..url::Position::BeforePath])))?;
         made.insert(key, new.clone());
         Ok(new)
     }
@@ -130,7 +131,7 @@ impl Stores {
     fn make(&self, url: &Url) -> Result<Made> {
         let traffic = Arc::new(Traffic::default());
         let connector = Connector::new(Arc::clone(&traffic), certificates()?);
-        let root = redacted(&url[..url::Position::BeforePath]);
+        let root = redacted_url(&url[..url::Position::BeforePath]);
         let allow_http = self.settings.allow_http || variable(&["AWS_ALLOW_HTTP"]).is_some_and(|value| is_true(&value));
         let mut about = About {
             root: root.clone(),
@@ -171,7 +172,7 @@ impl Stores {
                     let bucket = url.host_str().unwrap_or_default();
                     let endpoint = if is_of_bucket { of_bucket(&endpoint, bucket)? } else { endpoint };
                     builder = builder.with_endpoint(&endpoint).with_config(AmazonS3ConfigKey::S3Endpoint, &endpoint);
-                    about.endpoint = Some(redacted(&endpoint));
+                    about.endpoint = Some(redacted_url(&endpoint));
                 }
                 let store = Arc::new(builder.build()?);
                 if !about.is_anonymous {
@@ -194,7 +195,7 @@ impl Stores {
                     check_endpoint(&endpoint, allow_http)?;
                     let key = GoogleConfigKey::Client(ClientConfigKey::AllowHttp);
                     builder = builder.with_config(key, allow_http.to_string());
-                    about.endpoint = Some(redacted(&endpoint));
+                    about.endpoint = Some(redacted_url(&endpoint));
                 }
                 if self.settings.anonymous {
                     builder = builder.with_skip_signature(true);
@@ -268,7 +269,7 @@ fn is_default(key: &AmazonS3ConfigKey, value: &str) -> bool {
 
 /// Fails where an address is none, or not encrypted unless that is allowed.
 fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
-    let shown = redacted(endpoint);
+    let shown = redacted_url(endpoint);
     match Url::parse(endpoint).map(|url| url.scheme().to_owned()).as_deref() {
         Ok("https") => Ok(()),
         Ok("http") if allow_http => Ok(()),
@@ -287,7 +288,7 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
         if !is_name || url.set_host(Some(&host)).is_err() {
             bail!(
                 "{} cannot have the bucket {bucket} before it, as AWS_VIRTUAL_HOSTED_STYLE_REQUEST=true has it: unset that",
-                redacted(endpoint)
+                redacted_url(endpoint)
             );
         }
     }

@@ -7,7 +7,7 @@ use datafusion::sql::sqlparser::ast::{Ident, ObjectName, visit_relations_mut};
 
 use super::methods::in_sql;
 use super::script::Pieces;
-use crate::store::redacted;
+use crate::store::{redacted, redacted_url};
 
 /// Puts names without secrets in the places of the URLs in FROM that have some, and gives each such URL with its name.
 pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
@@ -16,11 +16,11 @@ pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
     let visited = visit_relations_mut(statement, |relation| {
         if let [part] = relation.0.as_slice()
             && let Some(Ident { value: url, quote_style: Some(quote), .. }) = part.as_ident()
-            && redacted(url) != *url
+            && redacted_url(url) != *url
         {
             let known = taken.iter().find(|(known, _)| known == url).map(|(_, name)| name.clone());
             let name = known.unwrap_or_else(|| {
-                let mut name = redacted(url);
+                let mut name = redacted_url(url);
                 while taken.iter().any(|(_, other)| *other == name) {
                     name.push('*');
                 }
@@ -106,6 +106,10 @@ mod tests {
             "SELECT * FROM 'https://h/x.csv?X-Amz-Signature=1'",
             "SELECT * FROM 'https://h/x.csv?sv=1&sig=1'",
             "SELECT * FROM 'https://h/x.csv?access_token=1'",
+            "SELECT * FROM 'https://h/x.csv#access_token=1'",
+            "SELECT * FROM 'az://b/x.csv?sv'",
+            "SELECT * FROM 'HTTP://h/x.csv?1'",
+            "\\i http://me:pa)ss/word@h/x.sql",
             "SELEC 'AWS_SECRET_ACCESS_KEY=x",
         ] {
             assert!(has_secret(secret), "{secret}");
