@@ -5,6 +5,7 @@ mod commands;
 pub(crate) mod fuzz;
 mod helper;
 mod history;
+mod ignored;
 mod methods;
 mod mistakes;
 mod names;

@@ -20,6 +20,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::commands::{self, Command, Described};
+use super::ignored::refuse_ignored;
 use super::methods::{self, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
@@ -198,6 +199,7 @@ impl Shell {
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let _ = in_sql(&mut statement).map(|statement| statement.visit(&mut SelectAll));
+        refuse_ignored(&mut statement)?;
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
