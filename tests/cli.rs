@@ -445,6 +445,8 @@ fn too_little_memory_is_said_with_what_to_raise() {
     let place = place_of_texts();
     let said = place.fails(1, "pairs docs --memory 1KiB");
     assert!(said.trim_end().ends_with("raise --memory"), "{said}");
+    let said = place.fails(1, "pairs docs --memory 1");
+    assert!(!said.contains("KiB") && !said.lines().any(|line| line.trim() == "."), "{said}");
     let mut command = place.command("pairs docs --memory 1KiB".split(' '));
     command.env("IBID_MEMORY_WATCH", "off");
     let said = run_command(command, "").err;

@@ -699,6 +699,30 @@ fn statements_are_prepared() {
 }
 
 #[test]
+fn what_is_said_of_a_mistake_is_about_that() {
+    let place = Place::new();
+    let said = |sql: &str| {
+        let ended = place.run_with(["sql", "--format", "csv", "-c", sql], "");
+        assert_eq!(ended.code, Some(1), "{sql}");
+        ended.err
+    };
+    let of_form = said("SELECT '' AS e, [1] AS l");
+    assert!(of_form.contains("--format ndjson") && !of_form.contains("ibid ingest"), "{of_form}");
+    assert!(!of_form.contains('^'), "{of_form}");
+    for (sql, expected) in [
+        ("UPDATE t SET n = 2", "UPDATE would leave half of the table changed"),
+        ("DELETE FROM t", "DELETE would leave"),
+        ("TRUNCATE TABLE t", "TRUNCATE would leave"),
+        ("SELECT * FROM t TABLESAMPLE (1 ROWS)", "TABLESAMPLE is not supported: write WHERE random()"),
+        ("SELECT * FROM LATERAL pairs('none/')", "none"),
+    ] {
+        let said = said(&format!("CREATE TABLE t AS SELECT 1 AS n; {sql}"));
+        assert!(said.contains(expected) && !said.contains("INSERT") && !said.contains("Did you mean pairs"), "{said}");
+    }
+    assert_eq!(place.run_with(["sql", "-c", "-- nothing but a comment"], "").code, Some(0));
+}
+
+#[test]
 fn explain_writes_nothing() {
     let place = Place::with([("docs.jsonl", &collection_jsonl(30, 3)), ("bad.jsonl", "{\"text\": \"One.\"}\n{\n")]);
     for sql in [

@@ -878,7 +878,8 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
     HELD.call_once(|| {
         begun = memory_watch::begin(memory, move || {
             let reserved = match pool.report_top(NAMED_OPERATORS.get()) {
-                none if none.is_empty() => {
+                // A list of none ends with a full stop, too.
+                none if none.trim_matches('.').is_empty() => {
                     "no operator has reserved any of it, a function or what is read takes it".to_owned()
                 }
                 operators => format!("of it operators have reserved\n{operators}"),
@@ -918,7 +919,8 @@ pub(super) fn grouped(n: u64) -> String {
 #[expect(clippy::cast_precision_loss, reason = "rounded")]
 pub(super) fn mebibytes(bytes: u64) -> String {
     match bytes {
-        0..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
         1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
     }

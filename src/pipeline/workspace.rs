@@ -10,14 +10,15 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::DataType;
 use datafusion::common::TableReference;
 use datafusion::common::runtime::JoinSet;
-use datafusion::common::tree_node::TreeNode;
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
-    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, Volatility, logical_plan as plan,
+    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, Volatility, WriteOp,
+    logical_plan as plan,
 };
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
@@ -187,11 +188,24 @@ impl Workspace {
                  \"SELECT …\" -o FILE, which does not"
             );
         }
-        if plan.exists(|part| Ok(matches!(part, LogicalPlan::Dml(_))))? {
-            bail!(
+        let mut change = None;
+        plan.apply(|part| {
+            if let LogicalPlan::Dml(dml) = part {
+                change = Some(dml.op.clone());
+            }
+            Ok(TreeNodeRecursion::Continue)
+        })?;
+        match change {
+            Some(WriteOp::Insert(_)) => bail!(
                 "INSERT would leave half of its rows in the table if the query failed; write them to a file of their own with \
                  -o FILE or \\o FILE, or make the table anew: CREATE OR REPLACE TABLE … AS SELECT … UNION ALL …"
-            );
+            ),
+            Some(change) => bail!(
+                "{} would leave half of the table changed if it failed; make the table anew: CREATE OR REPLACE TABLE … AS SELECT …, \
+                 with WHERE for the rows that stay, and CASE for values that change",
+                change.name().trim_end_matches("Into").to_uppercase()
+            ),
+            None => {}
         }
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !self.stays(&table) => {

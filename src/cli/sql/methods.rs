@@ -114,9 +114,15 @@ impl VisitorMut for Calls<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Self::Break> {
         let written = factor.to_string();
-        let TableFactor::Table { name, alias, args, .. } = factor else { return ControlFlow::Continue(()) };
+        // With LATERAL it is the same: nothing of it is of another table.
+        let written = written.strip_prefix("LATERAL ").unwrap_or(&written);
+        let (name, alias, arguments) = match factor {
+            TableFactor::Table { name, alias, args: Some(arguments), .. } => (name, alias, &arguments.args),
+            TableFactor::Function { name, alias, args: arguments, .. } => (name, alias, &*arguments),
+            _ => return ControlFlow::Continue(()),
+        };
         let [part] = name.0.as_slice() else { return ControlFlow::Continue(()) };
-        let (Some(method), Some(arguments)) = (part.as_ident().map(|ident| ident.value.to_lowercase()), &*args) else {
+        let Some(method) = part.as_ident().map(|ident| ident.value.to_lowercase()) else {
             return ControlFlow::Continue(());
         };
         if !NAMES.contains(&method.as_str()) {
@@ -124,21 +130,31 @@ impl VisitorMut for Calls<'_> {
         }
         // The same call may have another alias.
         let written = match alias {
-            Some(alias) => written.trim_end_matches(&format!(" {alias}")).to_owned(),
+            Some(alias) => written.trim_end_matches(&format!(" {alias}")),
             None => written,
         };
-        let table = match self.table_of(&method, written, &arguments.args) {
+        let table = match self.table_of(&method, written.to_owned(), arguments) {
             Ok(table) => table,
             Err(error) => return ControlFlow::Break(error),
         };
-        *name = ObjectName::from(vec![Ident::with_quote('"', table)]);
-        *args = None;
-        alias.get_or_insert_with(|| TableAlias {
+        let alias = alias.take().unwrap_or_else(|| TableAlias {
             explicit: true,
             name: Ident::new(method),
             columns: Vec::new(),
             at: None,
         });
+        *factor = TableFactor::Table {
+            name: ObjectName::from(vec![Ident::with_quote('"', table)]),
+            alias: Some(alias),
+            args: None,
+            with_hints: Vec::new(),
+            version: None,
+            with_ordinality: false,
+            partitions: Vec::new(),
+            json_path: None,
+            sample: None,
+            index_hints: Vec::new(),
+        };
         ControlFlow::Continue(())
     }
 }
@@ -308,6 +324,9 @@ mod tests {
         let (_, mut calls) = taken("EXPLAIN SELECT * FROM pairs('--capped=c', capped => 's3://b/f.csv')").unwrap();
         calls[0].write_into(Path::new("/tmp")).unwrap();
         assert_eq!(calls[0].arguments, ["pairs", "--capped=/tmp/capped-f.csv", "--", "--capped=c"]);
+        let (sql, calls) = taken("SELECT * FROM pairs('c') AS a, LATERAL pairs('c') AS b, LATERAL pairs('c')").unwrap();
+        assert_eq!((calls.len(), sql.matches("\"pairs#1\"").count()), (1, 3), "{sql}");
+        assert!(!sql.contains("LATERAL"), "{sql}");
         // A table of that name is none.
         assert!(taken("SELECT * FROM passages, s.pairs").unwrap().1.is_empty());
     }

@@ -30,7 +30,7 @@ pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at:
             said = without_candidates(&said).to_owned();
         }
         let _ = write!(said, "{}{}", if said.ends_with(['.', '?', ';']) { " " } else { ". " }, hint.text);
-        place = place.or_else(|| place_of(sql, &hint.about));
+        place = place.or_else(|| place_of(sql, hint.about.as_deref()?));
     } else if said.contains("found: EOF") {
         place = place.or_else(|| Some(end_of(sql)));
     } else if said.contains("Expected: end of statement") && begins_with_from(sql) {
@@ -122,14 +122,14 @@ fn shown_at(sql: &str, place: Place) -> String {
 /// What may have been meant.
 struct Hint {
     text: String,
-    /// What in the statement it is about.
-    about: String,
+    /// What in the statement it is about, if it is about a part of it.
+    about: Option<String>,
     /// It says how a function is written, which spares the list of types.
     is_all: bool,
 }
 
 fn hint(said: &str, names: &Names) -> Option<Hint> {
-    let hint = |about: &str, text: String| Some(Hint { text, about: about.to_owned(), is_all: false });
+    let hint = |about: &str, text: String| Some(Hint { text, about: Some(about.to_owned()), is_all: false });
     if let Some((_, file)) = said.split_once("there is no file ") {
         return hint(file, nearest_files(file)?);
     }
@@ -151,18 +151,19 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
     if said.contains("Parquet error: ") {
         let text =
             "A file is damaged: ibid verify says which, of those that ibid wrote; fetch it again, or write it again";
-        return hint("", text.to_owned());
+        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
     }
-    if ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
+    // A result that the form cannot hold is no file.
+    if !said.contains("--format ") && ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
         let text = "ibid ingest names the file and the place, and can leave bad records out (--on-error skip)";
-        return hint("", text.to_owned());
+        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
     }
     // A function that cannot take what it was given.
     if said.contains("rgument") || said.contains("coerc") {
         let is_in = |name: &str| said.contains(&format!("'{name}'")) || said.contains(&format!("'{name}("));
         let function = names.functions.iter().find(|function| !function.syntax.is_empty() && is_in(&function.name))?;
         let text = format!("Write {}; \\df {} says more", function.syntax, function.name);
-        return Some(Hint { text, about: function.name.clone(), is_all: true });
+        return Some(Hint { text, about: Some(function.name.clone()), is_all: true });
     }
     None
 }

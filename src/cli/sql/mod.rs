@@ -38,7 +38,7 @@ pub(super) struct Sql {
     #[arg(conflicts_with_all = ["command", "file"])]
     query: Option<String>,
     /// Statements to run; may be repeated
-    #[arg(short, long, value_name = "SQL")]
+    #[arg(short, long, value_name = "SQL", allow_hyphen_values = true)]
     command: Vec<String>,
     /// Files or objects of statements to run, after those of --command, in the order given; - is standard input
     #[arg(short, long, value_name = "FILE", num_args = 1..)]
