@@ -622,6 +622,55 @@ fn columns_are_those_of_the_first_records_of_each_file() {
     assert_eq!(place.sql("SELECT max(a) AS a FROM 'text/'"), [json!({"a": "x"})]);
 }
 
+/// Readers of Arrow cut what a type does not hold, and say nothing.
+#[test]
+fn values_are_not_cut() {
+    let place = Place::new();
+    let after = |first: &str, late: &str| format!("{}{late}\n", format!("{first}\n").repeat(1000));
+    let mut cases = Vec::new();
+    for (name, first, late, column) in [
+        ("number", r#"{"a":1}"#, r#"{"a":1.9}"#, "a"),
+        ("exponent", r#"{"a":1}"#, r#"{"a":1e-30}"#, "a"),
+        ("least", r#"{"a":1}"#, r#"{"a":-9223372036854775809}"#, "a"),
+        ("list", r#"{"a":[1]}"#, r#"{"a":[2,1.7]}"#, "a"),
+        ("within", r#"{"a":{"b":[{"c":1}]}}"#, r#"{"a":{"b":[{"c":1.7}]}}"#, "a.b.c"),
+    ] {
+        let file = format!("{name}.jsonl");
+        place.write(&file, after(first, late));
+        let says = format!("{file}, line 1001, byte {}: the value ", 1000 * (first.len() + 1));
+        cases.push((format!("SELECT max(a) FROM '{file}'"), says, column));
+    }
+    for (name, first, late) in [
+        ("date", "2024-01-01", "2024-01-01T23:59:59"),
+        ("time", "2024-01-01T00:00:00", "2024-01-01T23:59:59.123456789"),
+    ] {
+        let file = format!("{name}.csv");
+        place.write(&file, format!("a\n{}", after(first, late)));
+        let says = format!("{file}, line 1002, byte {}: the value \"{late}\"", 2 + 1000 * (first.len() + 1));
+        cases.push((format!("SELECT count(a) FROM '{file}' WHERE a IS NOT NULL"), says, "a"));
+    }
+    for (kind, late, byte) in [("CSV", "1.239\n", "line 3, byte 7"), ("JSON", "{\"a\":1.239}\n", "line 2, byte 11")] {
+        let first = if kind == "CSV" { "a\n1.23\n" } else { "{\"a\":1.23}\n" };
+        let file = format!("decimal.{}", kind.to_lowercase());
+        place.write(&file, first.to_owned() + late);
+        let made = format!("CREATE EXTERNAL TABLE t(a decimal(5,2)) STORED AS {kind} LOCATION '{file}'");
+        cases.push((format!("{made}; SELECT * FROM t"), format!("{file}, {byte}: the value \"1.239\""), "a"));
+    }
+    for (sql, says, column) in cases {
+        let ended = place.run_with(["sql", &sql], "");
+        assert_eq!(ended.code, Some(1), "{sql}: {}", ended.text());
+        let cut = format!(" of column {column} would be cut, since the column is of type ");
+        assert!(ended.err.contains(&says) && ended.err.contains(&cut), "{sql}: {}", ended.err);
+    }
+    place.write("whole.jsonl", after(r#"{"a":1,"b":"x"}"#, r#"{"a":1e3,"b":"2.5"}"#) + r#"{"a":-2.0}"#);
+    assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'whole.jsonl'"), [json!({"s": 1998, "b": "x"})]);
+    place.write("by/year=7/whole.csv", "a,d\n1,2024-01-01\n2,2024-01-02T00:00:00\n3,\n");
+    let made =
+        "CREATE EXTERNAL TABLE t(a int, d date, year int) STORED AS CSV PARTITIONED BY (year) LOCATION 'by/'; ";
+    let rows = place.sql(&format!("{made}SELECT year + a AS a, d FROM t WHERE a > 1 ORDER BY a"));
+    assert_eq!(rows, [json!({"a": 9, "d": "2024-01-02"}), json!({"a": 10, "d": null})]);
+}
+
 #[test]
 fn packed_files_are_tables() {
     let place = Place::new();

@@ -2,8 +2,10 @@
 //! comes of a compressed file.
 
 mod columns;
+mod exact;
 mod opener;
 mod place;
+mod read;
 mod records;
 mod store;
 
@@ -22,7 +24,7 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::datasource::physical_plan::{
-    FileOpener, FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource,
+    CsvSource, FileOpener, FileScanConfig, FileScanConfigBuilder, FileSinkConfig, FileSource,
 };
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
@@ -31,10 +33,12 @@ use datafusion::physical_expr::{LexRequirement, PhysicalExpr};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, ExecutionPlan};
 use datafusion::prelude::SessionContext;
+use datafusion_datasource::projection::{ProjectionOpener, SplitProjection};
 use object_store::{ObjectMeta, ObjectStore};
 
 use self::columns::columns;
 use self::opener::{LimitedOpener, Reading};
+use self::read::JsonOpener;
 use self::records::Syntax;
 use self::store::LimitedStore;
 
@@ -163,7 +167,8 @@ impl FileFormat for LimitedFormat {
         let Some(scan) = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>()) else {
             return Ok(plan);
         };
-        let source = LimitedSource { source: Arc::clone(scan.file_source()), syntax: self.syntax, limits: self.limits };
+        let (source, rows) = (Arc::clone(scan.file_source()), state.config().batch_size());
+        let source = LimitedSource { source, rows, syntax: self.syntax, limits: self.limits };
         Ok(DataSourceExec::from_data_source(
             FileScanConfigBuilder::from(scan.clone()).with_source(Arc::new(source)).build(),
         ))
@@ -187,7 +192,10 @@ impl FileFormat for LimitedFormat {
 /// What reads files of a format within limits.
 #[derive(Clone)]
 struct LimitedSource {
+    /// What it is planned as.
     source: Arc<dyn FileSource>,
+    /// How many rows it gives at a time.
+    rows: usize,
     syntax: Syntax,
     limits: Limits,
 }
@@ -195,6 +203,34 @@ struct LimitedSource {
 impl LimitedSource {
     fn of(&self, source: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
         Arc::new(Self { source, ..self.clone() })
+    }
+
+    /// Opens files that are not packed, without limits.
+    fn opener(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        scan: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        let table = self.table_schema();
+        let columns = table.file_schema();
+        let projection = match self.projection() {
+            Some(projection) => SplitProjection::new(columns, projection),
+            None => SplitProjection::unprojected(table),
+        };
+        let opener = match self.as_csv() {
+            Some(csv) => read::csv(csv, &projection.file_indices, self.rows, store, scan, partition)?,
+            None => {
+                let columns = Arc::new(columns.project(&projection.file_indices)?);
+                Arc::new(JsonOpener { columns, rows: self.rows, store })
+            }
+        };
+        ProjectionOpener::try_new(projection, opener, columns)
+    }
+
+    fn as_csv(&self) -> Option<&CsvSource> {
+        let source: &dyn Any = self.source.as_ref();
+        source.downcast_ref()
     }
 }
 
@@ -211,8 +247,8 @@ impl FileSource for LimitedSource {
         let scan = FileScanConfigBuilder::from(scan.clone())
             .with_file_compression_type(FileCompressionType::UNCOMPRESSED)
             .build();
-        let opener = self.source.create_file_opener(Arc::clone(&files) as _, &scan, partition)?;
-        let reading = Arc::new(Reading { source: Arc::clone(&self.source), scan, partition, files });
+        let opener = self.opener(Arc::clone(&files) as _, &scan, partition)?;
+        let reading = Arc::new(Reading { source: self.clone(), scan, partition, files });
         Ok(Arc::new(LimitedOpener { opener, reading }))
     }
 
@@ -221,7 +257,7 @@ impl FileSource for LimitedSource {
     }
 
     fn with_batch_size(&self, rows: usize) -> Arc<dyn FileSource> {
-        self.of(self.source.with_batch_size(rows))
+        Arc::new(Self { source: self.source.with_batch_size(rows), rows, ..self.clone() })
     }
 
     fn projection(&self) -> Option<&ProjectionExprs> {

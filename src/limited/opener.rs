@@ -1,14 +1,14 @@
 //! Opens files, and says of records that cannot be read where they are.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::datasource::listing::PartitionedFile;
-use datafusion::datasource::physical_plan::{CsvSource, FileOpenFuture, FileOpener, FileScanConfig, FileSource};
+use datafusion::datasource::physical_plan::{CsvSource, FileOpenFuture, FileOpener, FileScanConfig};
 use datafusion::error::DataFusionError;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 
+use super::LimitedSource;
 use super::place::{Reason, Refused};
 use super::store::LimitedStore;
 use crate::store::written;
@@ -21,7 +21,7 @@ pub(super) struct LimitedOpener {
 
 /// How files are read.
 pub(super) struct Reading {
-    pub(super) source: Arc<dyn FileSource>,
+    pub(super) source: LimitedSource,
     pub(super) scan: FileScanConfig,
     pub(super) partition: usize,
     pub(super) files: Arc<LimitedStore>,
@@ -47,13 +47,12 @@ impl Reading {
         let Some(reason) = Reason::of(&error) else { return error };
         let key = &file.object_meta.location;
         let name = format!("{}{key}", written(self.scan.object_store_url.as_str()));
-        let source: &dyn Any = self.source.as_ref();
-        let has_header = source.downcast_ref::<CsvSource>().is_some_and(CsvSource::has_header);
+        let has_header = self.source.as_csv().is_some_and(CsvSource::has_header);
         let from = file.range.as_ref().map_or(0, |range| u64::try_from(range.start).unwrap_or(0));
         let read = |store, object_meta| {
             let file = PartitionedFile { object_meta, range: None, ..file.clone() };
             let reading = async move {
-                let opener = self.source.create_file_opener(store, &self.scan, self.partition)?;
+                let opener = self.source.opener(store, &self.scan, self.partition)?;
                 opener.open(file)?.await?.try_for_each(async |_| Ok(())).await
             };
             reading.boxed()

@@ -1,0 +1,221 @@
+//! Whether values are all that their texts say. Readers of Arrow cut what a type does not hold: 1.9 is 1, and a time its date.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::cast::AsArray;
+use datafusion::arrow::array::timezone::Tz;
+use datafusion::arrow::array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::compute::kernels::cast_utils::{parse_decimal, string_to_datetime};
+use datafusion::arrow::compute::{CastOptions, cast_with_options};
+use datafusion::arrow::datatypes::{
+    DataType, Decimal128Type, Decimal256Type, DecimalType, Field, Fields, Schema, SchemaRef, TimeUnit,
+};
+use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+
+/// What a type is read as to see the texts of what may be cut in it, without what may not be.
+pub(super) fn texts(kind: &DataType) -> Option<DataType> {
+    let of_field = |field: &Field| Some(field.clone().with_data_type(texts(field.data_type())?));
+    match kind {
+        DataType::List(of) => Some(DataType::List(Arc::new(of_field(of)?))),
+        DataType::Struct(fields) => {
+            let fields: Fields = fields.iter().filter_map(|field| of_field(field)).collect();
+            (!fields.is_empty()).then_some(DataType::Struct(fields))
+        }
+        kind if kind.is_integer() || is_parsed(kind) => Some(DataType::Utf8),
+        _ => None,
+    }
+}
+
+/// Whether values of it are cut also where they are no numbers with a point or an exponent, or where these are in quotes.
+pub(super) fn is_parsed(kind: &DataType) -> bool {
+    kind.is_decimal() || (kind.is_temporal() && !matches!(kind, DataType::Duration(_) | DataType::Interval(_)))
+}
+
+/// The columns of a table, with texts in the place of what a reader of CSV would cut.
+pub(super) fn as_texts(columns: &Schema) -> Schema {
+    let fields = columns.fields().iter().map(|field| {
+        let kind = if is_parsed(field.data_type()) { DataType::Utf8 } else { field.data_type().clone() };
+        field.as_ref().clone().with_data_type(kind)
+    });
+    Schema::new(fields.collect::<Fields>())
+}
+
+/// Makes the texts among these columns what the columns of a table are.
+pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+    let column = |(column, field): (&ArrayRef, &Arc<Field>)| {
+        if column.data_type() == field.data_type() {
+            return Ok(Arc::clone(column));
+        }
+        // What is none is NULL, which it is told by.
+        let values = match *field.data_type() {
+            DataType::Decimal128(precision, scale) => decimals::<Decimal128Type>(column, precision, scale)?,
+            DataType::Decimal256(precision, scale) => decimals::<Decimal256Type>(column, precision, scale)?,
+            ref kind => cast_with_options(column, kind, &CastOptions { safe: true, ..CastOptions::default() })?,
+        };
+        check(field.name(), column, &values)?;
+        Ok(values)
+    };
+    let arrays = read.columns().iter().zip(columns.fields()).map(column).collect::<Result<_, ArrowError>>()?;
+    let options = RecordBatchOptions::new().with_row_count(Some(read.num_rows()));
+    RecordBatch::try_new_with_options(Arc::clone(columns), arrays, &options)
+}
+
+/// The decimal numbers that texts are, as the reader has them: it knows exponents, and casts do not.
+fn decimals<D: DecimalType>(texts: &ArrayRef, precision: u8, scale: i8) -> Result<ArrayRef, ArrowError> {
+    let parsed = texts.as_string::<i32>().iter().map(|text| parse_decimal::<D>(text?, precision, scale).ok());
+    Ok(Arc::new(PrimitiveArray::<D>::from_iter(parsed).with_precision_and_scale(precision, scale)?))
+}
+
+/// Fails where a value is not all that its text says; `texts` are of the type that [`texts`] gives.
+pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result<(), ArrowError> {
+    let kind = values.data_type();
+    match kind {
+        DataType::List(_) => return check(name, texts.as_list::<i32>().values(), values.as_list::<i32>().values()),
+        DataType::Struct(_) => {
+            let (texts, values) = (texts.as_struct(), values.as_struct());
+            for (field, texts) in texts.fields().iter().zip(texts.columns()) {
+                if let Some(values) = values.column_by_name(field.name()) {
+                    check(&format!("{name}.{}", field.name()), texts, values)?;
+                }
+            }
+            return Ok(());
+        }
+        _ => {}
+    }
+    let options = FormatOptions::default();
+    let formatter = ArrayFormatter::try_new(values, &options)?;
+    let mut written = String::new();
+    for (row, text) in texts.as_string::<i32>().iter().enumerate() {
+        let Some(text) = text else { continue };
+        if values.is_null(row) {
+            return Err(ArrowError::ParseError(format!("the value {text:?} of column {name} is no {kind}")));
+        }
+        let is_all = if kind.is_temporal() {
+            is_time(text, kind)
+        } else {
+            written.clear();
+            formatter.value(row).write(&mut written)?;
+            written == text || is_same_number(&written, text)
+        };
+        if !is_all {
+            let said = format!("the value {text:?} of column {name} would be cut, since the column is of type {kind}");
+            return Err(ArrowError::ParseError(said));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a type of times holds all of one.
+fn is_time(text: &str, kind: &DataType) -> bool {
+    let is_number = text.parse::<f64>().is_ok();
+    let places = match kind {
+        _ if is_number => 0,
+        DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) => match unit {
+            TimeUnit::Second => 0,
+            TimeUnit::Millisecond => 3,
+            TimeUnit::Microsecond => 6,
+            TimeUnit::Nanosecond => 9,
+        },
+        DataType::Date64 => 3,
+        _ => 0,
+    };
+    let fraction = text.split_once('.').map_or("", |(_, behind)| behind);
+    let fraction = &fraction[..fraction.bytes().take_while(u8::is_ascii_digit).count()];
+    if fraction.trim_end_matches('0').len() > places {
+        return false;
+    }
+    if is_number {
+        return text.parse::<i64>().is_ok() || !text.contains(['e', 'E']);
+    }
+    // A date may be one of a long year.
+    if *kind != DataType::Date32 || text.len() <= 10 || text.starts_with(['+', '-']) {
+        return true;
+    }
+    let time = "+00:00".parse::<Tz>().and_then(|utc| string_to_datetime(&utc, text));
+    time.is_ok_and(|time| time.timestamp() % (24 * 60 * 60) == 0)
+}
+
+fn is_same_number(a: &str, b: &str) -> bool {
+    let a = number(a);
+    a.is_some() && a == number(b)
+}
+
+/// The sign of a decimal number, its digits without zeros around them, and the power of ten that they are multiplied by.
+fn number(text: &str) -> Option<(bool, String, i64)> {
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent.parse().ok()?),
+        None => (text, 0_i64),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let all = whole.trim_start_matches(['+', '-']).to_owned() + fraction;
+    let digits = all.trim_end_matches('0');
+    let zeros = i64::try_from(all.len() - digits.len()).ok()?;
+    let power = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(zeros)?;
+    let digits = digits.trim_start_matches('0');
+    Some(if digits.is_empty() { (false, String::new(), 0) } else { (whole.starts_with('-'), digits.to_owned(), power) })
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::arrow::array::StringArray;
+
+    use super::*;
+
+    #[test]
+    fn decimals_are_all_of_their_texts() {
+        let read = |texts: Vec<Option<&str>>| {
+            let texts: ArrayRef = Arc::new(StringArray::from(texts));
+            let columns = Arc::new(Schema::new(vec![Field::new("a", DataType::Decimal128(5, 2), true)]));
+            let made = of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns)?;
+            Ok::<_, ArrowError>(made.column(0).as_primitive::<Decimal128Type>().iter().collect::<Vec<_>>())
+        };
+        let found = read(vec![Some("1e2"), Some("+1.5"), None, Some("-.5"), Some("12.000")]).unwrap();
+        assert_eq!(found, [Some(10_000), Some(150), None, Some(-50), Some(1200)]);
+        for text in ["1.239", "1e-3", "1e65537", "1000", "x", &format!("1{}", "0".repeat(256))] {
+            assert!(read(vec![Some(text)]).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_the_same_however_they_are_written() {
+        for (a, b, expected) in [
+            ("1", "1.0", true),
+            ("1000", "1e3", true),
+            ("-0.50", "-5E-1", true),
+            ("0", "-0.0", true),
+            ("1", "1.9", false),
+            ("1", "-1", false),
+            ("0", "1e-400", false),
+            ("9007199254740992", "9007199254740993.0", false),
+            ("-9223372036854775808", "-9223372036854775809", false),
+            ("10", "1e65537", false),
+            ("1", "1e99999999999999999999", false),
+        ] {
+            assert_eq!(is_same_number(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn times_are_whole_where_the_type_holds_them() {
+        let seconds = DataType::Timestamp(TimeUnit::Second, None);
+        let nanoseconds = DataType::Timestamp(TimeUnit::Nanosecond, None);
+        for (text, kind, expected) in [
+            ("2024-01-01", &DataType::Date32, true),
+            ("20240101", &DataType::Date32, true),
+            ("2024-01-01T00:00:00.000Z", &DataType::Date32, true),
+            ("+10999-12-31", &DataType::Date32, true),
+            ("2024-01-01T23:59:59", &DataType::Date32, false),
+            ("2024-01-01T00:00:00+01:00", &DataType::Date32, false),
+            ("19000.5", &DataType::Date32, false),
+            ("2024-01-01T23:59:59", &seconds, true),
+            ("2024-01-01T23:59:59.0", &seconds, true),
+            ("2024-01-01T23:59:59.123456789", &seconds, false),
+            ("2024-01-01T23:59:59.123456789", &nanoseconds, true),
+            ("2024-01-01T23:59:59.1234567891", &nanoseconds, false),
+            ("1.5", &nanoseconds, false),
+        ] {
+            assert_eq!(is_time(text, kind), expected, "{text} {kind}");
+        }
+    }
+}

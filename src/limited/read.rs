@@ -1,0 +1,182 @@
+//! Reads files as DataFusion does, but fails where it would cut a value.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field, Fields, Schema, SchemaRef};
+use datafusion::arrow::error::ArrowError;
+use datafusion::arrow::json::ReaderBuilder;
+use datafusion::arrow::json::reader::Decoder as JsonDecoder;
+use datafusion::common::Result;
+use datafusion::common::config::CsvOptions;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{CsvSource, FileOpenFuture, FileOpener, FileScanConfig, FileSource};
+use datafusion::error::DataFusionError;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion_datasource::boundary_stream::AlignedBoundaryStream;
+use datafusion_datasource::decoder::{Decoder, DecoderDeserializer, deserialize_stream};
+use futures::{FutureExt, StreamExt, TryStreamExt};
+use memchr::memmem;
+use object_store::{ObjectStore, ObjectStoreExt};
+
+use super::exact::{as_texts, check, is_parsed, of_texts, texts};
+
+/// Opens files of CSV, of which it reads these columns.
+pub(super) fn csv(
+    source: &CsvSource,
+    columns: &[usize],
+    rows: usize,
+    store: Arc<dyn ObjectStore>,
+    scan: &FileScanConfig,
+    partition: usize,
+) -> Result<Arc<dyn FileOpener>> {
+    let options = CsvOptions {
+        has_header: Some(source.has_header()),
+        delimiter: source.delimiter(),
+        quote: source.quote(),
+        terminator: source.terminator(),
+        escape: source.escape(),
+        comment: source.comment(),
+        truncated_rows: Some(source.truncate_rows()),
+        ..CsvOptions::default()
+    };
+    let table = source.table_schema().file_schema();
+    let texts = Arc::new(as_texts(table));
+    let projection = ProjectionExprs::from_indices(columns, &texts);
+    let of_texts = CsvSource::new(texts).with_csv_options(options).with_batch_size(rows);
+    let of_texts = of_texts.try_pushdown_projection(&projection)?.unwrap_or(of_texts);
+    let opener = of_texts.create_file_opener(store, scan, partition)?;
+    Ok(Arc::new(CsvOpener { opener, columns: Arc::new(table.project(columns)?) }))
+}
+
+/// Opens files of which some columns are read as texts.
+struct CsvOpener {
+    opener: Arc<dyn FileOpener>,
+    /// What they are made.
+    columns: SchemaRef,
+}
+
+impl FileOpener for CsvOpener {
+    fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
+        let (opened, columns) = (self.opener.open(file)?, Arc::clone(&self.columns));
+        let made = async move { Ok(opened.await?.map(move |read| Ok(of_texts(&read?, &columns)?)).boxed()) };
+        Ok(made.boxed())
+    }
+}
+
+/// Opens files of JSON lines.
+pub(super) struct JsonOpener {
+    pub(super) columns: SchemaRef,
+    pub(super) rows: usize,
+    pub(super) store: Arc<dyn ObjectStore>,
+}
+
+impl FileOpener for JsonOpener {
+    fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
+        let (store, decoder) = (Arc::clone(&self.store), ExactDecoder::new(&self.columns, self.rows)?);
+        let opened = async move {
+            let file_object = file.object_meta;
+            let bytes = match file.range {
+                Some(range) => {
+                    let [start, end] = [range.start, range.end].map(|byte| u64::try_from(byte).unwrap_or(0));
+                    let (key, size) = (file_object.location, file_object.size);
+                    AlignedBoundaryStream::new(store, key, start, end, size, b'\n').await?.boxed()
+                }
+                None => store.get(&file_object.location).await?.into_stream(),
+            };
+            let bytes = bytes.map_err(DataFusionError::from).fuse();
+            Ok(deserialize_stream(bytes, DecoderDeserializer::new(decoder)).map_err(Into::into).boxed())
+        };
+        Ok(opened.boxed())
+    }
+}
+
+/// Reads rows of JSON, and those that a value may be cut in again, as texts.
+struct ExactDecoder {
+    values: JsonDecoder,
+    texts: Option<Texts>,
+}
+
+struct Texts {
+    decoder: JsonDecoder,
+    /// The bytes of the rows that were not given yet.
+    read: Vec<u8>,
+    /// Whether any row may have a value that is cut.
+    any: bool,
+}
+
+impl ExactDecoder {
+    fn new(columns: &SchemaRef, rows: usize) -> Result<Self, ArrowError> {
+        let decoder = |columns| ReaderBuilder::new(columns).with_batch_size(rows);
+        let of_field = |field: &Arc<Field>| Some(field.as_ref().clone().with_data_type(texts(field.data_type())?));
+        let fields: Fields = columns.fields().iter().filter_map(of_field).collect();
+        let any = columns.flattened_fields().iter().any(|field| is_parsed(field.data_type()));
+        let texts = if fields.is_empty() {
+            None
+        } else {
+            let decoder = decoder(Arc::new(Schema::new(fields))).with_coerce_primitive(true).build_decoder()?;
+            Some(Texts { decoder, read: Vec::new(), any })
+        };
+        Ok(Self { values: decoder(Arc::clone(columns)).build_decoder()?, texts })
+    }
+}
+
+impl Decoder for ExactDecoder {
+    fn decode(&mut self, bytes: &[u8]) -> Result<usize, ArrowError> {
+        let decoded = self.values.decode(bytes)?;
+        if let Some(texts) = &mut self.texts {
+            texts.read.extend_from_slice(&bytes[..decoded]);
+        }
+        Ok(decoded)
+    }
+
+    fn flush(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
+        let values = self.values.flush()?;
+        if let (Some(texts), Some(values)) = (&mut self.texts, &values) {
+            if texts.any || may_cut_integers(&texts.read) {
+                texts.check(values)?;
+            }
+            texts.read.clear();
+        }
+        Ok(values)
+    }
+
+    fn can_flush_early(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for ExactDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.values.fmt(f)
+    }
+}
+
+impl Texts {
+    /// Fails where a value is not all that its text says.
+    fn check(&mut self, values: &RecordBatch) -> Result<(), ArrowError> {
+        let mut rest = self.read.as_slice();
+        while !rest.is_empty() {
+            match self.decoder.decode(rest)? {
+                0 => break,
+                decoded => rest = &rest[decoded..],
+            }
+        }
+        let Some(texts) = self.decoder.flush()? else { return Ok(()) };
+        for (field, texts) in texts.schema().fields().iter().zip(texts.columns()) {
+            if let Some(values) = values.column_by_name(field.name()) {
+                check(field.name(), texts, values)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether there may be a number that is read as an integer, and is none: with a point or an exponent, or below all of 64 bits, which
+/// rounds to the least.
+fn may_cut_integers(json: &[u8]) -> bool {
+    let is_part = |[digit, next]: &[u8; 2]| digit.is_ascii_digit() & matches!(next, b'.' | b'e' | b'E');
+    json.array_windows().fold(false, |any, pair| any | is_part(pair))
+        || memmem::find(json, b"-922337203685477").is_some()
+}
