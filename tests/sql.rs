@@ -620,6 +620,10 @@ fn columns_are_those_of_the_first_records_of_each_file() {
     place.write("text/2.csv", "a\nx\n");
     assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'late/'"), [json!({"s": 2000.5, "b": "x"})]);
     assert_eq!(place.sql("SELECT max(a) AS a FROM 'text/'"), [json!({"a": "x"})]);
+    place.write("within/1.jsonl", "{\"a\": {\"b\": 1, \"c\": [1]}}\n");
+    place.write("within/2.jsonl", "{\"a\": {\"b\": 2.9, \"c\": [0.5], \"d\": true}}\n{\"a\": null}\n");
+    let rows = place.sql("SELECT sum(a['b']) AS b, sum(a['c'][1]) AS c, max(a['d']) AS d FROM 'within/'");
+    assert_eq!(rows, [json!({"b": 3.9, "c": 1.5, "d": true})]);
 }
 
 /// Readers of Arrow cut what a type does not hold, and say nothing.

@@ -79,7 +79,10 @@ impl<'a> Columns<'a> {
         }
         for field in schema.fields() {
             match self.places.get(field.name()) {
-                Some(place) => merge(&mut self.fields[*place], field, self.is_csv),
+                Some(place) => {
+                    let known = &mut self.fields[*place];
+                    known.set_data_type(of_both(known.data_type(), field.data_type(), self.is_csv));
+                }
                 None => {
                     self.places.insert(field.name().clone(), self.fields.len());
                     self.fields.push(field.as_ref().clone());
@@ -94,21 +97,21 @@ fn names<'a>(fields: impl Iterator<Item = &'a Field>) -> Vec<&'a str> {
     fields.map(|field| field.name().as_str()).collect()
 }
 
-/// Makes a column one of what another file has, too, where one type can have both.
-fn merge(column: &mut Field, other: &Field, is_csv: bool) {
-    let wider = match (column.data_type(), other.data_type()) {
-        (DataType::Int64, DataType::Float64) | (DataType::Float64, DataType::Int64) => Some(DataType::Float64),
-        (DataType::Null, _) | (_, DataType::Null) => None,
-        (a, b) if a != b && is_csv => Some(DataType::Utf8),
-        _ => None,
-    };
-    let [mut both, mut other] = [column.clone(), other.clone()];
-    if let Some(wider) = wider {
-        both.set_data_type(wider.clone());
-        other.set_data_type(wider);
-    }
-    if both.try_merge(&other).is_ok() {
-        *column = both;
+/// The type of a column that one file has as `a` and another as `b`: `a` where no type can have both.
+fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
+    let of_fields =
+        |a: &Field, b: &Field| Arc::new(a.clone().with_data_type(of_both(a.data_type(), b.data_type(), is_csv)));
+    match (a, b) {
+        (DataType::Null, other) | (other, DataType::Null) => other.clone(),
+        (DataType::Int64, DataType::Float64) | (DataType::Float64, DataType::Int64) => DataType::Float64,
+        (DataType::List(a), DataType::List(b)) => DataType::List(of_fields(a, b)),
+        (DataType::Struct(a), DataType::Struct(b)) => {
+            let both = a.iter().map(|a| b.find(a.name()).map_or_else(|| Arc::clone(a), |(_, b)| of_fields(a, b)));
+            let others = b.iter().filter(|b| a.find(b.name()).is_none());
+            DataType::Struct(both.chain(others.map(Arc::clone)).collect())
+        }
+        (a, b) if a != b && is_csv => DataType::Utf8,
+        (a, _) => a.clone(),
     }
 }
 
