@@ -41,7 +41,7 @@ pub(super) async fn columns(
     };
     let of_files: Vec<_> = objects.iter().map(of_file).collect();
     let mut of_files = stream::iter(of_files).buffered(FILES);
-    let mut all = Columns { is_csv: csv.is_some(), first: None, fields: Vec::new(), places: HashMap::new() };
+    let mut all = Columns { files, is_csv: csv.is_some(), first: None, fields: Vec::new(), places: HashMap::new() };
     while let Some((object, schema)) = of_files.try_next().await? {
         all.add(object, &schema)?;
     }
@@ -50,6 +50,7 @@ pub(super) async fn columns(
 
 /// The columns of some files.
 struct Columns<'a> {
+    files: &'a LimitedStore,
     is_csv: bool,
     /// The first file that has any.
     first: Option<&'a ObjectMeta>,
@@ -66,13 +67,14 @@ impl<'a> Columns<'a> {
         }
         let first = *self.first.get_or_insert(file);
         let [known, found] = [names(self.fields.iter()), names(schema.fields().iter().map(AsRef::as_ref))];
+        let name = |file: &ObjectMeta| self.files.name(&file.location);
         // The reader goes by the place of a value alone.
         if self.is_csv && first != file && known != found {
             let said = format!(
                 "{}: its columns are {}, and those of {} are {}: read them one by one, or through ibid ingest",
-                file.location,
+                name(file),
                 found.join(", "),
-                first.location,
+                name(first),
                 known.join(", ")
             );
             return Err(DataFusionError::External(Box::new(Explained::new(said))));
