@@ -384,6 +384,9 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
         }
         (Err(error), _) => return Err(unsound(error, &found, session).await),
     };
+    if found.objects().any(|(file, _)| is_parquet(&file)) {
+        found.check_parquet(session).await?;
+    }
     let table = ListingTable::try_new(config)?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
     Ok(Arc::new(table.with_cache(cache)))
@@ -426,6 +429,9 @@ impl TableProviderFactory for ExternalTables {
         }
         if let Some((_, packed)) = kind.as_deref().and_then(|kind| kind.split_once('.')) {
             asked.options.entry("format.compression".to_owned()).or_insert_with(|| packed.to_owned());
+        }
+        if asked.file_type == "PARQUET" {
+            found.check_parquet(state).await?;
         }
         let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
         match self.listing.create(session, &asked).await {

@@ -8,6 +8,9 @@ use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
 use serde_json::{Value, json};
 
 use crate::program::{Place, bzip2, collection_jsonl, gzip, json_lines, jsonl};
@@ -595,13 +598,25 @@ fn files_that_do_not_go_together_are_no_table() {
     place.write("fewer/2.csv", "a\nx2\n");
     place.write("parts/2.parquet", "");
     place.ok("sql SELECT(1) -o parts/1.parquet");
+    place.write("twice.csv", "a,b,a\n1,2,3\n");
+    place.write("unnamed.csv", ",\n1,2\n");
+    let column = || Arc::new(Int64Array::from(vec![1])) as ArrayRef;
+    let field = |name| Field::new(name, DataType::Int64, true);
+    let schema = Arc::new(Schema::new(vec![field("id"), field("id"), field("text")]));
+    let rows = RecordBatch::try_new(Arc::clone(&schema), vec![column(), column(), column()]).unwrap();
+    let mut writer = ArrowWriter::try_new(File::create(place.path("twice.parquet")).unwrap(), schema, None).unwrap();
+    writer.write(&rows).unwrap();
+    writer.close().unwrap();
     for (from, said) in [
         ("packed/", "packed/a.jsonl and "),
         ("both/", "names files of different kinds"),
         ("read/", "read/README.md and "),
         ("read/README.md", "read/README.md in FROM: it takes .parquet"),
-        ("order/", "order/2.csv: its columns are b, a, and those of "),
+        ("order/", "/order/2.csv: its columns are b, a, and those of "),
         ("fewer/", "fewer/2.csv: its columns are a, and those of "),
+        ("twice.csv", "/twice.csv: two columns are called \"a\": rename one"),
+        ("unnamed.csv", "/unnamed.csv: two columns are called \"\": rename one"),
+        ("twice.parquet", "/twice.parquet: two columns are called \"id\": rename one"),
         ("parts/", "parts/2.parquet is empty, 0 bytes, no Parquet"),
         ("parts/2.parquet", "parts/2.parquet is empty, 0 bytes, no Parquet"),
     ] {
@@ -669,8 +684,7 @@ fn values_are_not_cut() {
     place.write("whole.jsonl", after(r#"{"a":1,"b":"x"}"#, r#"{"a":1e3,"b":"2.5"}"#) + r#"{"a":-2.0}"#);
     assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'whole.jsonl'"), [json!({"s": 1998, "b": "x"})]);
     place.write("by/year=7/whole.csv", "a,d\n1,2024-01-01\n2,2024-01-02T00:00:00\n3,\n");
-    let made =
-        "CREATE EXTERNAL TABLE t(a int, d date, year int) STORED AS CSV PARTITIONED BY (year) LOCATION 'by/'; ";
+    let made = "CREATE EXTERNAL TABLE t(a int, d date, year int) STORED AS CSV PARTITIONED BY (year) LOCATION 'by/'; ";
     let rows = place.sql(&format!("{made}SELECT year + a AS a, d FROM t WHERE a > 1 ORDER BY a"));
     assert_eq!(rows, [json!({"a": 9, "d": "2024-01-02"}), json!({"a": 10, "d": null})]);
 }

@@ -68,6 +68,14 @@ impl<'a> Columns<'a> {
         let first = *self.first.get_or_insert(file);
         let [known, found] = [names(self.fields.iter()), names(schema.fields().iter().map(AsRef::as_ref))];
         let name = |file: &ObjectMeta| self.files.name(&file.location);
+        if let Some(twice) = (1..found.len()).find(|at| found[..*at].contains(&found[*at])) {
+            let said = format!(
+                "{}: two columns are called {:?}: rename one, or name all columns in CREATE EXTERNAL TABLE",
+                name(file),
+                found[twice]
+            );
+            return Err(DataFusionError::External(Box::new(Explained::new(said))));
+        }
         // The reader goes by the place of a value alone.
         if self.is_csv && first != file && known != found {
             let said = format!(

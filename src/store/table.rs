@@ -14,6 +14,7 @@ use datafusion::common::{DataFusionError, Result, TableReference, plan_datafusio
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionState;
 use futures::stream::BoxStream;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -132,6 +133,34 @@ impl Found {
             }
         }
         None
+    }
+
+    /// Fails where a file of Parquet has two columns of one name, of which DataFusion passes over one. What cannot be read is left to
+    /// the reader.
+    pub(crate) async fn check_parquet(&self, session: &SessionState) -> Result<()> {
+        let cache = session.runtime_env().cache_manager.get_file_metadata_cache();
+        let options = &session.config_options().execution;
+        let twice = |object: &ObjectMeta| {
+            let (store, object, cache) = (Arc::clone(&self.store), object.clone(), Arc::clone(&cache));
+            async move {
+                let metadata = DFParquetMetadata::new(&store, &object)
+                    .with_metadata_size_hint(options.parquet.metadata_size_hint)
+                    .with_file_metadata_cache(Some(cache));
+                let metadata = metadata.fetch_metadata().await.ok()?;
+                let columns = metadata.file_metadata().schema_descr().root_schema().get_fields();
+                let mut names = HashSet::new();
+                let twice = columns.iter().find(|column| !names.insert(column.name()))?;
+                Some((object.location, twice.name().to_owned()))
+            }
+        };
+        let looked_at: Vec<_> = self.objects.iter().map(twice).collect();
+        let mut looked_at = stream::iter(looked_at).buffered(options.meta_fetch_concurrency.get());
+        while let Some(twice) = looked_at.next().await {
+            if let Some((key, column)) = twice {
+                return plan_err!("{}: two columns are called {column:?}: rename one", self.folder.at(key));
+            }
+        }
+        Ok(())
     }
 
     /// The columns of all of them, once each is read as `format` has it: DataFusion puts those of files of Parquet together before,
