@@ -689,6 +689,49 @@ fn values_are_not_cut() {
     assert_eq!(rows, [json!({"a": 9, "d": "2024-01-02"}), json!({"a": 10, "d": null})]);
 }
 
+/// With the option an array is all of a file, in any form, or an error.
+#[test]
+fn an_array_of_json_is_read_whole() {
+    let place = Place::new();
+    let arrays = |options: &str, file: &str| {
+        format!(
+            "CREATE EXTERNAL TABLE t STORED AS JSON LOCATION '{file}' \
+             OPTIONS ('format.newline_delimited' 'false'{options}); SELECT count(*) AS n, sum(a) AS s FROM t"
+        )
+    };
+    let array = "\u{feff}[\n  {\n    \"a\": 1,\n    \"b\": \"],[\"\n  },\n  {\"a\": 2}\n]\n";
+    place.write("x.json", array);
+    place.write("x.json.gz", gzip(array));
+    let row = |i: usize| format!("{{\"a\": {i}, \"b\": \"{}\"}}", "x".repeat(2000));
+    place.write("many.json", format!("[{}]", (0..6_000).map(row).collect::<Vec<_>>().join(",\n")));
+    for (options, file, n, s) in [
+        ("", "x.json", 2, 3),
+        (", 'format.compression' 'gzip'", "x.json.gz", 2, 3),
+        ("", "many.json", 6_000, 6_000 * 5_999 / 2),
+    ] {
+        let sql = format!("SET datafusion.execution.target_partitions = 4; {}", arrays(options, file));
+        assert_eq!(place.sql(&sql), [json!({"n": n, "s": s})], "{file}");
+    }
+    for (file, text, says) in [
+        ("object", "{\"a\":1}", "line 1, byte 0: it is no array of JSON"),
+        ("two", "[{\"a\":1}]\n[{\"a\":2}]", "line 2, byte 10: this stands behind the end"),
+        ("junk", "[{\"a\":1}] junk", "line 1, byte 10: this stands behind the end"),
+        ("cut", "[{\"a\":1},{\"a\":2}", "line 1, byte 16: the file ends where its array"),
+        ("broken", "[{\"a\":1},\n{\"a\":2 x}]", "line 2, byte 10: "),
+    ] {
+        let file = format!("{file}.json");
+        place.write(&file, text);
+        let ended = place.run_with(["sql", &arrays("", &file)], "");
+        assert_eq!(ended.code, Some(1), "{file}: {}", ended.text());
+        assert!(ended.err.contains(&format!("{file}, {says}")), "{}", ended.err);
+    }
+    place.write("late.json", format!("[{}{{\"a\":1.9}}]", "{\"a\":1},\n".repeat(1000)));
+    let ended = place.run_with(["sql", &arrays("", "late.json")], "");
+    assert!(ended.err.contains("late.json, line 1001, byte 9001: the value \"1.9\" of column a"), "{}", ended.err);
+    let ended = place.run_with(["sql", &arrays("", "many.json"), "--max-record-bytes", "1KiB"], "");
+    assert!(ended.err.contains("many.json, byte 0: the element of the array is longer"), "{}", ended.err);
+}
+
 #[test]
 fn packed_files_are_tables() {
     let place = Place::new();

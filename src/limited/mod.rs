@@ -1,6 +1,7 @@
 //! Files of CSV and JSON lines as `FROM` reads them, within limits: DataFusion's readers take lines of any length, and whatever
 //! comes of a compressed file.
 
+mod array;
 mod columns;
 mod exact;
 mod opener;
@@ -97,7 +98,7 @@ impl FileFormatFactory for LimitedFiles {
 #[derive(Debug)]
 struct LimitedFormat {
     format: Arc<dyn FileFormat>,
-    /// The same for what is not compressed.
+    /// The same for what is neither compressed nor an array.
     unpacked: Arc<dyn FileFormat>,
     syntax: Syntax,
     limits: Limits,
@@ -109,10 +110,13 @@ impl LimitedFormat {
     /// The format with limits, if its files have records one after the other.
     fn over(format: Arc<dyn FileFormat>, unpacked: Arc<dyn FileFormat>, limits: Limits) -> Arc<dyn FileFormat> {
         let any: &dyn Any = format.as_ref();
-        let (syntax, records_of_schema) = if let Some(csv) = any.downcast_ref::<CsvFormat>() {
-            (Syntax::of_csv(csv.options()), None)
-        } else if let Some(json) = any.downcast_ref::<JsonFormat>().filter(|json| json.options().newline_delimited) {
-            (Syntax::Json, Some(json.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA)))
+        let (unpacked, syntax, records_of_schema) = if let Some(csv) = any.downcast_ref::<CsvFormat>() {
+            (unpacked, Syntax::of_csv(csv.options()), None)
+        } else if let Some(json) = any.downcast_ref::<JsonFormat>() {
+            let records = json.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
+            let lines = JsonFormat::default().with_schema_infer_max_rec(records);
+            let syntax = if json.options().newline_delimited { Syntax::Json } else { Syntax::Array };
+            (Arc::new(lines) as _, syntax, Some(records))
         } else {
             return format;
         };
@@ -281,7 +285,7 @@ impl FileSource for LimitedSource {
     }
 
     fn supports_repartitioning(&self) -> bool {
-        self.source.supports_repartitioning()
+        self.syntax != Syntax::Array && self.source.supports_repartitioning()
     }
 
     fn apply_expressions(

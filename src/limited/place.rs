@@ -13,7 +13,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path as Key;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
-use super::records::{Records, lines};
+use super::records::{Records, Syntax, lines};
 use super::store::{LimitedStore, at_ends};
 use crate::store::Explained;
 
@@ -103,7 +103,13 @@ impl Refused {
                     }
                 }
                 let before = if taken == 0 { &[] } else { &piece[..ends[taken - 1]] };
-                return Ok(Some(Self { line: line + lines(before), byte: byte + before.len() as u64, reason: why }));
+                let (mut line, mut byte) = (line + lines(before), byte + before.len() as u64);
+                if files.syntax == Syntax::Array {
+                    let blanks = piece[before.len()..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+                    byte += blanks as u64;
+                    line = 1 + files.lines_before(key, byte).await?;
+                }
+                return Ok(Some(Self { line, byte, reason: why }));
             }
             (line, byte) = (line + lines(&piece), byte + piece.len() as u64);
         }

@@ -10,6 +10,8 @@ use memchr::{memchr, memchr_iter, memchr2, memchr3};
 pub(super) enum Syntax {
     /// A line is a record of JSON.
     Json,
+    /// An element of an array of JSON is one, and is read as a line.
+    Array,
     /// A line is a row of CSV.
     Lines,
     /// A line is one, but for the ends of lines within quotes.

@@ -26,7 +26,8 @@ use tokio::sync::mpsc::channel;
 use tokio::task::spawn_blocking;
 
 use super::Limits;
-use super::records::{Records, Syntax};
+use super::array::Elements;
+use super::records::{Records, Syntax, lines};
 use crate::corpus::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
 use crate::store::{Explained, place_of};
 
@@ -60,6 +61,20 @@ impl LimitedStore {
         place_of(&self.store, key)
     }
 
+    /// How many lines of a file end before a byte.
+    pub(super) async fn lines_before(&self, key: &Key, byte: u64) -> Result<u64> {
+        let as_it_is = Self { syntax: Syntax::Lines, ..self.clone() };
+        let mut pieces = as_it_is.get_opts(key, GetOptions::default()).await?.into_stream();
+        let (mut found, mut left) = (0, usize::try_from(byte).unwrap_or(usize::MAX));
+        while left > 0
+            && let Some(piece) = pieces.try_next().await?
+        {
+            let before = &piece[..left.min(piece.len())];
+            (found, left) = (found + lines(before), left - before.len());
+        }
+        Ok(found)
+    }
+
     /// What was got, within the limits.
     fn limit(&self, key: &Key, got: GetResult) -> DataFusionResult<GetResult> {
         let name = self.name(key);
@@ -77,6 +92,7 @@ impl LimitedStore {
             GetResultPayload::Stream(stream) => stream.map_err(io::Error::other).boxed(),
         };
         let pieces = if range.start == 0 { begun(pieces, self.syntax, name.clone()).boxed() } else { pieces };
+        let pieces = if self.syntax == Syntax::Array { elements(pieces, name.clone()).boxed() } else { pieces };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (first, records) = match last.filter(|last| last.key == *key && last.range.end == range.start) {
             Some(last) => (last.range.start, last.records),
@@ -215,6 +231,7 @@ impl Watch {
     fn too_long(&self) -> Error {
         let what = match self.records.syntax {
             Syntax::Json | Syntax::Lines => "line",
+            Syntax::Array => "element of the array",
             Syntax::Csv { .. } => "row",
         };
         refused(format!(
@@ -234,8 +251,9 @@ impl Watch {
 
     /// A place behind so many ends of lines.
     fn place(&self, lines: u64, byte: u64) -> String {
-        // What begins in the middle has lines before it that nobody counted.
-        let line = if self.first == 0 { format!(", line {}", lines + 1) } else { String::new() };
+        // What begins in the middle has lines before it that nobody counted, and those of an array are other ones.
+        let is_counted = self.first == 0 && self.records.syntax != Syntax::Array;
+        let line = if is_counted { format!(", line {}", lines + 1) } else { String::new() };
         format!("{}{line}, byte {}", self.name, self.first + byte)
     }
 }
@@ -284,13 +302,29 @@ fn begun(
             );
             return Err(io::Error::other(refused(said)));
         }
-        if syntax == Syntax::Json && head.starts_with(&BYTE_ORDER_MARK) {
+        if matches!(syntax, Syntax::Json | Syntax::Array) && head.starts_with(&BYTE_ORDER_MARK) {
             head[..BYTE_ORDER_MARK.len()].fill(b' ');
         }
         let head = if head.is_empty() { None } else { Some(Ok(head.freeze())) };
         Ok(stream::iter(head).chain(pieces))
     };
     stream::once(head).try_flatten()
+}
+
+/// The elements of an array of JSON as lines.
+fn elements(pieces: BoxStream<'static, io::Result<Bytes>>, name: String) -> impl Stream<Item = io::Result<Bytes>> {
+    let mut elements = Elements::new();
+    let pieces = pieces.map_ok(Some).chain(stream::iter([Ok(None)]));
+    pieces.map(move |piece| {
+        let failed = |said| io::Error::other(refused(format!("{name}, {said}")));
+        let Some(piece) = piece? else {
+            elements.end().map_err(failed)?;
+            return Ok(Bytes::new());
+        };
+        let mut piece = BytesMut::from(piece);
+        elements.take(&mut piece).map_err(failed)?;
+        Ok(piece.freeze())
+    })
 }
 
 /// Reads what a stream gives, and waits for it.
