@@ -14,13 +14,13 @@
 mod doubling;
 mod functions;
 
-use crate::{cli, corpus, index, seal, store, terminal};
+use crate::{cli, corpus, index, limited, seal, store, terminal};
 
 /// A target, and the name of its folder in `fuzz/corpus`.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 23] = [
+pub const TARGETS: [Target; 24] = [
     ("bzip2", corpus::fuzz::bzip2),
     ("codes", functions::codes),
     ("csv", corpus::fuzz::csv),
@@ -29,6 +29,7 @@ pub const TARGETS: [Target; 23] = [
     ("edited_passages", functions::edited_passages),
     ("gzip", corpus::fuzz::gzip),
     ("html", corpus::fuzz::html),
+    ("json_array", limited::fuzz::json_array),
     ("jsonl", corpus::fuzz::jsonl),
     ("location", store::fuzz::location),
     ("manifest", index::fuzz::manifest),

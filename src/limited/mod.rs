@@ -4,6 +4,8 @@
 mod array;
 mod columns;
 mod exact;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
 mod opener;
 mod place;
 mod read;
