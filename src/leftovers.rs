@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, is_abandoned, names, stem_of_sealed};
+use crate::export::{MANIFEST, Manifest, is_abandoned, is_held, names, stem_of_sealed};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
 
@@ -142,7 +142,7 @@ fn is_left_over(path: &Path) -> bool {
 /// Whether this is a table that --resume kept, with nothing else beside it.
 fn is_kept_table(path: &Path) -> bool {
     let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
+    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) || is_held(path) {
         return false;
     }
     let Ok(Some(manifest)) = Manifest::of(path) else { return false };

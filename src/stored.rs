@@ -32,13 +32,21 @@ impl Stored {
         if let Some(location) = Location::of_path(path)? {
             return Self::at_location(path, &location);
         }
-        Ok(if ingest::is_corpus(path) {
-            Some(Self::Corpus(path.to_path_buf()))
-        } else if Index::is_at(path) {
-            Some(Self::of_index(path)?)
-        } else {
-            None
-        })
+        if ingest::is_corpus(path) {
+            return Ok(Some(Self::Corpus(path.to_path_buf())));
+        }
+        if Index::is_at(path) {
+            return Self::of_index(path).map(Some);
+        }
+        let manifest = if Manifest::is_in(path) { Manifest::of(path).ok().flatten() } else { None };
+        if manifest.is_some_and(|manifest| ingest::FILES.iter().all(|file| manifest.seal_of(file).is_some())) {
+            let gone = ingest::FILES.iter().find(|file| !path.join(file).is_file()).unwrap_or(&ingest::FILES[0]);
+            bail!(
+                "{} is a corpus without {gone}, which its manifest names: put that back from a copy, or make the corpus anew",
+                path.display()
+            );
+        }
+        Ok(None)
     }
 
     fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {

@@ -115,6 +115,17 @@ fn a_pattern_takes_nothing_that_no_manifest_counts() {
 }
 
 #[test]
+fn a_corpus_without_one_of_its_tables_is_none_of_documents() {
+    let place = Place::with([("in.jsonl", &jsonl([("a", "One.")]))]);
+    place.ok("ingest in.jsonl -o corpus");
+    fs::remove_file(place.path("corpus/sentences.parquet")).unwrap();
+    for line in ["passages corpus", "ingest corpus -o other --on-error skip"] {
+        let said = place.fails(1, line);
+        assert!(said.contains("corpus is a corpus without sentences.parquet, which its manifest names"), "{said}");
+    }
+}
+
+#[test]
 fn no_result_takes_the_place_of_another() {
     let place = Place::with([("in.jsonl", "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n"), ("A/kept", "")]);
     place.ok("ingest in.jsonl -o corpus --on-error skip");
@@ -144,6 +155,10 @@ fn no_result_takes_the_place_of_another() {
         let ended = place.run_with(["sql", "-o", "out.csv", script], "");
         assert!(ended.code == Some(1) && ended.err.contains(says), "{script}: {}", ended.err);
         assert!(!place.path("out.csv").exists(), "{script}");
+    }
+    for folder in ["new/", "A", "A/"] {
+        let said = place.fails(1, &format!("passages corpus -o {folder} --format csv"));
+        assert!(said.contains("it is a folder; name a file"), "{said}");
     }
     // A table of a collection is no place for a result.
     for file in ["corpus/documents.parquet", "corpus/sentences.parquet"] {

@@ -964,6 +964,14 @@ fn a_file_of_another_corpus_is_not_read_as_one_of_this() {
 }
 
 #[test]
+fn a_command_line_that_is_misused_commands_no_terminal() {
+    let terminal = Terminal::open(&Place::new(), "pairs . --threshold \u{1b}]0;x\u{7}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, Some(2), "{shown}");
+    assert!(shown.contains("\\u{1b}]0;x\\u{7}") && !shown.contains("\u{1b}]0;"), "{shown:?}");
+}
+
+#[test]
 fn a_pattern_is_of_one_table() {
     let place = Place::with([("a.jsonl", &jsonl([("a", "One. Two.")])), ("b.jsonl", &jsonl([("b", "Three.")]))]);
     std::fs::create_dir(place.path("c")).unwrap();

@@ -765,6 +765,29 @@ fn files_are_read_once_unless_they_change() {
 }
 
 #[test]
+fn tables_that_a_run_reads_are_kept_as_long_as_it_lives() {
+    let place = Place::new();
+    let script = "CREATE TABLE t AS SELECT 1 AS n; SELECT count(*) FROM t, generate_series(1, 1000000000000)";
+    let mut reading = place.command(["sql", script, "--resume", "kept"]).stdout(Stdio::null()).spawn().unwrap();
+    let kept = || {
+        let names = std::fs::read_dir(place.path("kept")).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| !name.to_str().unwrap().starts_with('.')).count()
+    };
+    let began = Instant::now();
+    while kept() == 0 && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // It is locked when it is there, or at once.
+    std::thread::sleep(Duration::from_millis(200));
+    place.ok("gc kept --grace 0s");
+    assert_eq!(kept(), 1);
+    reading.kill().unwrap();
+    reading.wait().unwrap();
+    place.ok("gc kept --grace 0s");
+    assert_eq!(kept(), 0);
+}
+
+#[test]
 fn gc_removes_what_killed_runs_left_and_nothing_of_those_that_live() {
     let place = Place::with([("mine.txt", "years of work"), (".hidden", "more of it")]);
     let run = Endless::start(&place, place.command(["sql", ENDLESS[2], "-o", "out.csv"]));

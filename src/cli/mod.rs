@@ -23,7 +23,9 @@ mod threads;
 mod verify;
 mod warnings;
 
-use std::io::Write as _;
+use std::env::args_os;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -32,6 +34,7 @@ use self::options::StoreOptions;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::sql::fuzz;
 use crate::export::outbox;
+use crate::terminal::visible;
 use crate::{cleanup, memory_watch, store};
 
 /// Finds text reuse exactly, says where it is, and does it in SQL.
@@ -86,7 +89,10 @@ enum Ending {
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
 /// by a hangup, an interrupt, a request to terminate.
 pub fn main(give_back: fn()) -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     warnings::listen();
     memory_watch::configure(give_back);
     store::configure(cli.stores.settings());
@@ -125,6 +131,16 @@ pub fn main(give_back: fn()) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
+/// give: a terminal gets nothing of them that would command it.
+fn misused(error: &clap::Error) -> ExitCode {
+    let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
+    let shown = if io::stderr().is_terminal() { Cli::try_parse_from(args_os().map(written_out)).err() } else { None };
+    // There is nowhere left to complain if standard error is gone.
+    let _ = shown.as_ref().unwrap_or(error).print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
 }
 
 /// Ends the program when a signal asks for it, and removes its temporary files.

@@ -12,9 +12,8 @@ use crate::store::{self, Location, When};
 
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
-    let Some(name) = target.file_name().and_then(|name| name.to_str()) else {
-        bail!("cannot write to {}: it has no file name", target.display());
-    };
+    let Some(name) = target.file_name() else { bail!("cannot write to {}: it has no file name", target.display()) };
+    let Some(name) = name.to_str() else { bail!("cannot write to {}: its name is not Unicode", target.display()) };
     let parent = match target.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
         _ => PathBuf::from("."),
@@ -128,7 +127,8 @@ impl StagedFile {
 
     pub(crate) fn create(target: &Path) -> Result<Self> {
         let object = Location::of_path(target)?;
-        if object.as_ref().is_some_and(Location::is_prefix) || target.is_dir() {
+        let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
+        if object.as_ref().map_or(is_folder, Location::is_prefix) {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
         let is_stream = object.is_none() && is_stream(target);

@@ -1,4 +1,5 @@
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io, iter};
@@ -22,6 +23,8 @@ pub(crate) struct Finished {
     /// The tables that have keys, whatever they are called: a name may be another table's at any time. They are held, so that none
     /// that is made later has the place of one that is gone.
     keys: Mutex<Vec<(Arc<dyn TableProvider>, Key)>>,
+    /// The folders of tables that this run reads, locked as long as it lives, which `ibid gc` passes over.
+    held: Mutex<Vec<File>>,
 }
 
 /// What a table is made of, as a hash.
@@ -33,7 +36,7 @@ impl Finished {
             bail!("--resume takes a folder of this machine, and {location} is none");
         }
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default() })
+        Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default(), held: Mutex::default() })
     }
 
     /// The key of what these texts make out of these tables.
@@ -64,9 +67,19 @@ impl Finished {
         self.folder.join(name_of(key))
     }
 
+    /// Says that the folder of a table is read. Where there are no locks, only its age tells.
+    fn hold(&self, folder: &Path) {
+        if let Ok(folder) = File::open(folder)
+            && folder.lock_shared().is_ok()
+        {
+            self.held.lock().unwrap_or_else(PoisonError::into_inner).push(folder);
+        }
+    }
+
     /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew.
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
         let folder = self.place(key);
+        self.hold(&folder);
         let is_sound = |manifest: &Manifest| {
             // All that is in the folder is read.
             let is_named =
@@ -109,6 +122,7 @@ impl Finished {
             )?;
             made.commit()?;
         }
+        self.hold(&place);
         Ok(place)
     }
 }
