@@ -22,7 +22,7 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
 
-use crate::export::{MANIFEST, Manifest, stem_of_sealed};
+use crate::export::{MANIFEST, Manifest, name_here, stem_of_sealed};
 use crate::index::gc::is_name_of_part;
 use crate::index::{Index, PARTS};
 use crate::ingest::{FILES, Needed};
@@ -283,10 +283,10 @@ fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> R
     let (mut counted, mut others, mut earlier) = (HashMap::new(), HashMap::new(), HashMap::new());
     for (file, _) in found.objects() {
         let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
-        let stem = stem_of_sealed(name).unwrap_or(name.trim_end_matches(".parquet"));
-        if let Some(index) = index_of_part(&file, stem) {
+        if let Some(index) = index_of_part(&file) {
             return plan_err!(
-                "{file} is of a part of an index, of which not all need count: name {index}{stem}.parquet, which has those that do"
+                "{file} is of a part of an index, of which not all need count: name {index}{}, which has those that do",
+                name_here(name)
             );
         }
         let folder = file.folder();
@@ -333,11 +333,12 @@ fn is_parquet(file: &Location) -> bool {
     file.key().extension() == Some("parquet")
 }
 
-/// The index that a file of this table is a part of, by its place.
-fn index_of_part(file: &Location, table: &str) -> Option<Location> {
+/// The index that a file is of a part of, by its place.
+fn index_of_part(file: &Location) -> Option<Location> {
     let (part, parts) = (file.folder(), file.folder().folder());
     let is_part = parts.key().filename() == Some(PARTS) && part.key().filename().is_some_and(is_name_of_part);
-    (is_part && FILES.iter().any(|file| file.trim_end_matches(".parquet") == table)).then(|| parts.folder())
+    let is_table = || file.key().filename().is_some_and(|name| FILES.contains(&&*name_here(name)));
+    (is_part && is_table()).then(|| parts.folder())
 }
 
 /// The seal that a file of a corpus in a store has in its name.

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, is_abandoned, is_held, names, stem_of_sealed};
+use crate::export::{MANIFEST, Manifest, is_abandoned, is_held, name_here, names, stem_of_sealed};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
 
@@ -122,8 +122,8 @@ fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
     let is_unnamed = |name: &String| {
         let is_named = manifest.as_ref().is_some_and(|manifest| manifest.seal_of(name).is_some());
         let stem = stem_of_sealed(name);
-        let file = stem.map_or_else(|| name.clone(), |stem| format!("{stem}.parquet"));
-        let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&file.as_str()));
+        let file = name_here(name);
+        let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&&*file));
         // Others may have such names. A file that cannot be read is not known to be one of ours.
         let has_seal = || {
             let seal = seal_of(&folder.join(name)).ok().flatten();

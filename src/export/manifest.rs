@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::objects::{is_of, stem_of_sealed};
+use super::objects::{is_of, name_here};
 use crate::seal::{Root, check_seal, seal_of};
 use crate::store::{Location, Object, read_whole};
 
@@ -106,8 +106,7 @@ impl Manifest {
 
     /// The file that counts in the place of one with this name, which an earlier manifest named.
     pub(crate) fn instead_of(&self, name: &str) -> Option<&ManifestFile> {
-        let table = stem_of_sealed(name).unwrap_or(name.strip_suffix(".parquet")?);
-        self.file(&format!("{table}.parquet")).filter(|_| self.seal_of(name).is_none())
+        self.file(&name_here(name)).filter(|_| self.seal_of(name).is_none())
     }
 
     /// The seal of a file that it names.

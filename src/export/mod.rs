@@ -16,5 +16,5 @@ mod table;
 
 pub(crate) use format::{Form, Format, refuse_same_names, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
-pub(crate) use objects::{stem_of_sealed, table_files};
+pub(crate) use objects::{name_here, stem_of_sealed, table_files};
 pub(crate) use staging::{StagedFile, StagedFolder, hold, is_abandoned, is_held, is_staging, resolved};

@@ -4,6 +4,7 @@
 //! manifest says which of them count: it is written last, by one request, and only where it is still the one that was there
 //! when the run began. What an earlier manifest named stays, since somebody may read it, until `ibid gc` removes it.
 
+use std::borrow::Cow;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -80,7 +81,12 @@ impl ObjectsFolder {
 
 /// Whether an object has the name that a file has here.
 pub(super) fn is_of(name: &str, file: &str) -> bool {
-    name == file || stem_of_sealed(name).is_some_and(|stem| Some(stem) == file.strip_suffix(".parquet"))
+    name == file || name_here(name) == file
+}
+
+/// The name that a file has on this machine which has this one in a store, or here.
+pub(crate) fn name_here(name: &str) -> Cow<'_, str> {
+    stem_of_sealed(name).map_or(Cow::Borrowed(name), |stem| Cow::Owned(format!("{stem}.parquet")))
 }
 
 /// What stands before the seal in the name of a file in a store, if it has one.
