@@ -631,8 +631,16 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
     fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, bitmap, auto"]);
-    let ended = place.run_with(["sql", "SELECT [1] AS list", "--format", "csv"], "");
-    assert!(ended.err.contains("--format ndjson or parquet can hold columns that CSV cannot"), "{}", ended.err);
+    for nested in ["[1]", "map(['k'], [1])", "struct(1)"] {
+        let ended = place.run_with(["sql", &format!("SELECT 0, {nested} AS nested"), "--format", "csv"], "");
+        assert!(ended.err.contains("the column nested has values within values"), "{}", ended.err);
+    }
+    let ended = place.run_with(["sql", "SELECT 0 AS n", "--format", "csv", "-o", "/dev/full"], "");
+    assert!(
+        ended.code == Some(1) && ended.err.contains("No space left") && !ended.err.contains("ndjson"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]

@@ -169,6 +169,59 @@ fn no_result_takes_the_place_of_another() {
 }
 
 #[test]
+fn no_result_takes_the_place_of_an_input() {
+    let records = jsonl([("a", "One."), ("b", "One.")]);
+    let place = Place::with([("in/a.jsonl", &records), ("in/b.csv", "id,text\nc,One.\n")]);
+    symlink(place.path("in/a.jsonl"), place.path("link.ndjson")).unwrap();
+    for line in [
+        "pairs in/a.jsonl -o in/a.jsonl",
+        "pairs in -o link.ndjson",
+        "pairs in/a.jsonl --against in/b.csv -o in/b.csv",
+        "passages in --capped in/b.csv",
+        "containment in -o in/../in/b.csv",
+        "pairs index --add in -o in/b.csv",
+        "search in/a.jsonl --queries in/b.csv -o in/b.csv",
+    ] {
+        let said = place.fails(1, line);
+        assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
+    }
+    // A query may read what its result replaces.
+    place.ok("sql -o in/b.csv SELECT*FROM'in/b.csv'");
+    let server = Server::start();
+    server.put("in.jsonl", records);
+    let said = server.fails("pairs s3://box/in.jsonl -o s3a://box/in.jsonl");
+    assert!(said.contains("is one of the inputs"), "{said}");
+}
+
+#[test]
+fn further_tables_of_two_methods_have_a_place_each() {
+    let place = Place::with([("in.jsonl", &jsonl([("a", "One."), ("b", "One.")]))]);
+    let call = |threshold: &str, file: &str| {
+        format!("SELECT count(*) FROM pairs('in.jsonl', threshold => {threshold}, capped => '{file}')")
+    };
+    for script in [
+        format!("{}; {}", call("0.5", "c.csv"), call("0.6", "./c.csv")),
+        format!("{} UNION ALL {}", call("0.5", "c.csv"), call("0.6", "c.csv")),
+        call("0.5", "out.csv"),
+    ] {
+        let ended = place.run_with(["sql", "-o", "out.csv", &script], "");
+        assert!(ended.code == Some(1) && ended.err.contains("is named for two results"), "{script}: {}", ended.err);
+        assert!(!place.path("out.csv").exists(), "{script}");
+    }
+    let explained = format!("{}; EXPLAIN {}", call("0.5", "d.csv"), call("0.6", "d.csv"));
+    assert_eq!(place.run_with(["sql", &explained], "").code, Some(0));
+}
+
+#[test]
+fn a_file_whose_name_no_object_can_have_is_named() {
+    let place = Place::with([("d/a.csv", "n\n1\n"), ("d/x\ny.csv", "n\n2\n")]);
+    for from in ["d/*.csv", "d/"] {
+        let said = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "").err;
+        assert!(said.contains("x\ny.csv: its name has characters that") && said.contains("rename it"), "{said}");
+    }
+}
+
+#[test]
 fn a_quarantine_in_a_store_takes_the_place_of_no_other_object() {
     let server = Server::start();
     let records = "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n";

@@ -166,6 +166,16 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
         let shown = shell.line("SELECT seven + 1 AS eight FROM t;");
         assert!(shown.contains("| 8     |"), "{shown}");
     }
+    // What was to be written is still to be.
+    shell.line("\\o rows.csv");
+    shell.press("SELECT * FROM range(1000000000000);\r");
+    std::thread::sleep(Duration::from_millis(500));
+    shell.press("\x03");
+    shell.wait_for("interrupted");
+    shell.wait_for("ibid> ");
+    assert!(!place.path("rows.csv").exists());
+    shell.line("SELECT seven FROM t;");
+    assert_eq!(place.read("rows.csv"), b"seven\n7\n");
     shell.press("\\q\r");
     assert_eq!(shell.end().0, Some(0));
     assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
@@ -440,6 +450,13 @@ fn what_a_file_cannot_hold_is_an_error() {
         says(&[twice, "--format", "ndjson"]),
     ] {
         assert!(said.contains("several columns named n") && said.contains("AS n_a"), "{said}");
+    }
+    for interval in ["INTERVAL '1 day'", "[INTERVAL '1 month']"] {
+        let interval = format!("SELECT {interval} AS took");
+        for said in [says(&[&format!("CREATE TABLE d AS {interval}")]), says(&[&interval, "-o", "out.parquet"])] {
+            assert!(said.contains("took") || said.contains("item"), "{said}");
+            assert!(said.contains("has intervals, which Parquet cannot hold; write CAST("), "{said}");
+        }
     }
     assert_eq!(place.names(), Vec::<String>::new());
     assert!(place.run_with(["sql", twice], "").text().contains("| n | n |"));

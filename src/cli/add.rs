@@ -179,7 +179,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         let time_column = time_column(&index, addition.time_column)?;
         let mut reader = Run::begin(addition.running)?;
         let places = addition.writing.check(&[addition.capped])?;
-        addition.reading.begin_quarantine(places)?;
+        addition.reading.begin(places)?;
         let reading = addition.reading.reading();
         let batch = match corpus_folder(addition.add)? {
             Some(Stored::Corpus(batch)) => {

@@ -153,7 +153,7 @@ impl Containment {
         let mut run = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
         self.passages.check(&self.writing)?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         let check = |table: &str, schema: &Schema| match time_column {
             Some(column) => Readable::TIMES.check(table, schema, "--time-column", column),
             None => Ok(()),

@@ -33,6 +33,8 @@ pub(super) struct InputOptions {
     quarantine: Option<PathBuf>,
     #[arg(skip)]
     begun: OnceLock<corpus::Quarantine>,
+    #[arg(skip)]
+    results: OnceLock<Places>,
     #[command(flatten)]
     limits: LimitOptions,
     /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
@@ -84,6 +86,7 @@ impl InputOptions {
                 _ => corpus::OnError::Skip,
             },
             pages: self.pages(),
+            results: self.results.get().map(|results| results.files.clone()).unwrap_or_default(),
         }
     }
 
@@ -95,18 +98,21 @@ impl InputOptions {
         }
     }
 
-    /// Fails where the quarantine cannot be written, or would be written where a result goes, before anything is read.
-    pub(super) fn begin_quarantine(&self, mut results: Places) -> Result<()> {
-        let Some(path) = self.quarantine.as_deref() else { return Ok(()) };
-        if self.on_error != OnError::Quarantine {
-            bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
+    /// Notes where results go, which must be no input. Fails where the quarantine cannot be written, or would be written where
+    /// a result goes, before anything is read.
+    pub(super) fn begin(&self, mut results: Places) -> Result<()> {
+        if let Some(path) = self.quarantine.as_deref() {
+            if self.on_error != OnError::Quarantine {
+                bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
+            }
+            StagedFile::check(path)?;
+            results.take(path)?;
+            corpus::Quarantine::check(path)?;
+            // What goes to an object is collected in a file first.
+            let quarantine = corpus::Quarantine::new(outbox::local(path)?);
+            self.begun.get_or_init(|| quarantine);
         }
-        StagedFile::check(path)?;
-        results.take(path)?;
-        corpus::Quarantine::check(path)?;
-        // What goes to an object is collected in a file first.
-        let quarantine = corpus::Quarantine::new(outbox::local(path)?);
-        self.begun.get_or_init(|| quarantine);
+        self.results.get_or_init(|| results);
         Ok(())
     }
 }

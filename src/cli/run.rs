@@ -710,7 +710,7 @@ impl Method<'_> {
     pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<Stored>)> {
         let mut run = Run::begin(self.running)?;
         let places = self.writing.check(&[&self.options.capped])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         let stored = run.open_both(&self.compared()).await?;
         Ok((run, stored))
     }

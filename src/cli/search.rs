@@ -85,7 +85,7 @@ impl Search {
         }
         let mut run = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters()?;
         let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;

@@ -77,7 +77,7 @@ pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> R
         bail!("a stream writes JSON lines to standard output: leave out -o, and a --format other than ndjson");
     }
     let run = Run::begin(addition.running)?;
-    addition.reading.begin_quarantine(Places::default())?;
+    addition.reading.begin(Places::default())?;
     let mut judging = Judging::begin(containment, addition, run).await?;
     // From here on the end is ours, so that what was judged is kept.
     let mut asked = signals::end_when_asked();

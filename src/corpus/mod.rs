@@ -65,6 +65,7 @@ pub(crate) use self::pages::check_schema;
 pub(crate) use self::paths::{Format, PassedOver, is_name_of_file};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
+use crate::export::resolved;
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
@@ -92,6 +93,8 @@ pub(crate) struct Options {
     pub(crate) on_error: OnError,
     /// Which pages of wikis to read.
     pub(crate) pages: PageFilter,
+    /// The places, resolved, that results go to. None of them is an input.
+    pub(crate) results: Vec<PathBuf>,
 }
 
 /// A record takes so many times its length in memory, about.
@@ -137,6 +140,7 @@ impl Default for Options {
             memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
+            results: Vec::new(),
         }
     }
 }
@@ -235,12 +239,15 @@ pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Er
 pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
     options.check_length()?;
     let selection = paths::expand(inputs, options, stdin)?;
-    if let OnError::Quarantine(Quarantine { path, .. }) = &options.on_error {
-        let same =
-            |file: &InputFile| matches!((file.path.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if selection.files.iter().any(same) {
-            let path = path.display();
-            return Err(Error::Input(format!("the quarantine {path} is one of the inputs; name another file")));
+    if !options.results.is_empty() {
+        let is_result =
+            |file: &&InputFile| matches!(resolved(&file.path), Ok(Some(place)) if options.results.contains(&place));
+        if let Some(file) = selection.files.iter().find(is_result) {
+            return Err(Error::Input(format!(
+                "{} is one of the inputs, and is named for a result, which would take its place; name another file for the \
+                 result",
+                file.label
+            )));
         }
     }
     let mut problems = Problems::try_new(&options.on_error)?;

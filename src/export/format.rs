@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
@@ -163,6 +163,13 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 Self::Table { table: TableWriter::new(schema, form.on_screen, to), counts_rows: form.counts_rows }
             }
             Format::Csv => {
+                if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
+                    bail!(
+                        "the column {} has values within values ({}), which CSV cannot hold; --format ndjson or parquet can",
+                        field.name(),
+                        field.data_type()
+                    );
+                }
                 let csv = Box::new(WriterBuilder::new().with_header(true).build(to));
                 Self::Csv { csv, is_safe: form.is_csv_safe }
             }
@@ -186,11 +193,10 @@ impl<'a, W: Write + Send> Writer<'a, W> {
         match self {
             Self::Table { table, .. } => table.write(batch)?,
             Self::Csv { csv, is_safe } => {
-                let hint = "--format ndjson or parquet can hold columns that CSV cannot";
                 if *is_safe {
-                    csv.write(&without_formulas(batch)?).context(hint)?;
+                    csv.write(&without_formulas(batch)?)?;
                 } else {
-                    csv.write(batch).context(hint)?;
+                    csv.write(batch)?;
                 }
             }
             Self::Ndjson(writer) => writer.write(batch)?,

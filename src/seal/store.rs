@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
-use object_store::path::Path;
+use object_store::path::{Error as PathError, Path};
 use object_store::{
     CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, RenameOptions, Result,
@@ -52,7 +52,7 @@ impl<S: ObjectStore> SealedStore<S> {
     /// Forgets the files of a listing that are other ones now.
     fn noting(&self, listed: BoxStream<'static, Result<ObjectMeta>>) -> BoxStream<'static, Result<ObjectMeta>> {
         let known = Arc::clone(&self.known);
-        listed.inspect_ok(move |meta| note(&mut lock(&known), meta)).boxed()
+        listed.map_err(unnameable).inspect_ok(move |meta| note(&mut lock(&known), meta)).boxed()
     }
 
     /// Why a block has another hash.
@@ -173,6 +173,16 @@ fn damaged(file: &str, error: &anyhow::Error) -> Error {
     told(format!("{file} is not what was written: {error:#}; put it back from a copy, or write it again"))
 }
 
+/// Says what to do about a file whose name no object can have, such as one with an end of a line.
+fn unnameable(error: Error) -> Error {
+    match error {
+        Error::InvalidPath { source: PathError::BadSegment { path, .. } } => {
+            told(format!("/{path}: its name has characters that no object can have; rename it, or move it elsewhere"))
+        }
+        error => error,
+    }
+}
+
 fn told(said: String) -> Error {
     Error::Generic { store: "seal", source: Box::new(Explained::new(said)) }
 }
@@ -242,7 +252,7 @@ impl<S: ObjectStore> ObjectStore for SealedStore<S> {
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        let listed = self.store.list_with_delimiter(prefix).await?;
+        let listed = self.store.list_with_delimiter(prefix).await.map_err(unnameable)?;
         listed.objects.iter().for_each(|meta| note(&mut self.known(), meta));
         Ok(listed)
     }

@@ -1,8 +1,8 @@
 use std::io::{self, Write};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterPropertiesBuilder;
@@ -18,6 +18,12 @@ pub(crate) struct SealedWriter<W: Write + Send> {
 
 impl<W: Write + Send> SealedWriter<W> {
     pub(crate) fn try_new(to: W, schema: SchemaRef, properties: WriterPropertiesBuilder) -> Result<Self> {
+        if let Some(field) = schema.flattened_fields().iter().find(|field| is_interval(field.data_type())) {
+            bail!(
+                "the column {} has intervals, which Parquet cannot hold; write CAST({0} AS VARCHAR), or date_part of it",
+                field.name()
+            );
+        }
         let properties = properties.set_created_by(CREATED_BY.to_string()).build();
         Ok(Self { writer: ArrowWriter::try_new(Sealing::new(to), schema, Some(properties))?, rows: 0 })
     }
@@ -49,6 +55,13 @@ impl<W: Write + Send> SealedWriter<W> {
         }
         let (to, bytes, seal) = self.writer.into_inner()?.end()?;
         Ok((to, Written { rows: self.rows, bytes, seal }))
+    }
+}
+
+fn is_interval(kind: &DataType) -> bool {
+    match kind {
+        DataType::Dictionary(_, kind) => is_interval(kind),
+        kind => matches!(kind, DataType::Interval(_)),
     }
 }
 

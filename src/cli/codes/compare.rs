@@ -66,7 +66,7 @@ impl CompareCodes {
     pub(super) async fn run(self) -> Result<Ending> {
         let mut run = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         let methods = [("md5", Method::Md5), ("ner", self.learning.ner()), ("opt", self.learning.opt())];
         for (_, method) in methods {
             self.learning.options(method, &run).check()?;

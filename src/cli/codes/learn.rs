@@ -54,7 +54,7 @@ impl Learn {
         let method = self.method()?;
         let mut run = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         let options = self.learning.options(method, &run);
         options.check()?;
         run.open_both(&collections(&self.inputs, None, self.reading.reading())).await?;

@@ -138,7 +138,7 @@ impl CompareContainment {
         let labelled = Labelled::of(&self.labelled)?;
         let mut reader = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         let labels = labelled.read_labels(&mut reader).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents).await?;
         let truth = labelled.truth(&mut reader).await?;

@@ -229,13 +229,18 @@ impl Call {
     pub(super) fn write_into(&mut self, folder: &Path) -> Result<()> {
         let folder = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
         for argument in self.arguments.iter_mut().take_while(|argument| *argument != "--") {
-            let Some((option, file)) = argument.split_once('=') else { continue };
-            if option.strip_prefix("--").is_some_and(|option| FILES.contains(&option)) {
+            if let Some((option, file)) = further_file(argument) {
                 let name = file.rsplit('/').next().unwrap_or_default();
-                *argument = format!("{option}={folder}/{}-{name}", &option[2..]);
+                *argument = format!("--{option}={folder}/{option}-{name}");
             }
         }
         Ok(())
+    }
+
+    /// The further files that the command writes.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
+        let options = self.arguments.iter().take_while(|argument| *argument != "--");
+        options.filter_map(|argument| further_file(argument)).map(|(_, file)| Path::new(file))
     }
 
     /// Runs the command, which writes its rows to a file.
@@ -266,6 +271,12 @@ impl Call {
         }
         .with_context(failed)
     }
+}
+
+/// The option that names a further file, and the file, if an argument is one.
+fn further_file(argument: &str) -> Option<(&str, &str)> {
+    let option = argument.strip_prefix("--")?.split_once('=')?;
+    FILES.contains(&option.0).then_some(option)
 }
 
 /// What clap says, without the usage of the command.

@@ -275,6 +275,8 @@ impl Shell {
             let further = tempfile::tempdir_in(workspace.folder())?;
             if is_explained(statement) {
                 call.write_into(further.path())?;
+            } else if !self.is_interactive {
+                call.files().try_for_each(|file| self.state().places.take(file))?;
             }
             let file = workspace.folder().join(format!("{}.parquet", call.table));
             if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
@@ -318,13 +320,16 @@ impl Shell {
 
     /// Writes a result and says how many rows it has.
     async fn write(&self, rows: DataFrame) -> Result<u64> {
-        let next = self.state().next_output.take();
+        let next = self.state().next_output.clone();
         if let Some(path) = next {
             if !self.is_interactive {
                 self.state().places.take(&path)?;
             }
             let writing = self.state().writing.beside(&path);
-            return self.run.write(rows, &writing).await;
+            let count = self.run.write(rows, &writing).await?;
+            // What fails or is interrupted was no result.
+            self.state().next_output = None;
+            return Ok(count);
         }
         let (writing, is_first) = {
             let mut state = self.state();

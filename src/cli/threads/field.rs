@@ -104,9 +104,13 @@ impl Field {
                 signature: chosen.map_or_else(|| "shingles:3".parse(), |option| Ok(option.signature.clone()))?,
             });
         }
-        for option in signatures.iter().filter_map(|option| option.field.as_ref()) {
-            if !all.iter().any(|field| field.name == *option) {
-                bail!("--signature names the field {option}, which is not among those of --field");
+        for (i, SignatureOption { field, .. }) in signatures.iter().enumerate() {
+            if let Some(name) = field.as_ref().filter(|name| all.iter().all(|field| field.name != **name)) {
+                bail!("--signature names the field {name}, which is not among those of --field");
+            }
+            if signatures[..i].iter().any(|before| before.field == *field) {
+                let of_what = field.as_ref().map_or("all fields".to_owned(), |name| format!("the field {name}"));
+                bail!("the signature of {of_what} is given twice");
             }
         }
         Ok(all)
@@ -221,6 +225,9 @@ mod tests {
         assert!(error(&["title=1", "title=1"], &[]).contains("given twice"));
         assert!(error(&["score=1"], &[]).contains("cannot be called score"));
         assert!(error(&["title=1"], &["body=shingles:3"]).contains("not among those of --field"));
+        for twice in [["title=shingles:3", "title=lines"], ["shingles:3", "lines"]] {
+            assert!(error(&["title=1"], &twice).contains("is given twice"));
+        }
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Threads {
         }
         let mut run = Run::begin(&self.running)?;
         let places = self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
-        self.reading.begin_quarantine(places)?;
+        self.reading.begin(places)?;
         self.read_labels(&mut run).await?;
         run.open_checked(&self.compared(), |table, schema| self.check_columns(table, schema)).await?;
         self.find(&mut run, fields).await
