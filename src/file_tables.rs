@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::error::Error;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io, mem};
@@ -383,7 +384,7 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
             let columns = found.columns(session, options.format.as_ref()).await?;
             config.with_schema(Arc::new(columns))
         }
-        (Err(error), _) => return Err(unsound(error, &found, session).await),
+        (Err(error), _) => return Err(name_unsound(error, &found, session).await),
     };
     if found.objects().any(|(file, _)| is_parquet(&file)) {
         found.check_parquet(session).await?;
@@ -441,7 +442,7 @@ impl TableProviderFactory for ExternalTables {
                 asked.schema = Arc::new(columns.to_dfschema()?);
                 self.listing.create(session, &asked).await
             }
-            Err(error) => Err(told(unsound(error, &found, state).await, &names)),
+            Err(error) => Err(told(name_unsound(error, &found, state).await, &names)),
             table => table,
         }
     }
@@ -484,17 +485,23 @@ fn are_unlike(error: &DataFusionError) -> bool {
 }
 
 /// Says which file of Parquet cannot be read, if that is why there are no columns.
-async fn unsound(error: DataFusionError, found: &Found, session: &SessionState) -> DataFusionError {
+async fn name_unsound(error: DataFusionError, found: &Found, session: &SessionState) -> DataFusionError {
     match error.find_root() {
         DataFusionError::ParquetError(_) => match found.no_parquet(session).await {
-            Some((file, error)) if Explained::of(&error).is_none() => plan_datafusion_err!(
-                "{file}: not a sound Parquet file ({}); fetch it again, or write it again",
-                error.find_root().strip_backtrace().trim_start_matches("Parquet error: ")
-            ),
+            Some((file, error)) if Explained::of(&error).is_none() => unsound(&file, &error),
             _ => error,
         },
         _ => error,
     }
+}
+
+/// That a file of Parquet cannot be read.
+pub(crate) fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
+    let reason = error.find_root().strip_backtrace();
+    let reason = ["Arrow error: ", "Parquet argument error: ", "Parquet error: ", "External: "]
+        .iter()
+        .fold(reason.as_str(), |reason, around| reason.trim_start_matches(around));
+    plan_datafusion_err!("{file}: not a sound Parquet file ({reason}); fetch it again, or write it again")
 }
 
 /// What a file or an object is.

@@ -1143,6 +1143,34 @@ fn columns_of_files_are_shown_as_those_of_tables() {
 }
 
 #[test]
+fn a_file_of_parquet_whose_pages_are_damaged_is_named() {
+    let place = Place::with([("q/none", "")]);
+    let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    for file in ["a", "b", "c"] {
+        let rows: ArrayRef = Arc::new((0..1000).collect::<Int64Array>());
+        let rows = RecordBatch::try_new(Arc::clone(&schema), vec![rows]).unwrap();
+        let mut written = Vec::new();
+        let mut writer = ArrowWriter::try_new(&mut written, Arc::clone(&schema), None).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close().unwrap();
+        if file == "b" {
+            written[4..100].fill(0xff);
+        }
+        place.write(&format!("q/{file}.parquet"), written);
+    }
+    for sql in [
+        "SELECT sum(n) FROM 'q/'",
+        "CREATE TABLE t AS SELECT * FROM 'q/*.parquet'",
+        "CREATE EXTERNAL TABLE q STORED AS PARQUET LOCATION 'q/'; CREATE VIEW v AS SELECT * FROM q; \
+         SELECT 1 WHERE 2 IN (SELECT n % 7 FROM v)",
+    ] {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!(ended.code, Some(1), "{sql}");
+        assert!(ended.err.contains("q/b.parquet: not a sound Parquet file ("), "{sql}: {}", ended.err);
+    }
+}
+
+#[test]
 fn files_of_parquet_that_have_other_columns_are_named() {
     let place = Place::with([("in.jsonl", "{\"text\": \"One. Two.\"}\n")]);
     place.ok("ingest in.jsonl -o corpus");

@@ -1,6 +1,7 @@
 //! `ibid sql`: a shell, and scripts.
 
 mod commands;
+mod damaged;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod helper;

@@ -20,6 +20,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::commands::{self, Command, Described};
+use super::damaged::name_damaged;
 use super::ignored::refuse_ignored;
 use super::methods::{self, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
@@ -203,7 +204,10 @@ impl Shell {
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
-        let outcome = self.run_planned(statement).await;
+        let outcome = match self.run_planned(statement.clone()).await {
+            Err(error) => Err(name_damaged(error, statement, &workspace.session.state()).await),
+            outcome => outcome,
+        };
         for table in hidden {
             workspace.session.deregister_table(bare(&table))?;
         }
