@@ -250,6 +250,34 @@ fn containers_are_looked_for_in_another_collection() {
 }
 
 #[test]
+fn documents_of_two_collections_with_one_id_are_compared() {
+    let text = "The quick brown fox jumps over the lazy dog.";
+    let place = Place::with([
+        ("new.jsonl", &crate::program::jsonl([("1", text), ("2", text)])),
+        ("old.jsonl", &crate::program::jsonl([("1", &*format!("He said so. {text}")), ("2", text)])),
+    ]);
+    for options in ["", " --unit sentence", " --passages"] {
+        let ended =
+            place.run(&format!("containment new.jsonl --against old.jsonl --threshold 0.5 --format ndjson{options}"));
+        let rows: Vec<Value> = ended.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let found: Vec<_> = rows.iter().map(|row| (&row["contained"], &row["container"])).collect();
+        let id = json!(["1", "2"]);
+        // The second is the same document in both.
+        assert_eq!(found, [(&id[0], &id[0]), (&id[0], &id[1]), (&id[1], &id[0])], "{options}");
+        assert!(ended.err.contains("1 documents stand in both collections"), "{options}: {}", ended.err);
+        assert!(rows.iter().all(|row| options != " --passages" || passages(row).len() == 1), "{rows:?}");
+    }
+}
+
+#[test]
+fn passages_are_gathered_in_little_memory() {
+    let place = Place::new();
+    let texts = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
+    let line = format!("containment {texts} --passages --format ndjson");
+    assert_eq!(place.ok(&format!("{line} --memory 256MiB")), place.ok(&line));
+}
+
+#[test]
 fn the_rivals_find_a_copy_and_words_are_prepared() {
     let text = "Bugün İstanbul'da hava çok güzeldi ve insanlar sahilde uzun uzun yürüyüş yaptılar.";
     let more = format!("{text} Akşam saatlerinde ise şiddetli yağmur başladı ve herkes evine döndü.");
@@ -302,6 +330,7 @@ fn runs(
             }
         }
     }
+    found.sort();
     found
 }
 

@@ -11,6 +11,4 @@ FROM scores
 JOIN docs AS a ON scores.doc_a = a.doc
 JOIN docs AS b ON scores.doc_b = b.doc
 LEFT JOIN shared ON scores.doc_a = shared.doc_a AND scores.doc_b = shared.doc_b
--- A document of both collections is not contained in itself.
-WHERE a.doc_id <> b.doc_id
 ORDER BY scores.doc_a, scores.doc_b

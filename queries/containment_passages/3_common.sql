@@ -1,21 +1,16 @@
--- reads:  scores(doc_a, doc_b), places(doc, text), alike(text_a, text_b), docs(doc, doc_id)
+-- reads:  scores(doc_a, doc_b), places(doc, text), alike(text_a, text_b)
 -- writes: common(doc_a, doc_b, text_a, pairs, frequent): for each contained document and its container the sentences of the first
 --         that are in the second, in how many pairs of places, and whether these are more than $max_frequency
 CREATE TABLE common AS
 WITH counted AS (
     SELECT doc, text, count(*) AS places FROM places GROUP BY doc, text
-),
-found AS (
-    SELECT scores.doc_a, scores.doc_b
-    FROM scores JOIN docs AS a ON scores.doc_a = a.doc JOIN docs AS b ON scores.doc_b = b.doc
-    WHERE a.doc_id <> b.doc_id
 )
 SELECT doc_a, doc_b, text_a, sum(pairs) AS pairs, sum(pairs) > $max_frequency AS frequent
 FROM (
-    SELECT found.doc_a, found.doc_b, a.text AS text_a, a.places * b.places AS pairs
-    FROM found
-    JOIN counted AS a ON found.doc_a = a.doc
+    SELECT scores.doc_a, scores.doc_b, a.text AS text_a, a.places * b.places AS pairs
+    FROM scores
+    JOIN counted AS a ON scores.doc_a = a.doc
     JOIN alike ON a.text = alike.text_a
-    JOIN counted AS b ON found.doc_b = b.doc AND alike.text_b = b.text
+    JOIN counted AS b ON scores.doc_b = b.doc AND alike.text_b = b.text
 )
 GROUP BY doc_a, doc_b, text_a

@@ -9,7 +9,8 @@ located AS (
     SELECT
         runs.doc_a,
         runs.doc_b,
-        array_agg(
+        -- Structs that are sorted as they are gathered count as much memory as the batches that they come from.
+        array_sort(array_agg(
             named_struct(
                 'sent_a_start', first_a.sent,
                 'sent_a_end', last_a.sent + 1,
@@ -25,8 +26,7 @@ located AS (
                 'byte_b_end', last_b.byte_end,
                 'sentences', runs.run['sentences']
             )
-            ORDER BY first_a.sent, first_b.sent
-        ) AS passages
+        )) AS passages
     FROM runs
     JOIN placed AS first_a ON runs.doc_a = first_a.doc AND runs.run['sent_a_start'] = first_a.place
     JOIN placed AS last_a ON runs.doc_a = last_a.doc AND runs.run['sent_a_end'] - 1 = last_a.place
@@ -46,5 +46,4 @@ JOIN docs AS a ON scores.doc_a = a.doc
 JOIN docs AS b ON scores.doc_b = b.doc
 LEFT JOIN shared ON scores.doc_a = shared.doc_a AND scores.doc_b = shared.doc_b
 LEFT JOIN located ON scores.doc_a = located.doc_a AND scores.doc_b = located.doc_b
-WHERE a.doc_id <> b.doc_id
 ORDER BY scores.doc_a, scores.doc_b

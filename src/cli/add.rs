@@ -89,7 +89,7 @@ pub(super) fn show_sql<F: Finds>(method: &F, addition: Addition<'_>) -> Result<E
     let mut script = Vec::new();
     match corpus_folder(addition.add)? {
         Some(batch) => script.extend(batch.statements("added_", needed)?),
-        None => script.extend(run::read_first("added_", addition.add, needed)),
+        None => script.extend(run::read_first("added_", addition.add, &addition.reading.reading(), needed)),
     }
     if index.manifest().parts.is_empty() {
         script.extend(needed.tables().iter().map(|table| none_of(table, &format!("added_{table}"))));

@@ -178,6 +178,7 @@ impl Containment {
             run.refuse_more_pairs(estimate, self.max_pairs, remedy).await?;
         }
         run.workspace.run_all(self.scores()).await?;
+        run.workspace.run_all(&self.apart()).await?;
         run.workspace.run_all(&self.timing(time_column)).await.map(drop)
     }
 
@@ -343,6 +344,11 @@ impl Containment {
         }
     }
 
+    /// Parts the documents of both collections from themselves.
+    fn apart(&self) -> Vec<Query> {
+        self.against.iter().flat_map(|_| [query::UNITS_TWINS, query::CONTAINMENT_APART]).collect()
+    }
+
     /// What time allows.
     pub(super) fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
@@ -378,7 +384,9 @@ impl Finds for Containment {
     async fn find(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<DataFrame> {
         self.score(run, time_column).await?;
         if time_column.is_some() {
-            run.list(query::CONTAINMENT_WITHOUT_TIME, "documents do not say when they came, and were left out").await?;
+            let what = "documents do not say when they came, and were left out";
+            let left_out = run.list(query::CONTAINMENT_WITHOUT_TIME, what).await?;
+            run.leave_out(left_out);
         }
         run.workspace.run_all(&self.sharing()).await?;
         self.passages.find(run, self.is_by_sentences(), self.max_pairs).await?;
@@ -390,8 +398,16 @@ impl Finds for Containment {
         let before_pairs = self.before_pairs(signature.query).0;
         let last = vec![self.passages.result()];
         let passages = self.passages.stages(self.is_by_sentences());
-        let stages =
-            [before_pairs, self.scores().to_vec(), self.timing(time_column), self.sharing(), passages, last].concat();
+        let stages = [
+            before_pairs,
+            self.scores().to_vec(),
+            self.apart(),
+            self.timing(time_column),
+            self.sharing(),
+            passages,
+            last,
+        ]
+        .concat();
         Ok(vec![(self.parameters(&signature, time_column)?, stages)])
     }
 
@@ -402,6 +418,7 @@ impl Finds for Containment {
     async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
         let capped = self.passages.capped(&run);
         run.summarise(counts, capped);
+        run.say_twins("");
         self.passages.say_capped(&run).await?;
         Ok(run.ending(capped))
     }

@@ -158,6 +158,8 @@ pub(super) struct Run<'a> {
     began: Instant,
     /// What was read that was not a corpus yet.
     read: Vec<Summary>,
+    /// How many documents a method left out.
+    left_out: u64,
     /// What the tables of the collections hold.
     contents: Vec<Value>,
 }
@@ -174,7 +176,15 @@ impl<'a> Run<'a> {
         };
         let mut workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
         workspace.finished = options.resume.as_deref().map(Finished::at).transpose()?;
-        Ok(Self { workspace, options, progress, began: Instant::now(), read: Vec::new(), contents: Vec::new() })
+        Ok(Self {
+            workspace,
+            options,
+            progress,
+            began: Instant::now(),
+            read: Vec::new(),
+            left_out: 0,
+            contents: Vec::new(),
+        })
     }
 
     /// The same command once more, from its beginning, but for what it has read.
@@ -204,6 +214,9 @@ impl<'a> Run<'a> {
             let collection = self.open(prefix, inputs, compared).await?;
             check(&format!("{prefix}documents"), &collection.columns())?;
             collections.push((prefix, collection));
+        }
+        if collections.iter().all(|(_, collection)| matches!(collection, Collection::Stored(..))) {
+            check_read(&compared.reading)?;
         }
         let mut stored = Vec::new();
         for (prefix, collection) in collections {
@@ -373,14 +386,14 @@ impl<'a> Run<'a> {
     }
 
     /// Says how many rows a query gives, if there are any, what of, and the first of them.
-    pub(super) async fn list(&mut self, query: Query, what: &str) -> Result<()> {
+    pub(super) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
         let rows = self.workspace.run_all(&[query]).await?.context("it is a query")?;
         let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
         if count > 0 {
             let shown = rows.limit(0, Some(LISTED))?.to_string().await?;
             self.say(&format!("{} {what}\n{shown}", grouped(count as u64)));
         }
-        Ok(())
+        Ok(count as u64)
     }
 
     /// What was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
@@ -441,9 +454,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How many records reading left out.
+    /// How many records reading left out, and documents a method.
     pub(super) fn skipped(&self) -> u64 {
-        self.read.iter().map(|summary| summary.skipped_count).sum()
+        self.read.iter().map(|summary| summary.skipped_count).sum::<u64>() + self.left_out
+    }
+
+    /// Counts documents that a method leaves out, and lists.
+    pub(super) fn leave_out(&mut self, documents: u64) {
+        self.left_out += documents;
     }
 
     /// Counts more records that were left out.
@@ -470,21 +488,24 @@ impl<'a> Run<'a> {
     /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
     pub(super) async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
-        let twins = self.workspace.rows_of(query::UNITS_TWINS);
         self.summarise(counts, capped_count);
-        if !self.options.quiet {
-            if capped_count > 0 {
-                self.list_capped(capped_count, fate).await?;
-            }
-            if twins > 0 {
-                say(&format!(
-                    "{} documents stand in both collections, with the same id and the same text, and were not compared \
-                     with themselves; --within-documents does that",
-                    grouped(twins)
-                ));
-            }
+        if !self.options.quiet && capped_count > 0 {
+            self.list_capped(capped_count, fate).await?;
         }
+        self.say_twins("; --within-documents does that");
         Ok(self.ending(capped_count))
+    }
+
+    /// Says how many documents were not compared with themselves, and what does that.
+    pub(super) fn say_twins(&self, remedy: &str) {
+        let twins = self.workspace.rows_of(query::UNITS_TWINS);
+        if twins > 0 {
+            self.say(&format!(
+                "{} documents stand in both collections, with the same id and the same text, and were not compared with \
+                 themselves{remedy}",
+                grouped(twins)
+            ));
+        }
     }
 
     /// Says what there was, and in what time.
@@ -605,7 +626,7 @@ impl Compared<'_> {
         for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
             match corpus_folder(inputs)? {
                 Some(stored) => script.extend(stored.statements(prefix, self.needed)?),
-                None => script.extend(read_first(prefix, inputs, self.needed)),
+                None => script.extend(read_first(prefix, inputs, &self.reading, self.needed)),
             }
         }
         if self.against.is_none() {
@@ -621,7 +642,7 @@ pub(super) fn shown(inputs: &[String]) -> String {
 }
 
 /// The statements that make inputs known once they have been read in.
-pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec<String> {
+pub(super) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Options, needed: Needed) -> Vec<String> {
     let corpus = format!("{prefix}corpus");
     let mut statements: Vec<_> = needed
         .tables()
@@ -629,9 +650,26 @@ pub(super) fn read_first(prefix: &str, inputs: &[String], needed: Needed) -> Vec
         .map(|table| ingest::statement(prefix, &Path::new(&corpus).join(format!("{table}.parquet")), table))
         .collect();
     if let Some(first) = statements.first_mut() {
-        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", shown(inputs)));
+        let inputs = inputs.iter().map(|input| quoted(&redacted_url(input)));
+        // A text that is optional is one of a method that reads other columns.
+        let text_column = reading.text_column.as_ref().filter(|_| !reading.text_is_optional);
+        let columns = [("--text-column", text_column), ("--id-column", reading.id_column.as_ref())];
+        let columns = columns.into_iter().filter_map(|(option, name)| Some(format!("{option} {}", quoted(name?))));
+        let skips = (reading.on_error != corpus::OnError::Fail).then(|| "--on-error skip".to_owned());
+        let arguments: Vec<_> = inputs.chain(columns).chain(skips).collect();
+        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", arguments.join(" ")));
     }
     statements
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-:=,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
 }
 
 /// Prints statements, and those of `parts` with their parameters.
@@ -829,6 +867,18 @@ pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
         }
     }
     Ok(None)
+}
+
+/// Fails where columns are named of which a collection was made already.
+fn check_read(reading: &corpus::Options) -> Result<()> {
+    let text_column = reading.text_column.is_some() && !reading.text_is_optional;
+    if text_column || reading.id_column.is_some() {
+        bail!(
+            "--text-column and --id-column are for reading raw input, and what is named is read already; give them to ibid \
+             ingest"
+        );
+    }
+    Ok(())
 }
 
 /// A session with the limits that the user set, which spills into `folder`.

@@ -154,6 +154,7 @@ queries! {
     SEARCH_FOUND_BY_CODES = "search/5_found_by_codes.sql";
     SEARCH_SENTENCES = "search/6_sentences.sql";
     SEARCH_DOCUMENTS = "search/6_documents.sql";
+    CONTAINMENT_APART = "containment/0_apart.sql";
     CONTAINMENT_TIMES = "containment/1_times.sql";
     CONTAINMENT_WITHOUT_TIME = "containment/2_without_time.sql";
     CONTAINMENT_IN_TIME = "containment/3_in_time.sql";

@@ -164,7 +164,7 @@ impl Canonical {
     /// not matter which of the types that have one a column has.
     pub(super) fn rank(&self, fields: &[Field]) -> Literal {
         match self {
-            Self::Votes(column) => number(column).within("-", ""),
+            Self::Votes(column) => number(column, f64::MAX).within("-", ""),
             Self::Oldest(column) => seconds(column),
             Self::Longest => {
                 Literal::joined(fields.iter().map(Field::texts), ", ").within("-character_length(concat_ws('', ", "))")
@@ -182,16 +182,21 @@ impl Canonical {
 pub(in crate::cli) fn seconds(column: &str) -> Literal {
     let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
     let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
-    Literal::joined([seconds, number(column)], ", ").within("coalesce(", ")")
+    Literal::joined([seconds, number(column, MOST_SECONDS)], ", ").within("coalesce(", ")")
 }
 
-/// A column as numbers, as SQL: NULL for text that is no number, for infinity and for what is not a number.
-fn number(column: &str) -> Literal {
+/// So many seconds from 1970, there and back, can be counted in microseconds.
+const MOST_SECONDS: f64 = 9e12;
+
+/// A column as numbers, as SQL: NULL for text that is no number, for what is more than `most` on either side of 0, and for what
+/// is not a number.
+fn number(column: &str, most: f64) -> Literal {
     let number = || Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS DOUBLE)");
-    let least = Literal::joined([number(), f64::MIN.into()], " >= ");
-    let most = Literal::joined([number(), f64::MAX.into()], " <= ");
-    let is_finite = Literal::joined([least, most], " AND ");
-    Literal::joined([is_finite, number()], " THEN ").within("CASE WHEN ", " END")
+    let is_within = Literal::joined(
+        [Literal::joined([number(), (-most).into()], " >= "), Literal::joined([number(), most.into()], " <= ")],
+        " AND ",
+    );
+    Literal::joined([is_within, number()], " THEN ").within("CASE WHEN ", " END")
 }
 
 #[cfg(test)]

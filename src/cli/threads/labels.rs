@@ -124,8 +124,8 @@ impl Threads {
                 run.say(&format!("{} rows of {file} {what}", grouped(rows)));
             }
         }
-        run.list(query::LABELS_CONTRADICTORY, &format!("pairs of {file} are labelled both ways, and are left out"))
-            .await
+        let what = format!("pairs of {file} are labelled both ways, and are left out");
+        run.list(query::LABELS_CONTRADICTORY, &what).await.map(drop)
     }
 
     /// Fails where a label says neither that two threads are duplicates nor that they are not.

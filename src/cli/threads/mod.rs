@@ -58,7 +58,7 @@ pub(super) struct Threads {
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
     /// The column of --labels that says whether a pair is a duplicate
-    #[arg(long, value_name = "NAME", default_value = "label")]
+    #[arg(long, value_name = "NAME", default_value = "label", requires = "labels")]
     label: String,
     /// Judge the fields and weights by the labels, and do not look for pairs
     #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped", "output"])]
@@ -320,7 +320,7 @@ impl Threads {
         let Some(column) = self.canonical.column() else { return Ok(()) };
         run.workspace.parameters = parameters.clone();
         let what = format!("threads of groups cannot be ranked by {column:?}, and are kept only where no other can be");
-        run.list(query::GROUPS_UNRANKED, &what).await
+        run.list(query::GROUPS_UNRANKED, &what).await.map(drop)
     }
 
     /// What each bound spared.
