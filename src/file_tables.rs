@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io, mem};
 
+use arrow::datatypes::{DataType, Schema};
 use arrow::error::ArrowError;
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
@@ -434,6 +435,7 @@ impl TableProviderFactory for ExternalTables {
         }
         if asked.file_type == "PARQUET" {
             found.check_parquet(state).await?;
+            check_declared(asked.schema.as_arrow(), &found.columns(state, &ParquetFormat::new()).await?)?;
         }
         let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
         match self.listing.create(session, &asked).await {
@@ -446,6 +448,41 @@ impl TableProviderFactory for ExternalTables {
             table => table,
         }
     }
+}
+
+/// Fails where a column is declared to be of a type that would cut the values that the files have.
+fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
+    for asked in declared.fields() {
+        if let Ok(column) = found.field_with_name(asked.name())
+            && !keeps(column.data_type(), asked.data_type())
+        {
+            return plan_err!(
+                "the files have the column {} as {}, of which {} could not hold all: leave its type out, and CAST it in the query",
+                asked.name(),
+                column.data_type(),
+                asked.data_type()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether each value of a type has one of another type that says as much.
+fn keeps(from: &DataType, to: &DataType) -> bool {
+    let width = |kind: &DataType| kind.primitive_width().unwrap_or_default();
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_binary = |kind: &DataType| matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    let is_wider = match (from.is_integer(), to.is_integer()) {
+        (true, true) if from.is_unsigned_integer() == to.is_unsigned_integer() => width(to) >= width(from),
+        (true, true) => from.is_unsigned_integer() && width(to) > width(from),
+        (true, false) => to.is_floating() && width(to) > width(from),
+        (false, _) => from.is_floating() && to.is_floating() && width(to) >= width(from),
+    };
+    from == to
+        || is_wider
+        || (is_text(to) && !from.is_nested())
+        || (is_binary(from) && is_binary(to))
+        || matches!((from, to), (DataType::Dictionary(_, from), to) if keeps(from, to))
 }
 
 /// The kinds that options may make of one another.

@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
 use crate::corpus::is_name_of_file;
-use crate::export::{Manifest, table_files};
+use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
 use crate::seal::{Root, seal_of};
@@ -24,6 +24,23 @@ pub(crate) enum Stored {
         files: Vec<PathBuf>,
     },
     Index(Index),
+}
+
+/// Fails where no result can take its place at `target`, or would take that of a part of a collection: to be known before the work
+/// for it begins.
+pub(crate) fn check_place(target: &Path) -> Result<()> {
+    StagedFile::check(target)?;
+    let place = resolved(target)?.unwrap_or_default();
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    // One that cannot be read protects nothing.
+    let manifest = || Manifest::of(folder).ok().flatten();
+    let is_named = || manifest().is_some_and(|manifest| name == MANIFEST || manifest.file(name).is_some());
+    if Index::has(&place) || is_named() {
+        bail!("cannot write {}: it is a part of what that folder holds; name another file", target.display());
+    }
+    Ok(())
 }
 
 impl Stored {

@@ -804,7 +804,7 @@ fn a_quarantine_takes_the_place_of_no_other_file() {
         ("ingest in.jsonl -o c --quarantine bad.jsonl", "is for --on-error quarantine"),
         (
             "passages corpus --on-error quarantine --quarantine corpus/documents.parquet",
-            "it is a table of what that folder holds",
+            "it is a part of what that folder holds",
         ),
         (
             "search corpus --queries queries.jsonl --on-error quarantine --quarantine queries.jsonl",

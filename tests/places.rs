@@ -163,7 +163,7 @@ fn no_result_takes_the_place_of_another() {
     // A table of a collection is no place for a result.
     for file in ["corpus/documents.parquet", "corpus/sentences.parquet"] {
         let said = place.fails(1, &format!("passages corpus -o {file}"));
-        assert!(said.contains("it is a table of what that folder holds"), "{said}");
+        assert!(said.contains("it is a part of what that folder holds"), "{said}");
     }
     assert!(place.ok("verify corpus").contains("2 files, all as they were written"));
 }
@@ -191,6 +191,28 @@ fn no_result_takes_the_place_of_an_input() {
     server.put("in.jsonl", records);
     let said = server.fails("pairs s3://box/in.jsonl -o s3a://box/in.jsonl");
     assert!(said.contains("is one of the inputs"), "{said}");
+}
+
+/// The second run would have read what the first one wrote.
+#[test]
+fn what_was_written_below_an_input_is_passed_over() {
+    let server = Server::start();
+    let place = &server.place;
+    place.write("in/a.jsonl", jsonl([("a", "One."), ("b", "One.")]));
+    server.put("in/a.jsonl", place.read("in/a.jsonl"));
+    for root in ["in", "s3://box/in"] {
+        for line in [
+            "pairs ROOT/index --add ROOT/a.jsonl",
+            "ingest ROOT -o ROOT/corpus",
+            "ingest ROOT -o ROOT/corpus",
+            "pairs ROOT --unit sentence",
+        ] {
+            let ended = server.ok(&line.replace("ROOT", root));
+            assert!(ended.err.contains("documents 2,"), "{root}: {line}: {}", ended.err);
+            let passed_over = ended.err.contains("corpora, indexes and other folders of results");
+            assert!(passed_over || line.contains("--add"), "{root}: {line}: {}", ended.err);
+        }
+    }
 }
 
 #[test]

@@ -8,8 +8,9 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
-use crate::export::{Form, Format, StagedFile, outbox, resolved};
+use crate::export::{Form, Format, outbox, resolved};
 use crate::store::Settings;
+use crate::stored::check_place;
 
 /// How input is read.
 #[derive(Debug, Args)]
@@ -105,7 +106,7 @@ impl InputOptions {
             if self.on_error != OnError::Quarantine {
                 bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
             }
-            StagedFile::check(path)?;
+            check_place(path)?;
             results.take(path)?;
             corpus::Quarantine::check(path)?;
             // What goes to an object is collected in a file first.
@@ -186,7 +187,7 @@ impl OutputOptions {
         }
         let mut places = Places::default();
         for file in tables.into_iter().chain(&self.output) {
-            StagedFile::check(file)?;
+            check_place(file)?;
             places.take(file)?;
         }
         Ok(places)

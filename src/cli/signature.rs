@@ -47,6 +47,10 @@ const KNOWN: [Known; 11] = [
     },
 ];
 
+/// The parameters that are shares; all others are whole numbers, and these at most so large.
+const SHARES: [&str; 2] = ["low", "high"];
+const MOST: f64 = 1e9;
+
 /// How a text becomes a set.
 #[derive(Debug, Clone)]
 pub(super) struct Signature {
@@ -99,8 +103,12 @@ impl FromStr for Signature {
                 bail!("{name} has no parameter '{text}'; write {}", Self::help());
             };
             match number.trim().parse::<f64>() {
-                Ok(number) if number.is_finite() => *value = number,
-                _ => bail!("the parameter {parameter} of {name} is a number, got '{number}'"),
+                Ok(number) if SHARES.contains(parameter) && number.is_finite() => *value = number,
+                Ok(number) if (0.0..=MOST).contains(&number) && number.fract() == 0.0 => *value = number,
+                _ => {
+                    let kind = if SHARES.contains(parameter) { "number" } else { "whole number" };
+                    bail!("the parameter {parameter} of {name} is a {kind}, got '{number}'")
+                }
             }
         }
         Ok(Self { query: known.query, values })
@@ -143,7 +151,10 @@ mod tests {
         let error = |text: &str| text.parse::<Signature>().unwrap_err().to_string();
         assert!(error("shingle:3").contains("did you mean shingles?"));
         assert!(error("shingles:3,4").contains("1 parameters"));
-        assert!(error("shingles:three").contains("n of shingles is a number"));
+        for wrong in ["three", "1.9", "-1", "1e20"] {
+            assert!(error(&format!("shingles:{wrong}")).contains("n of shingles is a whole number"), "{wrong}");
+        }
+        assert!(error("i_match:low").contains("low of i_match is a number"));
         assert!(error("shingles:m=3").contains("no parameter 'm=3'; write "));
     }
 }

@@ -65,7 +65,6 @@ pub(crate) use self::pages::check_schema;
 pub(crate) use self::paths::{Format, PassedOver, is_name_of_file};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
-use crate::export::resolved;
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
@@ -239,17 +238,6 @@ pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Er
 pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
     options.check_length()?;
     let selection = paths::expand(inputs, options, stdin)?;
-    if !options.results.is_empty() {
-        let is_result =
-            |file: &&InputFile| matches!(resolved(&file.path), Ok(Some(place)) if options.results.contains(&place));
-        if let Some(file) = selection.files.iter().find(is_result) {
-            return Err(Error::Input(format!(
-                "{} is one of the inputs, and is named for a result, which would take its place; name another file for the \
-                 result",
-                file.label
-            )));
-        }
-    }
     let mut problems = Problems::try_new(&options.on_error)?;
     for problem in &selection.problems {
         problems.take(Box::new(problem.clone()))?;

@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
@@ -14,7 +15,8 @@ use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::outbox::temporary_file;
-use crate::export::{MANIFEST, Manifest};
+use crate::export::{MANIFEST, Manifest, resolved};
+use crate::index::{Index, PARTS};
 use crate::store::{Location, MAGIC, Object, Source};
 
 /// What a file holds.
@@ -134,6 +136,8 @@ pub(crate) enum PassedOver {
     Loop,
     /// It is a link to nothing, or was removed meanwhile.
     Nothing,
+    /// It is a folder of results, such as a corpus or an index.
+    Collection,
 }
 
 impl PassedOver {
@@ -144,6 +148,7 @@ impl PassedOver {
             Self::NoFile => "pipes, sockets and devices",
             Self::Loop => "links to a folder above them",
             Self::Nothing => "links to nothing",
+            Self::Collection => "corpora, indexes and other folders of results",
         }
     }
 
@@ -186,7 +191,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             continue;
         }
         if let Some(location) = Location::of(input).map_err(|error| Error::Input(format!("{error:#}")))? {
-            objects(&location, &mut found)?;
+            objects(&location, &mut found, &mut selection)?;
             continue;
         }
         let path = match tidy(Path::new(input)) {
@@ -212,11 +217,21 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             Err(e) => return Err(cannot_read(input, &e)),
         }
     }
+    let is_result = |path: &Path| {
+        !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if options.results.contains(&place))
+    };
     let base = common_folder(found.iter().map(|f| f.root.as_path()));
     let mut files = BTreeMap::new();
     for Found { path, named, object, .. } in found {
+        if is_result(&path) {
+            return Err(Error::Input(format!(
+                "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
+                 result",
+                path.display()
+            )));
+        }
         let Some(label) = path.to_str() else {
-            let problem = Problem::new(&path.to_string_lossy(), "its name is not valid UTF-8");
+            let problem = Problem::new(&written_out(&path), "its name is not valid UTF-8");
             selection.leave_out(problem.remedy("rename it, or leave it out with --on-error skip"), options)?;
             continue;
         };
@@ -263,6 +278,18 @@ impl Selection {
         self.problems.push(*problem);
         Ok(())
     }
+}
+
+/// A path whose bytes that are no text are written as `\xff`, so that two such paths are told apart.
+fn written_out(path: &Path) -> String {
+    let mut written = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        written.push_str(chunk.valid());
+        chunk.invalid().iter().for_each(|byte| {
+            let _ = write!(written, "\\x{byte:02x}");
+        });
+    }
+    written
 }
 
 fn cannot_read(input: &str, error: &dyn std::fmt::Display) -> Error {
@@ -354,14 +381,20 @@ fn walk(
                 entries.skip_current_dir();
                 (below(entry.path()), Some(PassedOver::Loop))
             }
-            Ok(entry) if entry.file_type().is_dir() => continue,
+            Ok(entry) if entry.file_type().is_dir() => {
+                if entry.depth() == 0 || pattern.is_some() || !is_collection(entry.path()) {
+                    continue;
+                }
+                entries.skip_current_dir();
+                (below(entry.path()), Some(PassedOver::Collection))
+            }
             Ok(entry) => (below(entry.path()), (!entry.file_type().is_file()).then_some(PassedOver::NoFile)),
             Err(error) => match (error.path(), nowhere(error)) {
                 (Some(path), _) if error.depth() > 0 && path.file_name().is_some_and(hidden) => continue,
                 (Some(path), Some(why)) if error.depth() > 0 => (below(path), Some(why)),
                 (Some(path), None) if error.depth() > 0 => {
                     let reason = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
-                    let problem = Problem::new(&path.display().to_string(), format!("cannot read it: {reason}"));
+                    let problem = Problem::new(&written_out(path), format!("cannot read it: {reason}"));
                     let remedy = "make it readable, or leave out what cannot be read with --on-error skip";
                     selection.leave_out(problem.remedy(remedy), options)?;
                     continue;
@@ -385,6 +418,12 @@ fn walk(
     Ok(())
 }
 
+/// Whether a folder is a corpus, an index, or another folder of results.
+fn is_collection(folder: &Path) -> bool {
+    (Manifest::is_in(folder) && matches!(Manifest::of(folder), Ok(Some(_))))
+        || (folder.join(PARTS).is_dir() && Index::is_at(folder))
+}
+
 /// Where a link leads that no file can be found by, if this is one.
 fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
     if error.loop_ancestor().is_some() {
@@ -399,7 +438,7 @@ fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
 
 /// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
 /// that exists is never taken for a pattern.
-fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
+fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) -> Result<(), Error> {
     let failed = |error: anyhow::Error| Error::Input(format!("{error:#}"));
     let folder_of = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
     if !input.is_prefix()
@@ -424,13 +463,17 @@ fn objects(input: &Location, found: &mut Vec<Found>) -> Result<(), Error> {
         let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
         let below = below.trim_start_matches('/');
         let is_hidden = below.split('/').any(|part| part.starts_with('.'));
-        let is_meant = !is_hidden && pattern.as_ref().is_none_or(|pattern| pattern.is_match(below));
-        if is_meant && (pattern.is_none() || !manifests.replace(&object.location).map_err(failed)?) {
-            let path = PathBuf::from(object.location.to_string());
+        if is_hidden || pattern.as_ref().is_some_and(|pattern| !pattern.is_match(below)) {
+            continue;
+        }
+        let path = PathBuf::from(object.location.to_string());
+        if pattern.is_none() && manifests.has_collection(&object.location, &folder).map_err(failed)? {
+            selection.passed_over.extend(path.parent().map(|folder| (PassedOver::Collection, folder.to_owned())));
+        } else if pattern.is_none() || !manifests.replace(&object.location).map_err(failed)? {
             found.push(Found { path, root: root.clone(), named: false, object: Some(object) });
         }
     }
-    if found.len() == before {
+    if found.len() == before && selection.passed_over.is_empty() {
         let what = match (&pattern, input.is_prefix()) {
             (Some(_), _) => "matches no object; check the pattern (hidden files are not read)",
             (None, true) => "holds no object (hidden files are not read)",
@@ -455,9 +498,21 @@ impl Manifests {
 
     /// Whether an object is a table of an earlier manifest, in whose place another counts now.
     fn replace(&mut self, object: &Location) -> anyhow::Result<bool> {
-        let folder = object.folder();
-        let name = object.key().filename().filter(|name| name.ends_with(".parquet") && self.there.contains(&folder));
-        let Some(name) = name else { return Ok(false) };
+        let Some(name) = object.key().filename().filter(|name| name.ends_with(".parquet")) else { return Ok(false) };
+        let manifest = self.read(object.folder())?;
+        Ok(manifest.is_some_and(|manifest| manifest.instead_of(name).is_some()))
+    }
+
+    /// Whether an object is in a corpus, an index or another folder of results below `folder`.
+    fn has_collection(&mut self, object: &Location, folder: &Location) -> anyhow::Result<bool> {
+        let within = object.folder();
+        Ok(Index::is_file(object) || (within.key() != folder.key() && self.read(within)?.is_some()))
+    }
+
+    fn read(&mut self, folder: Location) -> anyhow::Result<Option<&Manifest>> {
+        if !self.there.contains(&folder) {
+            return Ok(None);
+        }
         let manifest = match self.read.entry(folder) {
             Entry::Occupied(read) => read.into_mut(),
             Entry::Vacant(new) => {
@@ -465,7 +520,7 @@ impl Manifests {
                 new.insert(manifest)
             }
         };
-        Ok(manifest.as_ref().is_some_and(|manifest| manifest.instead_of(name).is_some()))
+        Ok(manifest.as_ref())
     }
 }
 

@@ -1,14 +1,15 @@
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
+use super::MANIFEST;
 use super::objects::{self, ObjectsFolder};
-use super::{MANIFEST, Manifest};
 use crate::cleanup;
 use crate::store::{self, Location, When};
+use crate::terminal::Screen;
 
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
@@ -57,6 +58,33 @@ pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
 fn is_stream(target: &Path) -> bool {
     let is_given = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|given| target.starts_with(given));
     is_given || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Writes all of a file to a pipe, a device, or what this process was given. A terminal gets nothing that would command it.
+fn copy_to_stream(mut from: File, target: &Path) -> io::Result<()> {
+    let mut to = match target.to_str() {
+        // Opened by its name, a file would be written at another place than by who else was given it.
+        #[cfg(unix)]
+        Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => duplicate(&io::stdout())?,
+        #[cfg(unix)]
+        Some("/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2") => duplicate(&io::stderr())?,
+        _ => File::options().append(true).open(target)?,
+    };
+    if !to.is_terminal() {
+        return io::copy(&mut from, &mut to).map(drop);
+    }
+    let (mut screen, mut piece) = (Screen::default(), [0; 8192]);
+    loop {
+        match from.read(&mut piece)? {
+            0 => return Ok(()),
+            n => screen.write_to(&piece[..n], &mut to)?,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn duplicate(given: &impl std::os::fd::AsFd) -> io::Result<File> {
+    given.as_fd().try_clone_to_owned().map(File::from)
 }
 
 /// How the names of what is staged end.
@@ -116,13 +144,7 @@ pub(crate) struct StagedFile {
 impl StagedFile {
     /// Whether a file can take its place at `target`, to be known before the work for it begins.
     pub(crate) fn check(target: &Path) -> Result<()> {
-        let staged = Self::create(target)?;
-        let name = staged.target.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let manifest = if staged.object.is_none() { Manifest::of(&staged.parent).ok().flatten() } else { None };
-        if manifest.is_some_and(|manifest| manifest.seal_of(name).is_some()) {
-            bail!("cannot write {}: it is a table of what that folder holds; name another file", target.display());
-        }
-        staged.object.as_ref().map_or(Ok(()), store::check_writable)
+        Self::create(target)?.object.as_ref().map_or(Ok(()), store::check_writable)
     }
 
     pub(crate) fn create(target: &Path) -> Result<Self> {
@@ -152,9 +174,7 @@ impl StagedFile {
         let failed = || format!("cannot write {}", self.target.display());
         if is_stream(&self.target) {
             self.file.flush().with_context(failed)?;
-            let (mut from, mut to) =
-                (self.file.reopen()?, File::options().append(true).open(&self.target).with_context(failed)?);
-            return io::copy(&mut from, &mut to).map(drop).with_context(failed);
+            return copy_to_stream(self.file.reopen()?, &self.target).with_context(failed);
         }
         if let Ok(old) = fs::metadata(&self.target) {
             self.file.as_file().set_permissions(old.permissions()).with_context(failed)?;
@@ -196,6 +216,8 @@ pub(crate) struct StagedFolder {
     _held: Option<File>,
     parent: PathBuf,
     target: PathBuf,
+    /// What a folder may hold that it takes the place of.
+    files: Vec<String>,
     objects: Option<ObjectsFolder>,
 }
 
@@ -205,34 +227,30 @@ impl StagedFolder {
     pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
         if let Some(location) = Location::of_path(target)? {
             let objects = ObjectsFolder::check(location.as_prefix(), files)?;
-            return Self::begin(std::env::temp_dir(), objects::PREFIX, target.to_path_buf(), Some(objects));
+            let (parent, target) = (std::env::temp_dir(), target.to_path_buf());
+            return Self::begin(parent, objects::PREFIX, target, files, Some(objects));
         }
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
         let target = behind_links(&target.components().collect::<PathBuf>());
         let (parent, prefix) = place(&target)?;
         if target.exists() {
-            let stranger = fs::read_dir(&target)
-                .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
-                .filter_map(Result::ok)
-                .find(|entry| {
-                    !entry.file_name().to_str().is_some_and(|name| name == MANIFEST || files.contains(&name))
-                });
-            if let Some(stranger) = stranger {
-                bail!(
-                    "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",
-                    target.display(),
-                    stranger.file_name().display()
-                );
-            }
+            refuse_strangers(&target, &target, files)?;
         }
-        Self::begin(parent, &prefix, target, None)
+        Self::begin(parent, &prefix, target, files, None)
     }
 
-    fn begin(parent: PathBuf, prefix: &str, target: PathBuf, objects: Option<ObjectsFolder>) -> Result<Self> {
+    fn begin(
+        parent: PathBuf,
+        prefix: &str,
+        target: PathBuf,
+        files: &[&str],
+        objects: Option<ObjectsFolder>,
+    ) -> Result<Self> {
         let folder = cleanup::noted(|| staging(prefix, 0o777).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         let held = File::open(folder.path()).inspect(hold).ok();
-        Ok(Self { folder, _held: held, parent, target, objects })
+        let files = files.iter().map(ToString::to_string).collect();
+        Ok(Self { folder, _held: held, parent, target, files, objects })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -251,6 +269,11 @@ impl StagedFolder {
         sync_folder(self.folder.path()).with_context(failed)?;
         if target.exists() {
             exchange(self.folder.path(), &target).with_context(failed)?;
+            // Somebody may have put something there in the meantime.
+            if let Err(error) = refuse_strangers(self.folder.path(), &target, &self.files) {
+                exchange(self.folder.path(), &target).with_context(failed)?;
+                return Err(error);
+            }
             // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
             match self.folder.close() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -260,6 +283,23 @@ impl StagedFolder {
             fs::rename(self.folder.keep(), &target).with_context(failed)?;
         }
         sync_folder(&self.parent).with_context(failed)
+    }
+}
+
+/// Fails where a folder, which stood at `target`, holds something that ibid did not write.
+fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>]) -> Result<()> {
+    let is_ours = |name: &str| name == MANIFEST || files.iter().any(|file| file.as_ref() == name);
+    let stranger = fs::read_dir(folder)
+        .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
+        .filter_map(Result::ok)
+        .find(|entry| !entry.file_name().to_str().is_some_and(is_ours));
+    match stranger {
+        Some(stranger) => bail!(
+            "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",
+            target.display(),
+            stranger.file_name().display()
+        ),
+        None => Ok(()),
     }
 }
 
@@ -312,9 +352,15 @@ mod tests {
         assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "new");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
+        let begun = StagedFolder::create(&target, &["a"]).unwrap();
         fs::write(target.join("thesis.tex"), "years of work").unwrap();
-        let error = StagedFolder::create(&target, &["a"]).err().unwrap().to_string();
-        assert!(error.contains("thesis.tex"), "{error}");
+        for outcome in [StagedFolder::create(&target, &["a"]).map(drop), begun.commit()] {
+            let error = outcome.unwrap_err().to_string();
+            assert!(error.contains("thesis.tex"), "{error}");
+            assert_eq!(fs::read_to_string(target.join("thesis.tex")).unwrap(), "years of work");
+            assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "new");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -61,6 +61,33 @@ impl Index {
         }
     }
 
+    /// Whether a file would be one of an index by its place, or have the name of one of its tables.
+    pub(crate) fn has(file: &Path) -> bool {
+        let named = |path: Option<&Path>, name: &str| path.and_then(Path::file_name).is_some_and(|it| it == name);
+        let folder = file.parent();
+        let above = folder.and_then(Path::parent);
+        let index = match () {
+            () if FILES.iter().any(|table| named(Some(file), table)) && !named(above, PARTS) => folder,
+            () if named(folder, MANIFESTS) => above,
+            () if named(above, PARTS) => above.and_then(Path::parent),
+            () => None,
+        };
+        index.is_some_and(Self::is_at)
+    }
+
+    /// Whether an object is a table of a part, or a manifest, of some index, by its name.
+    pub(crate) fn is_file(object: &Location) -> bool {
+        let is_manifest = |name: &str| {
+            name.strip_suffix(".json")
+                .is_some_and(|digits| digits.len() == 20 && digits.bytes().all(|b| b.is_ascii_digit()))
+        };
+        match (object.folder().key().filename(), object.key().filename()) {
+            (Some(MANIFESTS), Some(name)) => is_manifest(name),
+            (Some(folder), Some(name)) => gc::is_name_of_part(folder) && FILES.contains(&name),
+            _ => false,
+        }
+    }
+
     /// Opens an index to be read.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         match newest(folder)? {

@@ -199,6 +199,9 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
         }
         (_, Some(404)) => "it does not exist; check the name".to_owned(),
         (_, Some(412)) => "it was changed while it was read or written; run it again".to_owned(),
+        (_, Some(405 | 501)) => {
+            format!("the server{at} does not do that ({}): it may take no files, or list none", status.unwrap_or(501))
+        }
         ("SlowDown", _) | (_, Some(429)) => {
             format!("the server asks for fewer requests ({}), again and again; run it again later", status.unwrap_or(503))
         }
@@ -307,6 +310,7 @@ mod tests {
             (400, "<Code>ExpiredToken</Code>", "the session token has expired"),
             (503, "<Code>SlowDown</Code>", "asks for fewer requests"),
             (500, "", "is in trouble (500)"),
+            (501, "", "does not do that (501)"),
             (418, "<Code>Teapot</Code><Message>Short and stout</Message>", "answers 418 Teapot: Short and stout"),
         ] {
             let said = said(&answer(status, xml), Some("us-east-1"));

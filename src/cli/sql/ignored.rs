@@ -10,7 +10,18 @@ use super::methods::in_sql;
 
 /// Fails where a part of a statement would be passed over.
 pub(super) fn refuse_ignored(statement: &mut Statement) -> Result<()> {
-    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)) {
+    let found = match statement {
+        Statement::CreateExternalTable(table) => first([
+            (!table.constraints.is_empty() || table.columns.iter().any(is_constrained), UNCHECKED.0, UNCHECKED.1),
+            (
+                !table.order_exprs.is_empty(),
+                "WITH ORDER",
+                "nothing checks that the rows stand in that order; leave it out, and write ORDER BY in the query",
+            ),
+        ]),
+        statement => in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)),
+    };
+    match found {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(Found { part, instead }) => bail!("{part} is not supported: {instead}"),
     }
@@ -35,14 +46,27 @@ fn first<const N: usize>(parts: [(bool, &'static str, &'static str); N]) -> Cont
 const SAMPLE: (&str, &str) =
     ("TABLESAMPLE", "write WHERE random() < 0.01 for about one row in a hundred, or ORDER BY random() LIMIT 100");
 const ORDINALITY: (&str, &str) = ("WITH ORDINALITY", "number the rows with row_number() OVER ()");
+const UNCHECKED: (&str, &str) = (
+    "what a column must be, such as NOT NULL, PRIMARY KEY, CHECK or DEFAULT,",
+    "nothing checks it, and queries would believe it; leave it out, and ask the rows",
+);
 const TRANSACTIONS: &str = "each statement counts once it has run, and there is nothing to go back to; leave it out";
+
+fn is_constrained(column: &ast::ColumnDef) -> bool {
+    column.options.iter().any(|of| !matches!(of.option, ast::ColumnOption::Null | ast::ColumnOption::Comment(_)))
+}
 
 impl Visitor for Ignored {
     type Break = Found;
 
     fn pre_visit_statement(&mut self, statement: &ast::Statement) -> ControlFlow<Found> {
-        use ast::Statement::{Commit, CreateIndex, Rollback, StartTransaction};
+        use ast::Statement::{Commit, CreateIndex, CreateTable, Rollback, StartTransaction};
+        let is_constrained = match statement {
+            CreateTable(table) => !table.constraints.is_empty() || table.columns.iter().any(is_constrained),
+            _ => false,
+        };
         first([
+            (is_constrained, UNCHECKED.0, UNCHECKED.1),
             (matches!(statement, StartTransaction { .. }), "START TRANSACTION", TRANSACTIONS),
             (matches!(statement, Commit { .. }), "COMMIT", TRANSACTIONS),
             (matches!(statement, Rollback { .. }), "ROLLBACK", TRANSACTIONS),
@@ -136,6 +160,11 @@ mod tests {
             ("COMMIT", "COMMIT"),
             ("ROLLBACK", "ROLLBACK"),
             ("CREATE INDEX i ON t (a)", "CREATE INDEX"),
+            ("CREATE TABLE t (a INT, PRIMARY KEY (a)) AS SELECT 1", "PRIMARY KEY"),
+            ("CREATE EXTERNAL TABLE t (a INT, UNIQUE (a)) STORED AS CSV LOCATION 'x'", "PRIMARY KEY"),
+            ("CREATE EXTERNAL TABLE t (a INT NOT NULL) STORED AS CSV LOCATION 'x'", "NOT NULL"),
+            ("CREATE EXTERNAL TABLE t (a INT DEFAULT 7) STORED AS CSV LOCATION 'x'", "DEFAULT"),
+            ("CREATE EXTERNAL TABLE t (a INT) STORED AS CSV WITH ORDER (a) LOCATION 'x'", "WITH ORDER"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
             assert!(said.contains(part) && said.contains(" is not supported: "), "{sql}: {said}");

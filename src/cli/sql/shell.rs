@@ -34,6 +34,7 @@ use crate::export::{Format, StagedFile};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::{Location, Source};
+use crate::stored::check_place;
 
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -410,7 +411,7 @@ impl Shell {
                 let mut state = self.state();
                 let output = state.writing.beside(&path);
                 output.form()?;
-                StagedFile::check(&path)?;
+                check_place(&path)?;
                 if let Some(before) = state.next_output.replace(path).filter(|_| !self.is_interactive) {
                     bail!("{}", no_rows(&before));
                 }
