@@ -231,7 +231,7 @@ fn keys_come_from_profiles() {
         assert_eq!(ended.code, Some(0), "{profile}: {}", ended.err);
     }
     let said = run("none").err;
-    assert!(said.contains("no credentials of the profile none"), "{said}");
+    assert!(said.contains("no credentials of the profile none") && said.contains("`none` was not defined"), "{said}");
 }
 
 /// The keys of a role end, and come with a token: for the token of a web identity, as pods have it, for the keys of a profile, or for

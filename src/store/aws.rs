@@ -1,7 +1,7 @@
 //! Whose keys open a bucket of S3, and where it is: the variables `AWS_*`, and the profiles of `~/.aws`.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -25,6 +25,9 @@ const MARGIN: Duration = Duration::from_secs(300);
 /// What to do without credentials, and without a profile that should have them.
 const HELP: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or say --no-sign-request for \
                     what is open to all";
+
+/// What the library says instead of the reason from the second time on.
+const TAKEN: &str = "initialization error already taken";
 
 /// What the environment and the profiles say.
 pub(super) struct Environment {
@@ -54,7 +57,7 @@ impl Environment {
         let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
             .or_else(|| of_services(&config))
             .or_else(|| config.endpoint_url().map(str::to_owned));
-        let keys = Keys { provider: config.credentials_provider(), known: Mutex::new(None) };
+        let keys = Keys { provider: config.credentials_provider(), known: Mutex::new(None), first_failure: OnceLock::new() };
         Self { region, endpoint, keys: Arc::new(keys) }
     }
 }
@@ -75,6 +78,8 @@ pub(super) fn variable(names: &[&str]) -> Option<String> {
 pub(super) struct Keys {
     provider: Option<SharedCredentialsProvider>,
     known: Mutex<Option<(Arc<AwsCredential>, Option<SystemTime>)>>,
+    /// Why there were none at first: of a profile that cannot be read the library says it once.
+    first_failure: OnceLock<String>,
 }
 
 impl fmt::Debug for Keys {
@@ -96,7 +101,11 @@ impl CredentialProvider for Keys {
         }
         let failed = |said: String| object_store::Error::Generic { store: "S3", source: Box::new(Told(said)) };
         let provider = self.provider.as_ref().ok_or_else(|| failed(format!("there are no credentials; {HELP}")))?;
-        let found = provider.provide_credentials().await.map_err(|error| failed(no_keys(&error)))?;
+        let found = provider.provide_credentials().await.map_err(|error| {
+            let said = no_keys(&error);
+            let first = self.first_failure.get_or_init(|| said.clone());
+            failed(if said.contains(TAKEN) { first.clone() } else { said })
+        })?;
         let keys = Arc::new(AwsCredential {
             key_id: found.access_key_id().to_owned(),
             secret_key: found.secret_access_key().to_owned(),
