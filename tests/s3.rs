@@ -1,7 +1,9 @@
 //! Object stores, by a server of S3 on this machine: what commands read there and write there, and what they say when something
 //! is wrong.
 
+use std::fs::File;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, times};
 use crate::s3_server::{KEY, SECRET, Server, end, read_of};
@@ -54,6 +56,24 @@ fn external_tables_are_of_what_from_takes() {
     server.place.write("count.sql", format!("{made}SELECT count(*) FROM t"));
     let said = server.fails("sql -f count.sql");
     assert!(said.contains("s3://box/changing/x.csv: it was changed while it was read"), "{said}");
+}
+
+/// Of the same key, size and time, so that footers and statistics that are kept of one might be taken for those of the other.
+#[test]
+fn objects_of_two_buckets_are_told_apart() {
+    let server = Server::start();
+    let sizes = [("box", 1), ("public", 2)].map(|(bucket, n)| {
+        let path = server.place.path(format!("buckets/{bucket}/x.parquet"));
+        let ended = server.place.run_with(["sql", &format!("SELECT {n} AS n"), "-o", path.to_str().unwrap()], "");
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let file = File::options().append(true).open(path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).unwrap();
+        file.metadata().unwrap().len()
+    });
+    assert_eq!(sizes[0], sizes[1]);
+    let sql =
+        "SELECT (SELECT max(n) FROM 's3://box/x.parquet') AS a, (SELECT max(n) FROM 's3://public/x.parquet') AS b";
+    assert_eq!(server.sql(sql), "a,b\n1,2\n");
 }
 
 /// Streams of bzip2 and frames of zstd one after another, as programs with many threads write them.
@@ -778,7 +798,7 @@ fn gc_gives_up_uploads_that_were_not_ended() {
         let mut child = server.with_key(["sql", rows, "-o", &output]).spawn().unwrap();
         while begun() == uploads {
             assert!(child.try_wait().unwrap().is_none(), "it has ended");
-            std::thread::sleep(std::time::Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(2));
         }
         child.kill().unwrap();
         child.wait().unwrap();

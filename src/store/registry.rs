@@ -16,6 +16,7 @@ use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
 use url::{Host, Url};
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::aws::{Environment, variable};
 use super::blocking::wait;
@@ -116,7 +117,7 @@ impl Stores {
             return Ok(made.clone());
         }
         let new = self
-            .make(&url)
+            .make(&url, &key)
             .with_context(|| format!("cannot reach {}", redacted_url(&url[..url::Position::BeforePath])))?;
         made.insert(key, new.clone());
         Ok(new)
@@ -128,7 +129,7 @@ impl Stores {
         made.values().map(|made| (made.root.clone(), Arc::clone(&made.traffic))).collect()
     }
 
-    fn make(&self, url: &Url) -> Result<Made> {
+    fn make(&self, url: &Url, key: &str) -> Result<Made> {
         let traffic = Arc::new(Traffic::default());
         let connector = Connector::new(Arc::clone(&traffic), certificates()?);
         let root = redacted_url(&url[..url::Position::BeforePath]);
@@ -139,6 +140,7 @@ impl Stores {
             region: None,
             is_anonymous: self.settings.anonymous,
             has_suffixes: !url.scheme().starts_with('a'),
+            seed: xxh3_64(key.as_bytes()),
         };
         let mut bucket = None;
         let inner: Arc<dyn ObjectStore> = match url.scheme() {

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use object_store::{
     CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::explain::{Asked, explain};
 
@@ -31,6 +33,8 @@ pub(super) struct About {
     pub(super) is_anonymous: bool,
     /// Whether the last bytes of an object can be asked for without knowing its size.
     pub(super) has_suffixes: bool,
+    /// What no other store has.
+    pub(super) seed: u64,
 }
 
 impl About {
@@ -45,6 +49,16 @@ impl About {
             is_anonymous: *is_anonymous,
         };
         explain(error, &asked)
+    }
+
+    /// What is known of an object, with a time that tells it from others. By key, size and time DataFusion knows objects of all
+    /// stores of which it keeps footers and statistics, and times of stores are whole seconds: the fraction is made of the store
+    /// and of the tag, which lists may have without quotes.
+    fn told_apart(&self, mut meta: ObjectMeta) -> ObjectMeta {
+        let tag = meta.e_tag.as_deref().unwrap_or_default().trim_start_matches("W/").trim_matches('"');
+        meta.last_modified -= Duration::from_nanos(meta.last_modified.timestamp_subsec_nanos().into());
+        meta.last_modified += Duration::from_nanos(xxh3_64_with_seed(tag.as_bytes(), self.seed) % 1_000_000_000);
+        meta
     }
 }
 
@@ -99,6 +113,7 @@ impl ObjectStore for Remote {
         };
         match self.inner.get_opts(key, options).await {
             Ok(mut result) => {
+                result.meta = self.about.told_apart(result.meta);
                 if let object_store::GetResultPayload::Stream(stream) = result.payload {
                     let (about, key) = (Arc::clone(&self.about), key.clone());
                     let stream = stream.map_err(move |error| about.explained(&key, error)).boxed();
@@ -124,17 +139,18 @@ impl ObjectStore for Remote {
 
     fn list(&self, prefix: Option<&Key>) -> BoxStream<'static, Result<ObjectMeta>> {
         let (about, key) = (Arc::clone(&self.about), prefix.cloned().unwrap_or_default());
-        self.inner.list(prefix).map_err(move |error| about.explained(&key, error)).boxed()
-    }
-
-    fn list_with_offset(&self, prefix: Option<&Key>, offset: &Key) -> BoxStream<'static, Result<ObjectMeta>> {
-        let (about, key) = (Arc::clone(&self.about), prefix.cloned().unwrap_or_default());
-        self.inner.list_with_offset(prefix, offset).map_err(move |error| about.explained(&key, error)).boxed()
+        let told = move |listed: Result<_>| match listed {
+            Ok(meta) => Ok(about.told_apart(meta)),
+            Err(error) => Err(about.explained(&key, error)),
+        };
+        self.inner.list(prefix).map(told).boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Key>) -> Result<ListResult> {
         let listed = self.inner.list_with_delimiter(prefix).await;
-        listed.map_err(|error| self.about.explained(&prefix.cloned().unwrap_or_default(), error))
+        let mut listed = listed.map_err(|error| self.about.explained(&prefix.cloned().unwrap_or_default(), error))?;
+        listed.objects = listed.objects.into_iter().map(|meta| self.about.told_apart(meta)).collect();
+        Ok(listed)
     }
 
     async fn copy_opts(&self, from: &Key, to: &Key, options: CopyOptions) -> Result<()> {
