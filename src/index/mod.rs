@@ -252,7 +252,7 @@ impl Index {
     /// Writes the next manifest, which is not in its place yet.
     fn stage(&self, next: &Manifest) -> Result<StagedFile> {
         let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number))?;
-        serde_json::to_writer_pretty(&mut staged, &next.to_json()).context("cannot write a manifest")?;
+        serde_json::to_writer(&mut staged, &next.to_json()).context("cannot write a manifest")?;
         staged.write_all(b"\n").context("cannot write a manifest")?;
         Ok(staged)
     }

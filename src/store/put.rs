@@ -20,7 +20,7 @@ use super::explain::{Explained, Kind};
 use super::location::Location;
 use super::object::{Object, failed, io_error};
 
-/// Objects up to this size are written in one request, others in parts of it.
+/// Objects up to this size are written in one request, others in parts of it, unless that depends on what is there.
 const PART: u64 = 16 << 20;
 
 /// How many parts an object may have, with some to spare.
@@ -99,8 +99,9 @@ impl Put {
     async fn run(self) -> object_store::Result<bool> {
         let (mut attempt, began) = (1, Instant::now());
         loop {
-            let outcome =
-                if self.size <= PART || self.location.is_web() { self.at_once().await } else { self.in_parts().await };
+            // What is written in parts takes the place of whatever there is.
+            let is_one = self.size <= PART || self.mode != PutMode::Overwrite || self.location.is_web();
+            let outcome = if is_one { self.at_once().await } else { self.in_parts().await };
             let Err(error) = outcome else { return Ok(true) };
             let (is_written, is_there) = self.look().await;
             match error {
@@ -196,5 +197,31 @@ pub(crate) fn remove(location: &Location) -> Result<()> {
     match wait(async move { store.delete(&key).await })? {
         Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(failed("cannot remove", location, io_error(error).into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::ObjectStoreExt;
+    use object_store::memory::InMemory;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_large_and_new_takes_the_place_of_nothing() {
+        let (store, location) = (Arc::new(InMemory::new()), Location::of("s3://box/x.json").unwrap().unwrap());
+        store.put(location.key(), "theirs".into()).await.unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file().set_len(PART + 1).unwrap();
+        let put = Put {
+            store: Arc::clone(&store) as _,
+            location: location.clone(),
+            file: file.path().to_owned(),
+            size: PART + 1,
+            mode: PutMode::Create,
+            mark: String::new(),
+        };
+        assert!(!put.run().await.unwrap());
+        assert_eq!(store.head(location.key()).await.unwrap().size, 6);
     }
 }
