@@ -605,6 +605,17 @@ fn results_are_those_of_files() {
 }
 
 #[test]
+fn files_of_all_names_are_verified() {
+    let server = Server::start();
+    for (files, name) in ["a.parquet", "b~1.parquet", "数据.parquet", "x y#50%.parquet"].into_iter().enumerate() {
+        let ended = end(server.with_key(["sql", "SELECT 1 AS n", "-o", &format!("s3://box/res/{name}")]));
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        let said = server.ok("verify s3://box/res/");
+        assert!(said.text().contains(&format!("{} files, all as they were written", files + 1)), "{}", said.text());
+    }
+}
+
+#[test]
 fn bad_records_go_to_an_object() {
     let server = Server::start();
     server.put("in.jsonl", "{\"text\": \"a\"}\nno JSON\n");

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use object_store::ObjectStore;
-use object_store::path::Path as Key;
+use object_store::path::{Path as Key, PathPart};
 use url::Url;
 
 use super::registry::stores;
@@ -138,9 +138,10 @@ impl Location {
         Self { key, is_prefix: false, ..self.clone() }
     }
 
-    /// The object of a name below this prefix.
+    /// The object of a name below this prefix, as it is written. What no key can have is percent-encoded.
     pub(crate) fn join(&self, name: &str) -> Self {
-        self.at(self.key.parts().chain(name.split('/').map(Into::into)).collect())
+        let part = |part| PathPart::parse(part).unwrap_or_else(|_| PathPart::from(part));
+        self.at(self.key.parts().chain(name.split('/').map(part)).collect())
     }
 
     /// Scheme and bucket.
@@ -403,7 +404,11 @@ mod tests {
             assert_eq!(Key::from_url_path(url.path()).unwrap(), *location.key(), "{text}: {url}");
             assert_eq!(url.path().ends_with('/'), location.is_prefix(), "{text}: {url}");
         }
-        assert_eq!(of("s3://b/dir/").join("x/y z").to_string(), "s3://b/dir/x/y z");
+        for (name, joined) in
+            [("x/y z", "x/y z"), ("a~1.csv", "a~1.csv"), ("数据#50%.csv", "数据#50%.csv"), ("..", "%2E%2E")]
+        {
+            assert_eq!(of("s3://b/dir/").join(name).to_string(), format!("s3://b/dir/{joined}"));
+        }
     }
 
     #[test]
