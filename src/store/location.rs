@@ -84,6 +84,10 @@ impl Location {
         };
         let (key, is_prefix) = if scheme.starts_with("http") {
             let url = Url::parse(&format!("{scheme}://{rest}")).context("it is no URL")?;
+            // The key would name another one.
+            if url.path().to_ascii_lowercase().contains("%2f") {
+                bail!("its path has %2F, a / within a name, which cannot be asked for; download the file");
+            }
             // What is asked for stands with the server, and not with the file.
             store.set_query(url.query());
             (Key::from_url_path(url.path())?, url.path().ends_with('/'))
@@ -391,7 +395,8 @@ mod tests {
         for text in ["s3:/b/x", "dir/x", "ftp://b/x", "C://x"] {
             assert_eq!(Location::of(text).unwrap(), None, "{text}");
         }
-        for text in ["s3://", "s3:///x", "s3://b/a//b", "s3://b/../x"] {
+        // An encoded / would be read as one that parts folders.
+        for text in ["s3://", "s3:///x", "s3://b/a//b", "s3://b/../x", "https://h/a%2Fb.csv", "https://h/a%2fb.csv"] {
             assert!(Location::of(text).is_err(), "{text}");
         }
     }
