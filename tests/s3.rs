@@ -712,6 +712,32 @@ fn a_query_fetches_what_it_needs() {
     assert!(said.contains(&format!("in {} requests", requests.len())), "{said}\n{requests:#?}");
 }
 
+/// A slow line gives a piece in time, and not a large file, or a column of many rows.
+#[test]
+fn from_reads_in_pieces() {
+    let server = Server::start();
+    let text = "encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex')";
+    let rows = format!("SELECT value AS n, {text} || {text} AS text FROM generate_series(1, 80000)");
+    for file in ["x.csv", "x.ndjson", "x.parquet"] {
+        let ended = end(server.with_key(["sql", &rows, "-o", &format!("s3://box/{file}")]));
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+    server.put("x.csv.gz", gzip(server.get("x.csv")));
+    for file in ["x.csv", "x.csv.gz", "x.ndjson", "x.parquet"] {
+        let size = server.get(file).len() as u64;
+        assert!(size > 4 << 20, "{file}: {size}");
+        server.requests();
+        let sql = format!("SELECT sum(CAST(n AS BIGINT)) AS n, max(length(text)) AS longest FROM 's3://box/{file}'");
+        assert_eq!(server.sql(&sql), "n,longest\n3200040000,256\n", "{file}");
+        let requests = server.requests();
+        assert!(read_of(&requests) >= size, "{file}");
+        assert!(
+            requests.iter().all(|request| request.method == "HEAD" || request.bytes <= 4 << 20),
+            "{file}: {requests:#?}"
+        );
+    }
+}
+
 #[test]
 fn an_index_grows_in_a_store() {
     let server = Server::start();

@@ -187,10 +187,12 @@ fn told(said: String) -> Error {
     Error::Generic { store: "seal", source: Box::new(Explained::new(said)) }
 }
 
-/// Whether a file is text by its name, and so has no seal; Parquet may have any other name.
+/// Whether a file is text by its name, packed or not, and so has no seal; Parquet may have any other name.
 fn is_text(path: &Path) -> bool {
     path.extension().is_some_and(|extension| {
-        ["csv", "tsv", "json", "jsonl", "ndjson"].iter().any(|text| extension.eq_ignore_ascii_case(text))
+        ["csv", "tsv", "json", "jsonl", "ndjson", "gz", "zst", "bz2", "xz"]
+            .iter()
+            .any(|text| extension.eq_ignore_ascii_case(text))
     })
 }
 

@@ -20,7 +20,7 @@ use super::explain::Explained;
 use super::location::Location;
 
 /// How much is asked for at once when an object is read from its beginning to its end.
-const PIECE: u64 = 4 << 20;
+pub(super) const PIECE: u64 = 4 << 20;
 
 /// How much is asked for at once where parts of an object are read.
 const BLOCK: u64 = 1 << 20;

@@ -1,6 +1,7 @@
 //! A store with errors that are explained, and without secrets in its `Debug`.
 
 use std::fmt::{self, Display};
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +9,20 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt};
+use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::blocking::runtime;
 use super::explain::{Asked, explain};
+use super::object::PIECE;
 
-/// The store of a bucket.
+/// The store of a bucket. Much of an object is asked for in pieces, so that none takes long, and one that fails is asked for again.
+#[derive(Clone)]
 pub(super) struct Remote {
     pub(super) inner: Arc<dyn ObjectStore>,
     pub(super) about: Arc<About>,
@@ -75,6 +79,59 @@ impl fmt::Debug for Remote {
 }
 
 impl Remote {
+    async fn get(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
+        let is_head = options.head;
+        match self.inner.get_opts(key, options).await {
+            Ok(mut got) => {
+                got.meta = self.about.told_apart(got.meta);
+                if let GetResultPayload::Stream(stream) = got.payload {
+                    let (about, key) = (Arc::clone(&self.about), key.clone());
+                    let stream = stream.map_err(move |error| about.explained(&key, error)).boxed();
+                    got.payload = GetResultPayload::Stream(stream);
+                }
+                Ok(got)
+            }
+            Err(error) => {
+                let error = if is_head { self.said_of(key, error).await } else { error };
+                Err(self.about.explained(key, error))
+            }
+        }
+    }
+
+    /// A range of an object that is known, piece by piece, one of which is on its way while another is read.
+    fn pieces(
+        &self,
+        key: &Key,
+        options: GetOptions,
+        known: ObjectMeta,
+        range: Range<u64>,
+    ) -> BoxStream<'static, Result<Bytes>> {
+        // Weak tags compare as different to whatever there is.
+        let tag = known.e_tag.clone().filter(|tag| !tag.starts_with("W/"));
+        let options = GetOptions { if_match: options.if_match.clone().or(tag), ..options };
+        let (remote, key, end) = (self.clone(), key.clone(), range.end);
+        let piece = move |start| {
+            let (remote, key, known) = (remote.clone(), key.clone(), known.clone());
+            let range = Some(GetRange::Bounded(start..end.min(start + PIECE)));
+            let options = GetOptions { range, ..options.clone() };
+            let piece = async move {
+                let got = remote.get(&key, options).await?;
+                if got.meta == known {
+                    return got.bytes().await;
+                }
+                let changed = Error::Precondition { path: key.to_string(), source: "it was changed".into() };
+                Err(remote.about.explained(&key, changed))
+            };
+            // It comes whether or not somebody has time for it.
+            async {
+                let failed = |error| Error::Generic { store: "runtime", source: Box::new(error) };
+                runtime().map_err(failed)?.spawn(piece).await?
+            }
+        };
+        let step = usize::try_from(PIECE).unwrap_or(usize::MAX);
+        stream::iter(range.step_by(step)).map(piece).buffered(2).boxed()
+    }
+
     /// What is wrong with an object, from an answer that has a body, unlike that to HEAD.
     async fn said_of(&self, key: &Key, error: object_store::Error) -> object_store::Error {
         use object_store::Error as E;
@@ -102,7 +159,6 @@ impl ObjectStore for Remote {
     }
 
     async fn get_opts(&self, key: &Key, options: GetOptions) -> Result<GetResult> {
-        let is_head = options.head;
         let options = match options.range {
             // Which they do not know.
             Some(GetRange::Suffix(length)) if !self.about.has_suffixes => {
@@ -111,25 +167,18 @@ impl ObjectStore for Remote {
             }
             _ => options,
         };
-        match self.inner.get_opts(key, options).await {
-            Ok(mut result) => {
-                result.meta = self.about.told_apart(result.meta);
-                if let object_store::GetResultPayload::Stream(stream) = result.payload {
-                    let (about, key) = (Arc::clone(&self.about), key.clone());
-                    let stream = stream.map_err(move |error| about.explained(&key, error)).boxed();
-                    result.payload = object_store::GetResultPayload::Stream(stream);
-                }
-                Ok(result)
-            }
-            Err(error) => {
-                let error = if is_head { self.said_of(key, error).await } else { error };
-                Err(self.about.explained(key, error))
-            }
+        let Some(GetRange::Bounded(wanted)) = options.range.clone().filter(|_| !options.head) else {
+            return self.get(key, options).await;
+        };
+        let first = wanted.start..wanted.end.min(wanted.start.saturating_add(PIECE));
+        let mut got = self.get(key, GetOptions { range: Some(GetRange::Bounded(first)), ..options.clone() }).await?;
+        let rest = got.range.end..wanted.end.min(got.meta.size);
+        if let (GetResultPayload::Stream(first), false) = (&mut got.payload, rest.is_empty()) {
+            got.range.end = rest.end;
+            let rest = self.pieces(key, options, got.meta.clone(), rest);
+            *first = mem::replace(first, stream::empty().boxed()).chain(rest).boxed();
         }
-    }
-
-    async fn get_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        self.inner.get_ranges(key, ranges).await.map_err(|error| self.about.explained(key, error))
+        Ok(got)
     }
 
     fn delete_stream(&self, keys: BoxStream<'static, Result<Key>>) -> BoxStream<'static, Result<Key>> {

@@ -21,7 +21,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use globset::GlobBuilder;
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
+    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use url::Url;
@@ -360,7 +360,10 @@ impl ObjectStore for Listed {
         let Some(listed) = self.object(key) else { return self.store.get_opts(key, options).await };
         // Only a strong tag, in the quotes that a request needs.
         let if_match = listed.e_tag.clone().filter(|tag| tag.starts_with('"'));
-        match self.store.get_opts(key, GetOptions { if_match, ..options }).await {
+        // By its size it can be asked for in pieces.
+        let is_whole = !options.head && listed.size > 0 && !self.folder.is_of_this_machine();
+        let range = options.range.clone().or_else(|| is_whole.then_some(GetRange::Bounded(0..listed.size)));
+        match self.store.get_opts(key, GetOptions { if_match, range, ..options }).await {
             Ok(got) if is_same(listed, &got.meta) => Ok(got),
             Ok(_) | Err(object_store::Error::Precondition { .. }) => Err(self.changed(key)),
             Err(error) => Err(error),
