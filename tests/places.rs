@@ -297,6 +297,48 @@ fn a_link_to_what_a_folder_is_in_is_passed_over() {
 }
 
 #[test]
+fn a_manifest_of_another_program_is_no_matter() {
+    let place = Place::new();
+    for sql in ["SELECT 1 AS n -o dir/x.parquet", "SELECT 1 AS n -o dir/y.parquet"] {
+        let (sql, output) = sql.split_once(" -o ").unwrap();
+        std::fs::create_dir_all(place.path("dir")).unwrap();
+        assert_eq!(place.run_with(["sql", sql, "-o", output], "").code, Some(0));
+    }
+    for theirs in ["{\"files\": [\"x.parquet\"]}", "{\"layout\": \"grid\"}", "[1, 2]", "name: x"] {
+        place.write("dir/manifest.json", theirs);
+        assert_eq!(place.sql("SELECT sum(n) AS n FROM 'dir/*.parquet'")[0]["n"], 2, "{theirs}");
+        assert!(place.ok("verify dir").contains("2 files, all as they were written"), "{theirs}");
+    }
+}
+
+#[test]
+fn a_damaged_manifest_of_ours_is_never_passed_over() {
+    let place = Place::with([("a.jsonl", &jsonl([("a", "One, and no other one. Two."), ("b", "Two.")]))]);
+    place.ok("ingest a.jsonl -o corpus");
+    place.ok("clusters corpus -o groups");
+    let damaged = |folder: &str, manifest: &[u8], lines: &[&str]| {
+        place.write(&format!("{folder}/manifest.json"), manifest);
+        for line in lines {
+            let said = place.fails(1, line);
+            assert!(said.contains("manifest.json is no sound manifest of a result"), "{line}: {said}");
+        }
+    };
+    let of_corpus = ["pairs corpus", "verify corpus", "sql SELECT(1)FROM'corpus/documents.parquet'"];
+    let of_groups = ["verify groups", "sql SELECT(1)FROM'groups/clusters.parquet'"];
+    for (folder, lines) in [("corpus", &of_corpus[..]), ("groups", &of_groups)] {
+        let whole = place.read(format!("{folder}/manifest.json"));
+        for length in [0, 1, 20, whole.len() - 3] {
+            damaged(folder, &whole[..length], lines);
+        }
+        let text = String::from_utf8(whole).unwrap();
+        damaged(folder, text.replacen("\"layout\"", "\"layoux\"", 1).as_bytes(), lines);
+        damaged(folder, text.replacen("\"files\": [", "\"filex\": [", 1).as_bytes(), lines);
+    }
+    damaged("corpus", b"no JSON", &of_corpus);
+    damaged("corpus", b"{\"files\": []}", &of_corpus);
+}
+
+#[test]
 fn a_date_that_no_calendar_has_is_no_text() {
     let place = Place::new();
     for value in ["arrow_cast(2147483647, 'Date32')", "[arrow_cast(9223372036854775807, 'Timestamp(Second, None)')]"] {

@@ -605,6 +605,25 @@ fn results_are_those_of_files() {
 }
 
 #[test]
+fn a_manifest_of_another_program_is_told_from_a_damaged_one() {
+    let server = Server::start();
+    server.put("dir/in.jsonl", collection_jsonl(5, 1));
+    server.ok("ingest s3://box/dir/in.jsonl -o s3://box/corpus/");
+    server.put("dir/manifest.json", "{\"files\": [\"in.jsonl\"]}");
+    assert!(server.ok("ingest s3://box/dir/ --on-error skip -o there").err.contains("documents 5,"));
+    let whole = server.get("corpus/manifest.json");
+    for damaged in [&whole[..0], &whole[..whole.len() / 2], b"no JSON"] {
+        server.put("corpus/manifest.json", damaged);
+        for line in
+            ["pairs s3://box/corpus", "verify s3://box/corpus/", "sql SELECT(1)FROM's3://box/corpus/documents.parquet'"]
+        {
+            let said = server.fails(line);
+            assert!(said.contains("manifest.json is no sound manifest of a result"), "{line}: {said}");
+        }
+    }
+}
+
+#[test]
 fn files_of_all_names_are_verified() {
     let server = Server::start();
     for (files, name) in ["a.parquet", "b~1.parquet", "数据.parquet", "x y#50%.parquet"].into_iter().enumerate() {

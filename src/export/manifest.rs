@@ -5,15 +5,22 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::objects::{is_of, name_here};
+use super::objects::{is_of, name_here, stem_of_sealed};
+use crate::ingest;
 use crate::seal::{Root, check_seal, seal_of};
-use crate::store::{Location, Object, read_whole};
+use crate::store::{Location, Object, read_start};
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// The version of the layout that is written and read.
 const LAYOUT: u64 = 1;
+
+/// How a manifest begins.
+const BEGINNING: &[u8] = b"{\n  \"layout\": ";
+
+/// More bytes than a manifest has.
+const MOST: u64 = 64 << 20;
 
 /// What a folder of results holds.
 #[derive(Debug)]
@@ -57,18 +64,30 @@ impl Manifest {
         folder.join(MANIFEST).is_file()
     }
 
-    /// The manifest of a folder, if it has one. Other programs have files of that name, too.
+    /// The manifest of a folder, if it has one. Other programs have files of that name, too: one that does not look like ours is
+    /// theirs, unless there are files with names of ours.
     pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(MANIFEST);
-        let Some(json) = read_whole(&path).with_context(|| format!("cannot read {}", path.display()))? else {
+        let Some(text) = read_start(&path, MOST).with_context(|| format!("cannot read {}", path.display()))? else {
             return Ok(None);
         };
-        let failed = || format!("{} is no sound manifest of a result", path.display());
-        let json: Value = serde_json::from_slice(&json).with_context(failed)?;
-        if json.get("layout").is_none() && json.get("files").is_none() {
+        let json: Result<Value, _> = serde_json::from_slice(&text);
+        let (may_be_ours, is_like_ours) = match &json {
+            Ok(json) => {
+                let has_seal = |files: &Vec<Value>| files.iter().any(|file| file["seal"].is_string());
+                let (layout, files) = (&json["layout"], &json["files"]);
+                let is_like_ours = layout.is_number() || files.as_array().is_some_and(has_seal);
+                (!layout.is_null() || !files.is_null(), is_like_ours)
+            }
+            // One that was cut short, or damaged.
+            Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text)),
+        };
+        let is_ours = |name: &String| ingest::FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
+        if !is_like_ours && !(may_be_ours && names(folder)?.iter().any(is_ours)) {
             return Ok(None);
         }
-        Self::of_json(json).with_context(failed).map(Some)
+        let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
+        manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
     }
 
     fn of_json(json: Value) -> Result<Self> {

@@ -336,7 +336,8 @@ fn newest(folder: &Path) -> Result<Option<Manifest>> {
 /// The manifest with a number, if it is there.
 fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
     let path = manifest_path(folder, number);
-    let Some(bytes) = store::read_whole(&path).with_context(|| format!("cannot read {}", path.display()))? else {
+    let Some(bytes) = store::read_start(&path, u64::MAX).with_context(|| format!("cannot read {}", path.display()))?
+    else {
         return Ok(None);
     };
     let manifest = serde_json::from_slice(&bytes).map_err(anyhow::Error::new).and_then(|json| Manifest::of_json(&json));

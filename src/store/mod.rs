@@ -29,6 +29,6 @@ pub(crate) use self::location::{Location, MAGIC, redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
-pub(crate) use self::source::{Source, read_whole};
+pub(crate) use self::source::{Source, read_start};
 pub(crate) use self::table::{Found, place_of, written};
 pub(crate) use self::uploads::Upload;

@@ -68,9 +68,9 @@ impl Source {
     }
 }
 
-/// All that a path or a URL names, where something is there.
-pub(crate) fn read_whole(path: &Path) -> io::Result<Option<Bytes>> {
-    match Source::open(path).and_then(Source::read_all) {
+/// The first bytes of what a path or a URL names, at most so many, where something is there.
+pub(crate) fn read_start(path: &Path, most: u64) -> io::Result<Option<Bytes>> {
+    match Source::open(path).and_then(|mut source| source.read(0..source.len().min(most))) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
