@@ -44,7 +44,8 @@ pub(crate) struct Upload {
 }
 
 impl Upload {
-    /// The uploads below a folder. Stores other than S3 have none: what was not completed there goes by itself.
+    /// The uploads below a folder, but for those of keys that ibid writes none of, such as with `//`. Stores other than S3 have
+    /// none: what was not completed there goes by itself.
     pub(crate) fn list(folder: &Location) -> Result<Vec<Self>> {
         let Some(bucket) = folder.bucket()? else { return Ok(Vec::new()) };
         let prefix = folder.key().to_string();
@@ -53,10 +54,11 @@ impl Upload {
         let listed = wait(async move { listing.uploads(&prefix).await })?;
         let listed = listed.with_context(|| format!("cannot list the unfinished uploads below {folder}"))?;
         let of = |Listed { key, id, begun }: Listed| {
-            let begun = humantime::parse_rfc3339(&begun).with_context(|| format!("no time: {begun:?}"))?;
-            Ok(Self { location: folder.at(Key::parse(key)?), id, begun, bucket: Arc::clone(&bucket) })
+            let location = folder.at(Key::parse(key).ok()?);
+            let begun = humantime::parse_rfc3339(&begun).with_context(|| format!("no time: {begun:?}"));
+            Some(begun.map(|begun| Self { location, id, begun, bucket: Arc::clone(&bucket) }))
         };
-        listed.into_iter().map(of).collect()
+        listed.into_iter().filter_map(of).collect()
     }
 
     /// How long ago it was begun, where the clocks agree.
