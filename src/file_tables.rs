@@ -197,7 +197,7 @@ fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableP
         Some("sentences") => Needed::DocumentsAndSentences,
         _ => return Ok(None),
     };
-    if !Index::is_at(folder) {
+    if !Index::is_at(folder).map_err(as_text)? {
         return Ok(None);
     }
     let table = Index::open(folder).and_then(|index| {

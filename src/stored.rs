@@ -52,7 +52,7 @@ impl Stored {
         if ingest::is_corpus(path) {
             return Ok(Some(Self::Corpus(path.to_path_buf())));
         }
-        if Index::is_at(path) {
+        if Index::is_at(path)? {
             return Self::of_index(path).map(Some);
         }
         let manifest = if Manifest::is_in(path) { Manifest::of(path).ok().flatten() } else { None };
@@ -75,7 +75,7 @@ impl Stored {
         if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
             return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
         }
-        Ok(if Index::is_at(path) { Some(Self::of_index(path)?) } else { None })
+        Ok(if Index::is_at(path)? { Some(Self::of_index(path)?) } else { None })
     }
 
     fn of_index(path: &Path) -> Result<Self> {

@@ -42,7 +42,7 @@ pub(super) struct Gc {
 
 impl Gc {
     pub(super) async fn run(self) -> Result<Ending> {
-        let is_index = Index::is_at(&self.folder) || is_begun(&self.folder)?;
+        let is_index = Index::is_at(&self.folder)? || is_begun(&self.folder)?;
         if !is_index && (self.before.is_some() || self.window.is_some()) {
             bail!("{} is no index, of which documents can be dropped; --add makes one", self.folder.display());
         }

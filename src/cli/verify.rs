@@ -81,7 +81,7 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
     if !is_folder {
         return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
     }
-    if Index::is_at(path) {
+    if Index::is_at(path)? {
         let files = Index::open(path)?.sealed_files().into_iter();
         return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
     }

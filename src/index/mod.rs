@@ -51,13 +51,13 @@ pub(crate) struct Index {
 
 impl Index {
     /// Whether there is an index at `folder`, be it one of which the first manifest was not made yet.
-    pub(crate) fn is_at(folder: &Path) -> bool {
-        match Location::of_path(folder) {
-            Ok(Some(location)) => {
+    pub(crate) fn is_at(folder: &Path) -> Result<bool> {
+        match Location::of_path(folder)? {
+            Some(location) => {
                 let manifests = location.as_prefix().join(MANIFESTS).as_prefix();
-                !location.is_web() && Object::list(&manifests, 1).is_ok_and(|found| !found.is_empty())
+                Ok(!location.is_web() && !Object::list(&manifests, 1)?.is_empty())
             }
-            _ => folder.join(MANIFESTS).is_dir(),
+            None => Ok(folder.join(MANIFESTS).is_dir()),
         }
     }
 
@@ -102,7 +102,7 @@ impl Index {
             return Self::open_objects_to_add(folder, &location.as_prefix());
         }
         let folder: PathBuf = folder.components().collect();
-        if !Self::is_at(&folder) && folder.exists() {
+        if !Self::is_at(&folder)? && folder.exists() {
             // Another run may be making the index at the same time.
             let stranger = fs::read_dir(&folder)
                 .with_context(|| format!("{} is no folder of an index; name another", folder.display()))?
@@ -366,4 +366,16 @@ fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str
         file.write(&filter_record_batch(&batch, &kept)?)?;
     }
     file.close(&about_corpus())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_cannot_be_looked_at_is_not_one_without_an_index() {
+        // There is no store without the name of an account.
+        assert!(Index::is_at(Path::new("az://box/index")).is_err());
+        assert!(!Index::is_at(Path::new("no/such/folder")).unwrap());
+    }
 }
