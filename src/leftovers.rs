@@ -1,21 +1,21 @@
 //! What is in a folder of runs that are over: what they staged and did not put in its place, their temporary tables, and the
 //! tables that they kept for others to resume.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, is_abandoned, is_held, name_here, names, stem_of_sealed};
+use crate::export::{MANIFEST, Manifest, Unheld, abandoned, name_here, names, stem_of_sealed, unheld};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
 
 /// How the names of folders for temporary tables begin.
 pub(crate) const WORKSPACE: &str = "ibid-";
 
-/// The file of such a folder that is locked while its run lives.
+/// The file that tells such a folder from others of such a name, and is locked while its run lives.
 pub(crate) const LOCK: &str = "lock";
 
 /// What was removed, or would be.
@@ -42,12 +42,16 @@ impl Removed {
     ) -> Result<()> {
         if let Some(location) = Location::of_path(folder)? {
             for path in unnamed(folder, files)? {
-                self.remove_older(folder, &path, grace, dry_run)?;
+                // A run may have named it since.
+                let manifest = Manifest::of(folder)?;
+                if !manifest.zip(name_of(&path)).is_some_and(|(manifest, name)| manifest.seal_of(name).is_some()) {
+                    self.remove_older(folder, &path, grace, dry_run)?;
+                }
             }
             return self.abort_uploads(&location, is_index, grace, dry_run);
         }
         for path in entries(folder)? {
-            if is_left_over(&path) {
+            if let Some(_held) = left_over(&path) {
                 self.remove_older(folder, &path, grace, dry_run)?;
             }
         }
@@ -72,25 +76,32 @@ impl Removed {
     }
 
     /// Removes a file or a folder of files, unless it is younger than `grace`.
-    pub(crate) fn remove_older(&mut self, below: &Path, path: &Path, grace: Duration, dry_run: bool) -> Result<()> {
-        if is_older(path, grace) {
-            self.remove(below, path, dry_run)
-        } else {
-            self.young += 1;
-            Ok(())
+    pub(crate) fn remove_older(&mut self, folder: &Path, path: &Path, grace: Duration, dry_run: bool) -> Result<()> {
+        if let Some(location) = Location::of_path(path)? {
+            let objects = below(&location)?;
+            if are_older(&objects, grace) {
+                return self.remove_objects(folder, path, &objects, dry_run);
+            }
+        } else if is_older(path, grace) {
+            return self.remove(folder, path, dry_run);
         }
+        self.young += 1;
+        Ok(())
+    }
+
+    fn remove_objects(&mut self, folder: &Path, path: &Path, objects: &[Object], dry_run: bool) -> Result<()> {
+        if !dry_run {
+            objects.iter().try_for_each(|object| store::remove(&object.location))?;
+        }
+        let bytes = objects.iter().map(|object| object.size).sum();
+        self.paths.push((path.strip_prefix(folder).unwrap_or(path).to_path_buf(), bytes));
+        Ok(())
     }
 
     /// Removes a file or a folder of files.
-    pub(crate) fn remove(&mut self, below_path: &Path, path: &Path, dry_run: bool) -> Result<()> {
+    pub(crate) fn remove(&mut self, folder: &Path, path: &Path, dry_run: bool) -> Result<()> {
         if let Some(location) = Location::of_path(path)? {
-            let objects = below(&location)?;
-            if !dry_run {
-                objects.iter().try_for_each(|object| store::remove(&object.location))?;
-            }
-            let shown = path.strip_prefix(below_path).unwrap_or(path).to_path_buf();
-            self.paths.push((shown, objects.iter().map(|object| object.size).sum()));
-            return Ok(());
+            return self.remove_objects(folder, path, &below(&location)?, dry_run);
         }
         let bytes = bytes(path)?;
         if !dry_run {
@@ -101,7 +112,7 @@ impl Removed {
                 removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
             }
         }
-        self.paths.push((path.strip_prefix(below_path).unwrap_or(path).to_path_buf(), bytes));
+        self.paths.push((path.strip_prefix(folder).unwrap_or(path).to_path_buf(), bytes));
         Ok(())
     }
 }
@@ -134,30 +145,31 @@ fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect())
 }
 
-/// Whether a run left this that is over. A name is not enough, since others may give it.
-fn is_left_over(path: &Path) -> bool {
-    is_abandoned(path) || (!path.is_symlink() && (is_kept_table(path) || is_workspace(path)))
+/// What a run left that is over, if this is. A name is not enough, since others may give it.
+fn left_over(path: &Path) -> Option<Unheld> {
+    abandoned(path).or_else(|| if path.is_symlink() { None } else { kept_table(path).or_else(|| workspace(path)) })
 }
 
-/// Whether this is a table that --resume kept, with nothing else beside it.
-fn is_kept_table(path: &Path) -> bool {
+/// A table that --resume kept, with nothing else beside it.
+fn kept_table(path: &Path) -> Option<Unheld> {
     let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) || is_held(path) {
-        return false;
+    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
+        return None;
     }
-    let Ok(Some(manifest)) = Manifest::of(path) else { return false };
+    let held = unheld(path)?;
+    let manifest = Manifest::of(path).ok()??;
     let is_of_table = |name: &str| name == MANIFEST || manifest.seal_of(name).is_some();
-    manifest.about["sql"].is_string() && !manifest.about["noted"].is_null() && has_only(path, is_of_table)
+    let is_kept = manifest.about["sql"].is_string() && !manifest.about["noted"].is_null();
+    (is_kept && has_only(path, is_of_table)).then_some(held)
 }
 
-/// Whether this is a folder for temporary tables of a run that is over, with nothing in it that such a run does not write.
-fn is_workspace(path: &Path) -> bool {
+/// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write.
+fn workspace(path: &Path) -> Option<Unheld> {
     let is_random = |name: &str| name.len() == 6 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let lock = path.join(LOCK);
-    name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).is_some_and(is_random)
-        && fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file() && lock.len() == 0)
-        && has_only(path, is_of_workspace)
-        && File::open(lock).is_ok_and(|lock| lock.try_lock().is_ok())
+    let is_ours = name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).is_some_and(is_random)
+        && fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file() && lock.len() == 0);
+    if is_ours { unheld(&lock).filter(|_| has_only(path, is_of_workspace)) } else { None }
 }
 
 /// Whether a run gives this name to something in its folder for temporary tables.
@@ -176,11 +188,14 @@ fn name_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
+fn are_older(objects: &[Object], than: Duration) -> bool {
+    !objects.is_empty() && objects.iter().all(|object| object.age().is_some_and(|age| age >= than))
+}
+
 /// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
 pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
     if let Ok(Some(location)) = Location::of_path(path) {
-        let objects = below(&location).unwrap_or_default();
-        return !objects.is_empty() && objects.iter().all(|object| object.age().is_some_and(|age| age >= than));
+        return are_older(&below(&location).unwrap_or_default(), than);
     }
     let now = SystemTime::now();
     let of = |path: &Path| {

@@ -95,11 +95,12 @@ pub(crate) fn is_staging(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(STAGING)
 }
 
-/// Whether a run that is over staged this. Where there are no locks, what one stages that lives looks the same.
-pub(crate) fn is_abandoned(path: &Path) -> bool {
+/// What a run that is over staged, if this is. Where there are no locks, what one stages that lives looks the same.
+pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
+    path.file_name().and_then(|name| name.to_str()).filter(|name| is_staging(name))?;
     // Not what waits when it is opened, nor what a link leads to.
     let is_ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
-    path.file_name().and_then(|name| name.to_str()).is_some_and(is_staging) && is_ours && !is_held(path)
+    if is_ours { unheld(path) } else { None }
 }
 
 /// Says that a file or a folder is in use, as long as it is kept open.
@@ -110,9 +111,20 @@ pub(crate) fn hold(file: &File) {
     }
 }
 
-/// Whether a run that lives holds a file or a folder.
-pub(crate) fn is_held(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+/// That no run holds a file or a folder that lives, and none can as long as this is kept, so that what is looked at is what is
+/// removed.
+#[derive(Default)]
+pub(crate) struct Unheld {
+    _held: Option<File>,
+}
+
+/// Holds a file or a folder, unless a run that lives does. Where there are no locks, only its age tells.
+pub(crate) fn unheld(path: &Path) -> Option<Unheld> {
+    let file = File::open(path).ok();
+    match file.as_ref().map(File::try_lock) {
+        Some(Err(TryLockError::WouldBlock)) => None,
+        _ => Some(Unheld { _held: file }),
+    }
 }
 
 /// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
@@ -390,15 +402,19 @@ mod tests {
         fs::write(folder.path().join(".y.csv.AbCdEf.ibid-staging"), "half").unwrap();
         fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
         std::os::unix::fs::symlink(staged.path(), folder.path().join(".z.AbCdEf.ibid-staging")).unwrap();
-        let abandoned = || {
+        let all = || {
             let paths = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-            paths.filter(|path| is_abandoned(path)).count()
+            paths.filter_map(|path| abandoned(&path)).collect::<Vec<_>>()
         };
-        assert!(!is_abandoned(file.file.path()) && !is_abandoned(staged.path()));
-        assert_eq!(abandoned(), 2);
+        assert!(abandoned(file.file.path()).is_none() && abandoned(staged.path()).is_none());
+        let held = all();
+        assert_eq!(held.len(), 2);
+        // As long as they are about to be removed, nobody else has them.
+        assert!(all().is_empty());
+        drop(held);
         file.commit().unwrap();
         staged.commit().unwrap();
-        assert_eq!(abandoned(), 2);
+        assert_eq!(all().len(), 2);
     }
 
     #[test]

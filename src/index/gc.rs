@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::{Index, LOOKED_AT, MANIFESTS, Manifest, PARTS, Part, manifest_path, numbers, read};
-use crate::export::{is_abandoned, is_held};
+use crate::export::{Unheld, abandoned, unheld};
 use crate::ingest::FILES;
 use crate::leftovers::{Removed, entries, has_only, is_older};
 use crate::seal::seal_of;
@@ -42,7 +42,12 @@ pub(crate) fn is_begun(folder: &Path) -> Result<bool> {
     let depth = parts.key().parts().count();
     let objects = Object::list(&parts.as_prefix(), LOOKED_AT)?;
     Ok(objects.iter().any(|object| {
-        object.location.key().parts().nth(depth).is_some_and(|name| is_part(&folder.join(PARTS).join(name.as_ref())))
+        object
+            .location
+            .key()
+            .parts()
+            .nth(depth)
+            .is_some_and(|name| part(&folder.join(PARTS).join(name.as_ref())).is_some())
     }))
 }
 
@@ -72,7 +77,8 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
     for holds in [PARTS, MANIFESTS] {
         for path in entries(&folder.join(holds))? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            if (holds == PARTS && !named.contains(name) && is_part(&path)) || is_abandoned(&path) {
+            let unnamed = if holds == PARTS && !named.contains(name) { part(&path) } else { None };
+            if let Some(_held) = unnamed.or_else(|| abandoned(&path)) {
                 collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
         }
@@ -114,17 +120,17 @@ pub(crate) fn is_name_of_part(name: &str) -> bool {
     name.split_once('-').is_some_and(|(number, unique)| is_number(number) && is_unique(unique))
 }
 
-/// Whether this is a part that [`Index::write_part`] wrote, with nothing else in it, and no run is about to name it, as far as can
-/// be told.
-fn is_part(path: &Path) -> bool {
+/// A part that [`Index::write_part`] wrote, with nothing else in it, if no run is about to name it, as far as can be told.
+fn part(path: &Path) -> Option<Unheld> {
     let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part)
         && has_only(path, |name| FILES.contains(&name));
     match Location::of_path(path) {
         // There each file is whole from the first.
         Ok(Some(_)) => {
             let has_seal = |file: &PathBuf| seal_of(file).is_ok_and(|seal| seal.is_some());
-            is_ours && entries(path).is_ok_and(|files| files.iter().all(has_seal))
+            (is_ours && entries(path).is_ok_and(|files| files.iter().all(has_seal))).then(Unheld::default)
         }
-        _ => is_ours && !is_held(path),
+        _ if is_ours => unheld(path),
+        _ => None,
     }
 }

@@ -114,15 +114,16 @@ impl Finished {
     /// Keeps a table that was made, and gives its folder.
     pub(crate) fn keep(&self, key: Key, made: StagedFolder, statement: &str, noted: &Value) -> Result<PathBuf> {
         let place = self.place(key);
-        // Another run may have made the same table in the meantime.
+        // Another run may have made the same table in the meantime. Once it is held, it is not being removed.
+        self.hold(&place);
         if !place.exists() {
             Manifest::write(
                 made.path(),
                 &json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "sql": statement, "noted": noted }),
             )?;
             made.commit()?;
+            self.hold(&place);
         }
-        self.hold(&place);
         Ok(place)
     }
 }

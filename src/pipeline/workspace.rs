@@ -41,7 +41,7 @@ use super::paced::PaceDealing;
 use super::query::{Parameters, Query};
 use super::windows::BoundWindows;
 use crate::cleanup;
-use crate::export::refuse_same_names;
+use crate::export::{hold, refuse_same_names};
 use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
@@ -90,7 +90,7 @@ impl Workspace {
         let folder = cleanup::noted(|| tempfile::Builder::new().prefix(WORKSPACE).tempdir(), TempDir::path)
             .context("cannot make a temporary folder")?;
         let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
-        lock.lock().context("cannot lock a temporary folder")?;
+        hold(&lock);
         let session = open(folder.path())?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
         Ok(Self { session, folder, _lock: lock, parameters, stages, finished: None, longest_list, progress })
