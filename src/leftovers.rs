@@ -209,13 +209,13 @@ pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
 /// What is in a folder, in the order of names.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     if let Some(location) = Location::of_path(folder)? {
-        let depth = location.key().parts().count();
-        let mut names: Vec<String> = Object::list(&location.as_prefix(), usize::MAX)?
-            .iter()
-            .filter_map(|object| object.location.key().parts().nth(depth).map(|name| name.as_ref().to_owned()))
-            .collect();
-        names.dedup();
-        return Ok(names.into_iter().map(|name| folder.join(name)).collect());
+        let (objects, folders) = Object::list_folder(&location)?;
+        let locations = objects.into_iter().map(|object| object.location).chain(folders);
+        let mut paths: Vec<_> =
+            locations.filter_map(|location| location.key().filename().map(|name| folder.join(name))).collect();
+        paths.sort();
+        paths.dedup();
+        return Ok(paths);
     }
     let failed = || format!("cannot read {}", folder.display());
     let entries = fs::read_dir(folder).with_context(failed)?;

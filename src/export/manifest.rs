@@ -139,13 +139,9 @@ pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
     let failed = || format!("cannot read {}", folder.display());
     let mut names = Vec::new();
     if let Some(location) = Location::of_path(folder)? {
-        for object in Object::list(&location.as_prefix(), usize::MAX)? {
-            let name = object.location.key().filename().unwrap_or_default();
-            if name.ends_with(".parquet") && location.join(name).key() == object.location.key() {
-                names.push(name.to_owned());
-            }
-        }
-        return Ok(names);
+        let (objects, _) = Object::list_folder(&location)?;
+        let all = objects.iter().filter_map(|object| object.location.key().filename());
+        return Ok(all.filter(|name| name.ends_with(".parquet")).map(str::to_owned).collect());
     }
     for entry in fs::read_dir(folder).with_context(failed)? {
         let name = entry.with_context(failed)?.file_name();

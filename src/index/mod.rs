@@ -302,7 +302,7 @@ fn numbers(folder: &Path) -> Result<Vec<u64>> {
     let manifests = folder.join(MANIFESTS);
     let mut numbers = Vec::new();
     if let Some(location) = Location::of_path(&manifests)? {
-        for object in Object::list(&location.as_prefix(), usize::MAX)? {
+        for object in Object::list_folder(&location)?.0 {
             let name = object.location.key().filename().unwrap_or_default().to_owned();
             numbers.extend(name.strip_suffix(".json").and_then(|digits| digits.parse::<u64>().ok()));
         }

@@ -109,11 +109,22 @@ impl Object {
             }
             Ok::<_, object_store::Error>(listed)
         })?;
-        let mut listed = listed.map_err(io_error)?;
+        Ok(Self::all_of(prefix, listed.map_err(io_error)?))
+    }
+
+    /// The objects directly below a prefix, in the order of their keys, and the prefixes there.
+    pub(crate) fn list_folder(prefix: &Location) -> Result<(Vec<Self>, Vec<Location>)> {
+        let (store, key) = (prefix.store()?, prefix.key().clone());
+        let listed = wait(async move { store.list_with_delimiter(Some(&key)).await })?.map_err(io_error)?;
+        let folders = listed.common_prefixes.into_iter().map(|key| prefix.at(key).as_prefix()).collect();
+        Ok((Self::all_of(prefix, listed.objects), folders))
+    }
+
+    fn all_of(prefix: &Location, mut listed: Vec<ObjectMeta>) -> Vec<Self> {
         listed.sort_by(|a, b| a.location.cmp(&b.location));
         // Empty objects without an extension stand for folders.
         listed.retain(|meta| meta.size > 0 || meta.location.extension().is_some());
-        Ok(listed.into_iter().map(|meta| Self::new(prefix.at(meta.location.clone()), meta)).collect())
+        listed.into_iter().map(|meta| Self::new(prefix.at(meta.location.clone()), meta)).collect()
     }
 
     /// What is asked for when a part of the object is. Weak tags compare as different to whatever there is.
