@@ -495,8 +495,8 @@ fn gc_leaves_what_a_run_may_be_about_to_use() {
     place.ok("pairs index --add b.jsonl");
     let left = [
         "index/parts/00000003-0123456789abcdef/documents.parquet",
-        "index/parts/.00000003-0123456789abcdef.Xy.ibid-staging/documents.parquet",
-        "index/manifests/.00000000000000000003.json.Xy.ibid-staging",
+        "index/parts/.00000003-0123456789abcdef.XyXyXy.ibid-staging/documents.parquet",
+        "index/manifests/.00000000000000000003.json.XyXyXy.ibid-staging",
     ];
     let strangers = ["index/parts/notes.txt", "index/manifests/notes.txt"];
     for file in left.iter().chain(&strangers) {

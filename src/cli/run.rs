@@ -342,7 +342,9 @@ impl<'a> Run<'a> {
         let Some((finished, content)) = finished.zip(content) else {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
-        let reading = format!("{} {:?} {needed:?}", content.to_json(), inputs.options);
+        // Where results go makes no other rows.
+        let options = corpus::Options { results: Vec::new(), ..inputs.options.clone() };
+        let reading = format!("{} {options:?} {needed:?}", content.to_json());
         let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
             return Ok((Ingested::of_json(summary, &noted["noted"]), folder));

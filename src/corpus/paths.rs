@@ -421,7 +421,7 @@ fn walk(
 /// Whether a folder is a corpus, an index, or another folder of results.
 fn is_collection(folder: &Path) -> bool {
     (Manifest::is_in(folder) && matches!(Manifest::of(folder), Ok(Some(_))))
-        || (folder.join(PARTS).is_dir() && Index::is_at(folder))
+        || (folder.join(PARTS).is_dir() && matches!(Index::is_at(folder), Ok(true)))
 }
 
 /// Where a link leads that no file can be found by, if this is one.

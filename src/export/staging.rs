@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -90,16 +91,22 @@ fn duplicate(given: &impl std::os::fd::AsFd) -> io::Result<File> {
 /// How the names of what is staged end.
 pub(super) const STAGING: &str = ".ibid-staging";
 
-/// Whether something is staged under this name, or was when a run was killed.
+/// Whether something is staged under this name, or was when a run was killed: six characters at random stand in it.
 pub(crate) fn is_staging(name: &str) -> bool {
-    name.starts_with('.') && name.ends_with(STAGING)
+    let named =
+        name.strip_prefix('.').and_then(|name| name.strip_suffix(STAGING)).and_then(|name| name.rsplit_once('.'));
+    named.is_some_and(|(_, random)| random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// What a run that is over staged, if this is. Where there are no locks, what one stages that lives looks the same.
 pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
     path.file_name().and_then(|name| name.to_str()).filter(|name| is_staging(name))?;
     // Not what waits when it is opened, nor what a link leads to.
-    let is_ours = fs::symlink_metadata(path).is_ok_and(|there| there.is_file() || there.is_dir());
+    let there = fs::symlink_metadata(path).ok()?;
+    let is_of_folder = |name: &OsStr| name == MANIFEST || Path::new(name).extension().is_some_and(|it| it == "parquet");
+    let is_ours = there.is_file()
+        || (there.is_dir()
+            && fs::read_dir(path).ok()?.all(|entry| entry.is_ok_and(|it| is_of_folder(&it.file_name()))));
     if is_ours { unheld(path) } else { None }
 }
 
@@ -401,6 +408,10 @@ mod tests {
         let staged = StagedFolder::create(&folder.path().join("x"), &[]).unwrap();
         fs::write(folder.path().join(".y.csv.AbCdEf.ibid-staging"), "half").unwrap();
         fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
+        // What others may call so.
+        fs::write(folder.path().join(".y.2024.ibid-staging"), "notes").unwrap();
+        fs::create_dir(folder.path().join(".x.AbCdEf.ibid-staging")).unwrap();
+        fs::write(folder.path().join(".x.AbCdEf.ibid-staging/thesis.tex"), "years of work").unwrap();
         std::os::unix::fs::symlink(staged.path(), folder.path().join(".z.AbCdEf.ibid-staging")).unwrap();
         let all = || {
             let paths = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());

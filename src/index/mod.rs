@@ -62,7 +62,7 @@ impl Index {
     }
 
     /// Whether a file would be one of an index by its place, or have the name of one of its tables.
-    pub(crate) fn has(file: &Path) -> bool {
+    pub(crate) fn has(file: &Path) -> Result<bool> {
         let named = |path: Option<&Path>, name: &str| path.and_then(Path::file_name).is_some_and(|it| it == name);
         let folder = file.parent();
         let above = folder.and_then(Path::parent);
@@ -72,7 +72,7 @@ impl Index {
             () if named(above, PARTS) => above.and_then(Path::parent),
             () => None,
         };
-        index.is_some_and(Self::is_at)
+        index.map_or(Ok(false), Self::is_at)
     }
 
     /// Whether an object is a table of a part, or a manifest, of some index, by its name.

@@ -57,7 +57,8 @@ impl Environment {
         let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
             .or_else(|| of_services(&config))
             .or_else(|| config.endpoint_url().map(str::to_owned));
-        let keys = Keys { provider: config.credentials_provider(), known: Mutex::new(None), first_failure: OnceLock::new() };
+        let keys =
+            Keys { provider: config.credentials_provider(), known: Mutex::new(None), first_failure: OnceLock::new() };
         Self { region, endpoint, keys: Arc::new(keys) }
     }
 }
