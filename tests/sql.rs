@@ -670,6 +670,8 @@ fn values_are_not_cut() {
         ("least", r#"{"a":1}"#, r#"{"a":-9223372036854775809}"#, "a"),
         ("list", r#"{"a":[1]}"#, r#"{"a":[2,1.7]}"#, "a"),
         ("within", r#"{"a":{"b":[{"c":1}]}}"#, r#"{"a":{"b":[{"c":1.7}]}}"#, "a.b.c"),
+        ("float", r#"{"a":0.5}"#, r#"{"a":9007199254740993}"#, "a"),
+        ("long", r#"{"a":[0.5]}"#, r#"{"a":[0.5,12345678901234567890123]}"#, "a"),
     ] {
         let file = format!("{name}.jsonl");
         place.write(&file, after(first, late));
@@ -685,6 +687,28 @@ fn values_are_not_cut() {
         let says = format!("{file}, line 1002, byte {}: the value \"{late}\"", 2 + 1000 * (first.len() + 1));
         cases.push((format!("SELECT count(a) FROM '{file}' WHERE a IS NOT NULL"), says, "a"));
     }
+    for (name, contents, place_of) in [
+        ("one/1.jsonl", "{\"a\":9007199254740993}\n", ""),
+        ("one/2.jsonl", "{\"a\":1.5}\n", "one/1.jsonl, line 1, byte 0"),
+        ("two/1.csv", "a\n9007199254740993\n", ""),
+        ("two/2.csv", "a\n1.5\n", "two/1.csv, line 2, byte 2"),
+        ("both.csv", "a\n1.5\n9007199254740993\n", "both.csv, line 3, byte 6"),
+    ] {
+        place.write(name, contents);
+        let from = name.split_once('/').map_or(name, |(folder, _)| folder);
+        if !place_of.is_empty() {
+            let says = format!("{place_of}: the value \"9007199254740993\"");
+            cases.push((format!("SELECT a FROM '{from}'"), says, "a"));
+        }
+    }
+    place.write("real.csv", "16777217\n");
+    let made =
+        "CREATE EXTERNAL TABLE t(a real) STORED AS CSV LOCATION 'real.csv' OPTIONS ('format.has_header' 'false')";
+    cases.push((
+        format!("{made}; SELECT * FROM t"),
+        "real.csv, line 1, byte 0: the value \"16777217\"".to_owned(),
+        "a",
+    ));
     for (kind, late, byte) in [("CSV", "1.239\n", "line 3, byte 7"), ("JSON", "{\"a\":1.239}\n", "line 2, byte 11")] {
         let first = if kind == "CSV" { "a\n1.23\n" } else { "{\"a\":1.23}\n" };
         let file = format!("decimal.{}", kind.to_lowercase());
@@ -700,6 +724,12 @@ fn values_are_not_cut() {
     }
     place.write("whole.jsonl", after(r#"{"a":1,"b":"x"}"#, r#"{"a":1e3,"b":"2.5"}"#) + r#"{"a":-2.0}"#);
     assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'whole.jsonl'"), [json!({"s": 1998, "b": "x"})]);
+    place.write("floats.jsonl", "{\"a\":0.1,\"b\":\"x\"}\n{\"a\":9007199254740992,\"b\":\"12345678901234567\"}\n");
+    let rows = place.sql("SELECT a FROM 'floats.jsonl'");
+    assert_eq!(rows, [json!({"a": 0.1}), json!({"a": 9_007_199_254_740_992.0})]);
+    let made = "CREATE EXTERNAL TABLE t(a decimal) STORED AS CSV LOCATION 'both.csv'; ";
+    let rows = place.sql(&format!("{made}SELECT sum(a)::varchar AS s FROM t"));
+    assert_eq!(rows, [json!({"s": "9007199254740994.5000000000"})]);
     place.write("by/year=7/whole.csv", "a,d\n1,2024-01-01\n2,2024-01-02T00:00:00\n3,\n");
     let made = "CREATE EXTERNAL TABLE t(a int, d date, year int) STORED AS CSV PARTITIONED BY (year) LOCATION 'by/'; ";
     let rows = place.sql(&format!("{made}SELECT year + a AS a, d FROM t WHERE a > 1 ORDER BY a"));

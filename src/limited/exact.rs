@@ -8,22 +8,22 @@ use datafusion::arrow::array::{Array, ArrayRef, PrimitiveArray, RecordBatch, Rec
 use datafusion::arrow::compute::kernels::cast_utils::{parse_decimal, string_to_datetime};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{
-    DataType, Decimal128Type, Decimal256Type, DecimalType, Field, Fields, Schema, SchemaRef, TimeUnit,
+    DataType, Decimal128Type, Decimal256Type, DecimalType, Field, Fields, Float32Type, Float64Type, Schema, SchemaRef,
+    TimeUnit,
 };
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// What a type is read as to see the texts of what may be cut in it, without what may not be.
-pub(super) fn texts(kind: &DataType) -> Option<DataType> {
-    let of_field = |field: &Field| Some(field.clone().with_data_type(texts(field.data_type())?));
+/// What a type is read as to see the texts of all that is of some types in it, without the rest.
+pub(super) fn texts(kind: &DataType, is_one: fn(&DataType) -> bool) -> Option<DataType> {
+    let of_field = |field: &Field| Some(field.clone().with_data_type(texts(field.data_type(), is_one)?));
     match kind {
         DataType::List(of) => Some(DataType::List(Arc::new(of_field(of)?))),
         DataType::Struct(fields) => {
             let fields: Fields = fields.iter().filter_map(|field| of_field(field)).collect();
             (!fields.is_empty()).then_some(DataType::Struct(fields))
         }
-        kind if kind.is_integer() || is_parsed(kind) => Some(DataType::Utf8),
-        _ => None,
+        kind => is_one(kind).then_some(DataType::Utf8),
     }
 }
 
@@ -32,11 +32,29 @@ pub(super) fn is_parsed(kind: &DataType) -> bool {
     kind.is_decimal() || (kind.is_temporal() && !matches!(kind, DataType::Duration(_) | DataType::Interval(_)))
 }
 
+/// Whether there is a float beyond those between which all whole numbers are floats.
+pub(super) fn has_large(values: &dyn Array) -> bool {
+    match values.data_type() {
+        DataType::Float64 => {
+            let values = values.as_primitive::<Float64Type>().values();
+            values.iter().fold(false, |any, value| any | (value.abs() >= 9_007_199_254_740_992.0))
+        }
+        DataType::Float32 => {
+            let values = values.as_primitive::<Float32Type>().values();
+            values.iter().fold(false, |any, value| any | (value.abs() >= 16_777_216.0))
+        }
+        DataType::List(_) => has_large(values.as_list::<i32>().values()),
+        DataType::Struct(_) => values.as_struct().columns().iter().any(|column| has_large(column)),
+        _ => false,
+    }
+}
+
 /// The columns of a table, with texts in the place of what a reader of CSV would cut.
 pub(super) fn as_texts(columns: &Schema) -> Schema {
     let fields = columns.fields().iter().map(|field| {
-        let kind = if is_parsed(field.data_type()) { DataType::Utf8 } else { field.data_type().clone() };
-        field.as_ref().clone().with_data_type(kind)
+        let kind = field.data_type();
+        let is_cut = is_parsed(kind) || kind.is_floating();
+        field.as_ref().clone().with_data_type(if is_cut { DataType::Utf8 } else { kind.clone() })
     });
     Schema::new(fields.collect::<Fields>())
 }
@@ -83,6 +101,9 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
         }
         _ => {}
     }
+    if kind.is_floating() && values.null_count() == texts.null_count() && !has_large(values) {
+        return Ok(());
+    }
     let options = FormatOptions::default();
     let formatter = ArrayFormatter::try_new(values, &options)?;
     let mut written = String::new();
@@ -93,13 +114,19 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
         }
         let is_all = if kind.is_temporal() {
             is_time(text, kind)
+        } else if kind.is_floating() && !is_whole(text) {
+            // A float stands for a fraction that it is near.
+            true
         } else {
             written.clear();
             formatter.value(row).write(&mut written)?;
-            written == text || is_same_number(&written, text)
+            written == text || is_same_number(&written, text.trim())
         };
         if !is_all {
-            let said = format!("the value {text:?} of column {name} would be cut, since the column is of type {kind}");
+            let instead = if kind.is_floating() { ", and not DECIMAL" } else { "" };
+            let said = format!(
+                "the value {text:?} of column {name} would be cut, since the column is of type {kind}{instead}"
+            );
             return Err(ArrowError::ParseError(said));
         }
     }
@@ -134,6 +161,11 @@ fn is_time(text: &str, kind: &DataType) -> bool {
     }
     let time = "+00:00".parse::<Tz>().and_then(|utc| string_to_datetime(&utc, text));
     time.is_ok_and(|time| time.timestamp() % (24 * 60 * 60) == 0)
+}
+
+/// Whether a number is written without a point or an exponent.
+fn is_whole(number: &str) -> bool {
+    number.trim_end().ends_with(|last: char| last.is_ascii_digit()) && !number.contains(['.', 'e', 'E'])
 }
 
 fn is_same_number(a: &str, b: &str) -> bool {
@@ -174,6 +206,36 @@ mod tests {
         assert_eq!(found, [Some(10_000), Some(150), None, Some(-50), Some(1200)]);
         for text in ["1.239", "1e-3", "1e65537", "1000", "x", &format!("1{}", "0".repeat(256))] {
             assert!(read(vec![Some(text)]).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn floats_are_the_whole_numbers_of_their_texts() {
+        let read = |kind: DataType, text: &str| {
+            let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
+            let columns = Arc::new(Schema::new(vec![Field::new("a", kind, true)]));
+            of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns)
+        };
+        for (text, kind, expected) in [
+            ("9007199254740993", DataType::Float64, false),
+            ("-9007199254740993", DataType::Float64, false),
+            (" +9007199254740993", DataType::Float64, false),
+            ("12345678901234567890123", DataType::Float64, false),
+            (&"9".repeat(400), DataType::Float64, false),
+            ("16777217", DataType::Float32, false),
+            ("x", DataType::Float64, false),
+            ("9007199254740992", DataType::Float64, true),
+            ("123456789012345680000", DataType::Float64, true),
+            (" 16777216", DataType::Float32, true),
+            ("16777217", DataType::Float64, true),
+            ("0.1", DataType::Float64, true),
+            ("0.12345678901234567890", DataType::Float64, true),
+            ("9007199254740993.5", DataType::Float64, true),
+            ("9007199254740993e1", DataType::Float64, true),
+            ("NaN", DataType::Float64, true),
+            ("-Infinity", DataType::Float64, true),
+        ] {
+            assert_eq!(read(kind.clone(), text).is_ok(), expected, "{text} {kind}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::datatypes::{Field, Fields, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Fields, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::json::ReaderBuilder;
 use datafusion::arrow::json::reader::Decoder as JsonDecoder;
@@ -20,7 +20,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use memchr::memmem;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::exact::{as_texts, check, is_parsed, of_texts, texts};
+use super::exact::{as_texts, check, has_large, is_parsed, of_texts, texts};
 
 /// Opens files of CSV, of which it reads these columns.
 pub(super) fn csv(
@@ -95,49 +95,62 @@ impl FileOpener for JsonOpener {
 /// Reads rows of JSON, and those that a value may be cut in again, as texts.
 struct ExactDecoder {
     values: JsonDecoder,
-    texts: Option<Texts>,
+    texts: Vec<Texts>,
+    /// The bytes of the rows that were not given yet, where they may be read again.
+    read: Vec<u8>,
 }
 
+/// The columns of some types.
 struct Texts {
     decoder: JsonDecoder,
-    /// The bytes of the rows that were not given yet.
-    read: Vec<u8>,
-    /// Whether any row may have a value that is cut.
-    any: bool,
+    cut: Cut,
+}
+
+/// Which rows may have a value that is cut.
+enum Cut {
+    /// Such as have a number that is no integer.
+    Integers,
+    /// Such as have a large float.
+    Floats,
+    /// Any.
+    Parsed,
 }
 
 impl ExactDecoder {
     fn new(columns: &SchemaRef, rows: usize) -> Result<Self, ArrowError> {
         let decoder = |columns| ReaderBuilder::new(columns).with_batch_size(rows);
-        let of_field = |field: &Arc<Field>| Some(field.as_ref().clone().with_data_type(texts(field.data_type())?));
-        let fields: Fields = columns.fields().iter().filter_map(of_field).collect();
-        let any = columns.flattened_fields().iter().any(|field| is_parsed(field.data_type()));
-        let texts = if fields.is_empty() {
-            None
-        } else {
-            let decoder = decoder(Arc::new(Schema::new(fields))).with_coerce_primitive(true).build_decoder()?;
-            Some(Texts { decoder, read: Vec::new(), any })
-        };
-        Ok(Self { values: decoder(Arc::clone(columns)).build_decoder()?, texts })
+        let kinds: [(_, fn(&DataType) -> bool); 3] =
+            [(Cut::Integers, DataType::is_integer), (Cut::Floats, DataType::is_floating), (Cut::Parsed, is_parsed)];
+        let mut all = Vec::new();
+        for (cut, is_one) in kinds {
+            let of_field =
+                |field: &Arc<Field>| Some(field.as_ref().clone().with_data_type(texts(field.data_type(), is_one)?));
+            let fields: Fields = columns.fields().iter().filter_map(of_field).collect();
+            if !fields.is_empty() {
+                let decoder = decoder(Arc::new(Schema::new(fields))).with_coerce_primitive(true).build_decoder()?;
+                all.push(Texts { decoder, cut });
+            }
+        }
+        Ok(Self { values: decoder(Arc::clone(columns)).build_decoder()?, texts: all, read: Vec::new() })
     }
 }
 
 impl Decoder for ExactDecoder {
     fn decode(&mut self, bytes: &[u8]) -> Result<usize, ArrowError> {
         let decoded = self.values.decode(bytes)?;
-        if let Some(texts) = &mut self.texts {
-            texts.read.extend_from_slice(&bytes[..decoded]);
+        if !self.texts.is_empty() {
+            self.read.extend_from_slice(&bytes[..decoded]);
         }
         Ok(decoded)
     }
 
     fn flush(&mut self) -> Result<Option<RecordBatch>, ArrowError> {
         let values = self.values.flush()?;
-        if let (Some(texts), Some(values)) = (&mut self.texts, &values) {
-            if texts.any || may_cut_integers(&texts.read) {
-                texts.check(values)?;
+        if let Some(values) = &values {
+            for texts in &mut self.texts {
+                texts.check(&self.read, values)?;
             }
-            texts.read.clear();
+            self.read.clear();
         }
         Ok(values)
     }
@@ -154,9 +167,16 @@ impl fmt::Debug for ExactDecoder {
 }
 
 impl Texts {
-    /// Fails where a value is not all that its text says.
-    fn check(&mut self, values: &RecordBatch) -> Result<(), ArrowError> {
-        let mut rest = self.read.as_slice();
+    /// Fails where a value is not all that its text says in the rows that it was read from.
+    fn check(&mut self, mut rest: &[u8], values: &RecordBatch) -> Result<(), ArrowError> {
+        let may_be_cut = match self.cut {
+            Cut::Integers => may_cut_integers(rest),
+            Cut::Floats => values.columns().iter().any(|column| has_large(column)),
+            Cut::Parsed => true,
+        };
+        if !may_be_cut {
+            return Ok(());
+        }
         while !rest.is_empty() {
             match self.decoder.decode(rest)? {
                 0 => break,
