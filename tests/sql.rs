@@ -1064,6 +1064,8 @@ fn a_byte_order_mark_is_no_value() {
         let rows = place.sql(&format!("SELECT id, text FROM '{file}' WHERE id = 1"));
         assert_eq!(rows, [json!({"id": 1, "text": "One."})], "{file}");
     }
+    place.write("quoted.csv", "\u{feff}\"id,\",text\n1,One.\n");
+    assert_eq!(place.sql("SELECT * FROM 'quoted.csv'"), [json!({"id,": 1, "text": "One."})]);
     let wide: Vec<u8> = "\u{feff}id,text\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     for file in ["wide.csv", "wide.jsonl"] {
         place.write(file, &wide);

@@ -5,6 +5,8 @@ use std::mem;
 use datafusion::common::config::CsvOptions;
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
+use crate::corpus::BYTE_ORDER_MARK;
+
 /// What ends a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
@@ -55,6 +57,8 @@ pub(super) struct Records {
     /// Where the last quote opened, and how many ends of lines stand before it.
     quote: Quote,
     last: Option<u8>,
+    /// How many bytes of a byte order mark the file begins with.
+    mark: usize,
 }
 
 /// A quote that opens.
@@ -84,8 +88,8 @@ impl Records {
     /// `is_whole` says that the first bytes are the first ones of a record.
     pub(super) fn new(syntax: Syntax, longest: usize, is_whole: bool) -> Self {
         let (ended, end, lines, open_lines, read, within, last) = (0, 0, 0, 0, 0, Within::Bare, None);
-        let quote = Quote::default();
-        Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, quote, last }
+        let (quote, mark) = (Quote::default(), 0);
+        Self { syntax, longest, ended, end, lines, open_lines, read, is_whole, within, quote, last, mark }
     }
 
     /// Takes the next bytes, at most so many records of them. Gives how many bytes these are.
@@ -152,6 +156,14 @@ impl Records {
         let Syntax::Csv { quote, escape, delimiter, terminator } = self.syntax else {
             return memchr(b'\n', &bytes[at..]).map(|i| at + i + 1);
         };
+        // What stands before the first record of a file.
+        while self.read + at as u64 == self.mark as u64
+            && let (Some(byte), Some(of_mark)) = (bytes.get(at), BYTE_ORDER_MARK.get(self.mark))
+            && byte == of_mark
+        {
+            (self.mark, at) = (self.mark + 1, at + 1);
+        }
+        let mark = if self.mark == BYTE_ORDER_MARK.len() { self.mark as u64 } else { 0 };
         let is_end = |byte: u8| terminator.map_or(byte == b'\n' || byte == b'\r', |terminator| byte == terminator);
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -180,8 +192,9 @@ impl Records {
                     if is_end(bytes[found]) {
                         return Some(at);
                     }
+                    let is_first = self.read + found as u64 == mark;
                     let before = if found == 0 { self.last } else { Some(bytes[found - 1]) };
-                    if before.is_none_or(|before| before == delimiter || is_end(before)) {
+                    if is_first || before.is_none_or(|before| before == delimiter || is_end(before)) {
                         self.within = Within::Quotes;
                         self.quote.byte = self.read + found as u64;
                     }
@@ -231,6 +244,9 @@ mod tests {
             // A quote within a field is a character.
             ("5\" disk,a\n6\" disk,b\n", vec![10, 20]),
             ("a\r\nb\r", vec![2, 3, 5]),
+            // Behind a byte order mark a field begins, and behind no part of one.
+            ("\u{feff}\"a\n\",b\nc\n", vec![10, 12]),
+            ("\u{fefe}\"a\n", vec![6]),
         ] {
             for piece in 1..=rows.len() {
                 assert_eq!(ends(CSV, rows.as_bytes(), piece), expected, "{rows:?}, {piece}");
