@@ -819,6 +819,30 @@ fn values_of_csv_have_ends_of_lines() {
     }
 }
 
+/// A quote in a comment is none.
+#[test]
+fn values_behind_comments_have_ends_of_lines() {
+    let place = Place::new();
+    let head = "# a \"comment\n#\nid,text\n";
+    let row = |i: usize| format!("{i},\"{}\"\n# \"\n", "x\n".repeat(60));
+    let rows: String = (0..900).map(row).collect();
+    let (line, byte) = (4 + 62 * 900, head.len() + rows.len());
+    place.write("a.csv", head.to_owned() + &rows);
+    place.write("bad.csv", format!("{head}{rows}1,2,3\n{}", row(7)));
+    place.write("first.csv", format!("{head}x,y\n{rows}"));
+    let count = |file: &str, columns: &str| {
+        let made =
+            format!("CREATE EXTERNAL TABLE t{columns} STORED AS CSV LOCATION '{file}' OPTIONS ('format.comment' '#')");
+        let sql = format!("{made}; SELECT count(id) AS n, sum(length(text)) AS length FROM t");
+        place.run_with(["sql", &sql, "--format", "csv"], "")
+    };
+    assert_eq!(count("a.csv", "").text(), format!("n,length\n900,{}\n", 900 * 120));
+    let said = count("bad.csv", "").err;
+    assert!(said.contains(&format!("bad.csv, line {line}, byte {byte}: ")), "{said}");
+    let said = count("first.csv", " (id int, text varchar)").err;
+    assert!(said.contains(&format!("first.csv, line 4, byte {}: Error while parsing value 'x'", head.len())), "{said}");
+}
+
 #[test]
 fn rows_of_json_have_all_columns() {
     let place = Place::new();

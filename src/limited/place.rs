@@ -1,5 +1,6 @@
 //! Where in a file the record is that a reader refuses, which readers of Arrow know at most by its number.
 
+use std::iter;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -87,12 +88,12 @@ impl Refused {
         let (mut line, mut byte) = (1, 0);
         while let Some(mut piece) = pieces.try_next().await? {
             if has_header && probe.header.is_empty() {
-                probe.header = piece.split_to(ends(files, &piece, 1)[0]);
+                probe.header = piece.split_to(end_of_header(files, &piece));
                 (line, byte) = (line + lines(&probe.header), probe.header.len() as u64);
             }
             let is_before = byte + piece.len() as u64 <= from;
             if let Some(mut why) = if is_before { None } else { probe.reason(&piece).await? } {
-                let ends = ends(files, &piece, usize::MAX);
+                let ends = ends(files, &piece);
                 // The records to `taken` are taken, those to `refused` are not.
                 let (mut taken, mut refused) = (0, ends.len());
                 while refused - taken > 1 {
@@ -143,11 +144,18 @@ impl<'a, F: Fn(Arc<dyn ObjectStore>, ObjectMeta) -> BoxFuture<'a, Result<()>> + 
     }
 }
 
-/// Where the first records end, so many of them at most, all that there are included, with a last one that has no end.
-fn ends(files: &LimitedStore, bytes: &[u8], most: usize) -> Vec<usize> {
+/// Where the first row ends, with the comments before it.
+fn end_of_header(files: &LimitedStore, piece: &[u8]) -> usize {
+    let ends = ends(files, piece);
+    let comments = iter::once(&0).chain(&ends).take_while(|at| files.syntax.is_comment(&piece[**at..])).count();
+    ends.get(comments).copied().unwrap_or(piece.len())
+}
+
+/// Where the records end, with a last one that has no end.
+fn ends(files: &LimitedStore, bytes: &[u8]) -> Vec<usize> {
     let mut records = Records::new(files.syntax, usize::MAX, true);
     let (mut ends, mut end) = (Vec::new(), 0);
-    while end < bytes.len() && ends.len() < most {
+    while end < bytes.len() {
         end += records.take(&bytes[end..], 1).unwrap_or(bytes.len() - end);
         ends.push(end);
     }

@@ -14,27 +14,30 @@ pub(super) enum Syntax {
     Json,
     /// An element of an array of JSON is one, and is read as a line.
     Array,
-    /// A line is a row of CSV.
+    /// A line.
     Lines,
-    /// A line is one, but for the ends of lines within quotes.
+    /// A line is a row of CSV, but for the ends of lines within quotes.
     Csv {
         quote: u8,
         escape: Option<u8>,
         delimiter: u8,
         /// What ends a row instead of the end of a line.
         terminator: Option<u8>,
+        /// What a line begins with that is no row.
+        comment: Option<u8>,
     },
 }
 
 impl Syntax {
     /// That of a file of CSV.
     pub(super) fn of_csv(options: &CsvOptions) -> Self {
-        // A quote in a comment opens nothing, which only a parser could tell.
-        if options.comment.is_some() {
-            return Self::Lines;
-        }
-        let CsvOptions { quote, escape, delimiter, terminator, .. } = *options;
-        Self::Csv { quote, escape, delimiter, terminator }
+        let CsvOptions { quote, escape, delimiter, terminator, comment, .. } = *options;
+        Self::Csv { quote, escape, delimiter, terminator, comment }
+    }
+
+    /// Whether a line is no row.
+    pub(super) fn is_comment(self, line: &[u8]) -> bool {
+        matches!(self, Self::Csv { comment: Some(comment), .. } if line.first() == Some(&comment))
     }
 }
 
@@ -78,6 +81,8 @@ enum Within {
     Escape,
     /// A field behind its last quote, unless another follows.
     Closed,
+    /// A line that is no row.
+    Comment,
 }
 
 /// A record is too long.
@@ -153,7 +158,7 @@ impl Records {
 
     /// Where the record ends that goes on at `at`, if it does in these bytes.
     fn next_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
-        let Syntax::Csv { quote, escape, delimiter, terminator } = self.syntax else {
+        let Syntax::Csv { quote, escape, delimiter, terminator, .. } = self.syntax else {
             return memchr(b'\n', &bytes[at..]).map(|i| at + i + 1);
         };
         // What stands before the first record of a file.
@@ -164,6 +169,9 @@ impl Records {
             (self.mark, at) = (self.mark + 1, at + 1);
         }
         let mark = if self.mark == BYTE_ORDER_MARK.len() { self.mark as u64 } else { 0 };
+        if self.is_whole && self.read + at as u64 == self.end.max(mark) && self.syntax.is_comment(&bytes[at..]) {
+            self.within = Within::Comment;
+        }
         let is_end = |byte: u8| terminator.map_or(byte == b'\n' || byte == b'\r', |terminator| byte == terminator);
         while at < bytes.len() {
             let rest = &bytes[at..];
@@ -176,6 +184,11 @@ impl Records {
                     let found = memchr2(quote, escape.unwrap_or(quote), rest)?;
                     self.within = if rest[found] == quote { Within::Closed } else { Within::Escape };
                     at += found + 1;
+                }
+                Within::Comment => {
+                    let found = memchr(b'\n', rest)?;
+                    self.within = Within::Bare;
+                    return Some(at + found + 1);
                 }
                 Within::Closed if rest[0] == quote => {
                     self.within = Within::Quotes;
@@ -216,7 +229,8 @@ mod tests {
 
     use super::*;
 
-    const CSV: Syntax = Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None };
+    const CSV: Syntax =
+        Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator: None, comment: Some(b'#') };
 
     /// Where the records end of bytes that come in pieces of some length, each behind the lines that it is.
     fn ends(syntax: Syntax, bytes: &[u8], piece: usize) -> Vec<u64> {
@@ -244,6 +258,9 @@ mod tests {
             // A quote within a field is a character.
             ("5\" disk,a\n6\" disk,b\n", vec![10, 20]),
             ("a\r\nb\r", vec![2, 3, 5]),
+            // A quote in a comment is a character, and a comment is one from the first byte of a line.
+            ("#\"\na#,\"\n#\"\n#,\"", vec![3, 11]),
+            ("\u{feff}#,\"\n\"\n\"\n", vec![7, 11]),
             // Behind a byte order mark a field begins, and behind no part of one.
             ("\u{feff}\"a\n\",b\nc\n", vec![10, 12]),
             ("\u{fefe}\"a\n", vec![6]),
@@ -252,7 +269,8 @@ mod tests {
                 assert_eq!(ends(CSV, rows.as_bytes(), piece), expected, "{rows:?}, {piece}");
             }
         }
-        let escaped = Syntax::Csv { quote: b'\'', escape: Some(b'\\'), delimiter: b';', terminator: Some(b'|') };
+        let (escape, terminator) = (Some(b'\\'), Some(b'|'));
+        let escaped = Syntax::Csv { quote: b'\'', escape, delimiter: b';', terminator, comment: None };
         assert_eq!(ends(escaped, b"a;'b\\'|'|c\n|", 3), [9, 12]);
         assert_eq!(ends(Syntax::Lines, b"\"a\nb\"\n", 2), [3, 6]);
     }
@@ -294,8 +312,8 @@ mod tests {
     proptest! {
         /// The reader of CSV says where its rows end.
         #[test]
-        fn rows_end_where_the_parser_ends_them(rows in "[a,\"\n]{0,40}", piece in 1_usize..8) {
-            let mut parser = csv_core::Reader::new();
+        fn rows_end_where_the_parser_ends_them(rows in "[a,\"\n#]{0,40}", piece in 1_usize..8) {
+            let mut parser = csv_core::ReaderBuilder::new().comment(Some(b'#')).build();
             let (mut fields, mut field_ends) = ([0; 64], [0; 64]);
             let (mut at, mut parsed) = (0, Vec::new());
             loop {
