@@ -678,6 +678,19 @@ fn no_secret_is_told() {
     assert!(manifest.contains("http://***@") && !manifest.contains(SECRET), "{manifest}");
     let ended = end(server.with_key(["verify", &web]));
     assert!(ended.code == Some(1) && ended.text().contains("http://***@"), "{ended:?}");
+    let codes = web.replace("x.csv", "codes.parquet");
+    server.place.write("a.jsonl", collection_jsonl(20, 1));
+    server.ok("codes learn a.jsonl -o buckets/public/codes.parquet");
+    let search = format!("search a.jsonl --queries a.jsonl --codes {codes} --distance 9");
+    server.ok(&format!("{search} -o hits.parquet --resume kept"));
+    let footer = String::from_utf8_lossy(&server.place.read("hits.parquet")).into_owned();
+    assert!(footer.contains("/public/codes.parquet?***") && !footer.contains(SECRET), "{footer}");
+    for folder in std::fs::read_dir(server.place.path("kept")).unwrap() {
+        let manifest = std::fs::read_to_string(folder.unwrap().path().join("manifest.json")).unwrap();
+        assert!(!manifest.contains(SECRET), "{manifest}");
+    }
+    let script = server.ok(&format!("{search} --show-sql")).text().to_owned();
+    assert!(script.starts_with("-- secrets of URLs are left out") && script.contains("?***"), "{script}");
     let said =
         server.fails("pairs https://me:wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY@127.0.0.1:1/x.jsonl?X-Amz-Signature=1");
     assert!(said.contains("127.0.0.1:1"), "{said}");

@@ -491,6 +491,17 @@ fn what_goes_elsewhere_is_written_when_nobody_reads_the_output() {
 }
 
 #[test]
+fn a_result_notes_the_parameters_of_its_statements_and_no_secret() {
+    let place = Place::new();
+    let sql = "CREATE TABLE t AS SELECT $n AS n, length($password) AS l; SELECT * FROM t";
+    let arguments = ["-p", "password=hunter2", "-p", "n=7", "-p", "other=hunter3", "-o", "x.parquet"];
+    let ended = place.run_with(["sql", sql].into_iter().chain(arguments), "");
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let footer = String::from_utf8_lossy(&place.read("x.parquet")).into_owned();
+    assert!(footer.contains(r#""parameters":{"n":"7","password":"'***'"}"#) && !footer.contains("hunter"), "{footer}");
+}
+
+#[test]
 fn a_byte_order_mark_is_no_statement() {
     let place = Place::with([("marked.sql", "\u{feff}SELECT 1 AS n;")]);
     assert_eq!(place.ok("sql -f marked.sql --format csv"), "n\n1\n");

@@ -284,9 +284,13 @@ impl<'a> Run<'a> {
 
     /// What a result is: the version of ibid, the parameters, and what it was made of.
     pub(super) fn about(&self) -> Value {
+        self.about_with(&self.workspace.parameters)
+    }
+
+    fn about_with(&self, parameters: &Parameters) -> Value {
         json!({
             "ibid": env!("CARGO_PKG_VERSION"),
-            "parameters": self.workspace.parameters.to_json(),
+            "parameters": parameters.to_json(),
             "inputs": self.contents,
         })
     }
@@ -415,24 +419,41 @@ impl<'a> Run<'a> {
 
     /// Writes the result and says how many rows it has.
     pub(super) async fn write(&self, rows: DataFrame, output: &OutputOptions) -> Result<u64> {
+        self.write_with(rows, output, &self.workspace.parameters).await
+    }
+
+    /// The same of a result of other parameters.
+    pub(super) async fn write_with(
+        &self,
+        rows: DataFrame,
+        output: &OutputOptions,
+        parameters: &Parameters,
+    ) -> Result<u64> {
         let form = output.form()?;
         if let Some(path) = &output.output {
-            let (staged, count) = self.stage(rows, path, form).await?;
+            let (staged, count) = self.stage(rows, path, form, parameters).await?;
             staged.commit()?;
             return Ok(count);
         }
         self.progress.set_message("writing");
         let rows = rows.execute_stream().await?;
         self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
-        write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(Stdout)).await
+        write_rows(rows, form, &self.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
     }
 
     /// Writes the result beside its place, and says how many rows it has.
-    pub(super) async fn stage(&self, rows: DataFrame, path: &Path, form: Form) -> Result<(StagedFile, u64)> {
+    pub(super) async fn stage(
+        &self,
+        rows: DataFrame,
+        path: &Path,
+        form: Form,
+        parameters: &Parameters,
+    ) -> Result<(StagedFile, u64)> {
         self.progress.set_message("writing");
         let rows = rows.execute_stream().await?;
         let mut staged = StagedFile::create(path)?;
-        let count = write_rows(rows, form, &self.about(), &mut std::io::BufWriter::new(&mut staged)).await?;
+        let about = self.about_with(parameters);
+        let count = write_rows(rows, form, &about, &mut std::io::BufWriter::new(&mut staged)).await?;
         Ok((staged, count))
     }
 
@@ -674,7 +695,7 @@ fn quoted(argument: &str) -> String {
     }
 }
 
-/// Prints statements, and those of `parts` with their parameters.
+/// Prints statements, and those of `parts` with their parameters, without the secrets of URLs.
 pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
     let mut script = String::new();
     for statement in statements {
@@ -686,7 +707,11 @@ pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query
             let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
         }
     }
-    Stdout.write_all(script.as_bytes())?;
+    let mut shown = redacted(&script);
+    if shown.contains("***") {
+        shown.insert_str(0, "-- secrets of URLs are left out: write them in the places of ***\n");
+    }
+    Stdout.write_all(shown.as_bytes())?;
     Ok(Ending::Done)
 }
 

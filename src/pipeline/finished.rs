@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{MANIFEST, Manifest, StagedFolder};
 use crate::seal::{Verified, verify};
-use crate::store::Location;
+use crate::store::{Location, redacted};
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
 /// tables with the same settings, which have the same rows then.
@@ -119,7 +119,7 @@ impl Finished {
         if !place.exists() {
             Manifest::write(
                 made.path(),
-                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "sql": statement, "noted": noted }),
+                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "sql": redacted(statement), "noted": noted }),
             )?;
             made.commit()?;
             self.hold(&place);

@@ -8,6 +8,8 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
+use crate::store::redacted;
+
 /// One statement of `queries/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Query {
@@ -220,9 +222,17 @@ impl Parameters {
         self.0.insert(name.to_string(), value.into().0);
     }
 
-    /// The values as SQL, by name.
+    /// The values as SQL, by name, without the secrets of URLs.
     pub(crate) fn to_json(&self) -> serde_json::Value {
-        self.0.iter().map(|(name, value)| (name.clone(), serde_json::Value::from(value.as_str()))).collect()
+        self.0.iter().map(|(name, value)| (name.clone(), serde_json::Value::from(redacted(value)))).collect()
+    }
+
+    /// The same without the values of those that have such names.
+    pub(crate) fn without(mut self, is_secret: impl Fn(&str) -> bool) -> Self {
+        for (_, value) in self.0.iter_mut().filter(|(name, _)| is_secret(name)) {
+            "'***'".clone_into(value);
+        }
+        self
     }
 
     /// The parameters and their values, as they stand in SQL.
@@ -233,6 +243,11 @@ impl Parameters {
     /// Puts the values in the places of the parameters of `sql`, so that what runs is what is shown. PREPARE may have others, of
     /// which EXECUTE gives the values.
     pub(crate) fn bind(&self, sql: &str) -> Result<String> {
+        self.bind_noting(sql, &mut Self::default())
+    }
+
+    /// The same, and notes the parameters that `sql` has.
+    pub(crate) fn bind_noting(&self, sql: &str, used: &mut Self) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());
         let tokens = Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize()?;
         let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
@@ -240,7 +255,10 @@ impl Parameters {
         for token in &tokens {
             match token {
                 Token::Placeholder(name) => match self.0.get(name.trim_start_matches('$')) {
-                    Some(value) => bound.push_str(value),
+                    Some(value) => {
+                        bound.push_str(value);
+                        used.0.insert(name.trim_start_matches('$').to_owned(), value.clone());
+                    }
                     None if prepares => bound.push_str(name),
                     None if self.0.is_empty() => bail!("no value for the parameter {name}"),
                     None => {

@@ -67,14 +67,13 @@ impl Sql {
         let places = self.writing.check(&[])?;
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
-        let mut run = Run::begin(running)?;
+        let run = Run::begin(running)?;
         let LimitOptions { max_record_bytes, max_ratio } = self.limits;
         limit_files(&run.workspace.session, Limits { max_record_bytes, max_ratio })?;
         let mut parameters = Parameters::default();
         for (name, value) in &self.param {
             parameters.set(name, Literal::of_text(value));
         }
-        run.workspace.parameters = parameters.clone();
         let is_interactive = self.is_interactive();
         if is_interactive {
             run.clear();

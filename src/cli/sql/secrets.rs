@@ -51,10 +51,15 @@ const SECRETS: [&str; 9] = [
     "&sig=",
 ];
 
+/// Whether a text has a name of secrets in it.
+pub(super) fn names_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    SECRET_NAMES.iter().any(|name| text.contains(name))
+}
+
 /// Whether statements or commands have, or may have, a secret in them. They need not be such that can run.
 pub(super) fn has_secret(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    let names_secret = |text: &str| SECRET_NAMES.iter().any(|name| text.contains(name));
     SECRETS.iter().any(|secret| text.contains(secret))
         || redacted(&text) != text
         || Pieces::of(&text).any(|piece| match piece {

@@ -26,7 +26,7 @@ use super::methods::{self, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
-use super::secrets::take_urls;
+use super::secrets::{names_secret, take_urls};
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, say, stdout_is_closed};
@@ -54,6 +54,8 @@ pub(super) struct Shell {
 /// What statements and commands change.
 struct State {
     parameters: Parameters,
+    /// Those that statements have named.
+    used: Parameters,
     writing: OutputOptions,
     /// Where results of the script go.
     places: Places,
@@ -87,6 +89,7 @@ impl Shell {
         let writing = OutputOptions { counts_itself: is_interactive, ..writing };
         let state = State {
             parameters,
+            used: Parameters::default(),
             writing,
             places,
             next_output: None,
@@ -175,8 +178,10 @@ impl Shell {
     }
 
     async fn statement(&self, from: &str, piece: &Piece<'_>) -> Result<()> {
-        let parameters = self.state().parameters.clone();
-        let bound = parameters.bind(piece.text);
+        let bound = {
+            let State { parameters, used, .. } = &mut *self.state();
+            parameters.bind_noting(piece.text, used)
+        };
         let sql = bound.as_deref().unwrap_or(piece.text).to_owned();
         let outcome = match bound {
             Ok(sql) => self.run_statement(&sql).await,
@@ -323,6 +328,11 @@ impl Shell {
         debug_assert!(noted.is_ok(), "nothing here fails");
     }
 
+    /// The parameters of a result: those that statements have named so far.
+    fn noted(&self) -> Parameters {
+        self.state().used.clone().without(names_secret)
+    }
+
     /// Writes a result and says how many rows it has.
     async fn write(&self, rows: DataFrame) -> Result<u64> {
         let next = self.state().next_output.clone();
@@ -331,7 +341,7 @@ impl Shell {
                 self.state().places.take(&path)?;
             }
             let writing = self.state().writing.beside(&path);
-            let count = self.run.write(rows, &writing).await?;
+            let count = self.run.write_with(rows, &writing, &self.noted()).await?;
             // What fails or is interrupted was no result.
             self.state().next_output = None;
             return Ok(count);
@@ -350,7 +360,7 @@ impl Shell {
                 bail!("there is more than one result, and a Parquet file can hold one; take the queries apart")
             }
             Some(path) => {
-                let (staged, count) = self.run.stage(rows, path, form).await?;
+                let (staged, count) = self.run.stage(rows, path, form, &self.noted()).await?;
                 self.state().result = Some(staged);
                 Ok(count)
             }
@@ -360,7 +370,7 @@ impl Shell {
 
     /// Writes rows to standard output, if anybody still reads it.
     async fn print(&self, rows: DataFrame, writing: &OutputOptions) -> Result<u64> {
-        if stdout_is_closed() { Ok(0) } else { self.run.write(rows, writing).await }
+        if stdout_is_closed() { Ok(0) } else { self.run.write_with(rows, writing, &self.noted()).await }
     }
 
     fn say_outcome(&self, rows: Option<u64>, took: Duration) {
