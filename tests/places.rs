@@ -294,6 +294,16 @@ fn a_link_to_what_a_folder_is_in_is_passed_over() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(ended.err.contains("documents 1,"), "{}", ended.err);
     assert!(ended.err.contains("3 links to a folder above them"), "{}", ended.err);
+    // A link to nothing, and one to another folder, whose files are read.
+    symlink("nowhere", place.path("top/in/none.jsonl")).unwrap();
+    place.write("other/c.jsonl", jsonl([("c", "Three.")]));
+    symlink("../../other", place.path("top/in/other")).unwrap();
+    for (from, expected) in
+        [("top/in/", vec!["a", "c"]), ("top/in/**/*.jsonl", vec!["a", "c"]), ("top/in/*", vec!["a"])]
+    {
+        let rows = place.sql(&format!("SELECT id FROM '{from}' ORDER BY id"));
+        assert_eq!(rows, expected.into_iter().map(|id| json!({"id": id})).collect::<Vec<_>>(), "{from}");
+    }
 }
 
 #[test]

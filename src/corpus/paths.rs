@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 use tempfile::NamedTempFile;
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
@@ -368,16 +368,10 @@ fn walk(
         .max_depth(depth.unwrap_or(usize::MAX))
         .into_iter()
         .filter_entry(|entry| entry.depth() == 0 || !hidden(entry.file_name()));
-    let above = std::fs::canonicalize(start).unwrap_or_default();
     while let Some(entry) = entries.next() {
         let below = |path: &Path| path.strip_prefix(start).unwrap_or(path).to_owned();
         let (path, why) = match &entry {
-            // Such a link above the folder itself is no loop to who walks.
-            Ok(entry)
-                if entry.file_type().is_dir()
-                    && entry.path_is_symlink()
-                    && entry.path().canonicalize().is_ok_and(|to| above.starts_with(to)) =>
-            {
+            Ok(entry) if leads_above(entry, start) => {
                 entries.skip_current_dir();
                 (below(entry.path()), Some(PassedOver::Loop))
             }
@@ -424,8 +418,14 @@ fn is_collection(folder: &Path) -> bool {
         || (folder.join(PARTS).is_dir() && matches!(Index::is_at(folder), Ok(true)))
 }
 
+/// Whether it is a link to a folder that `top` is in, from which a walk began: that is no loop to who walks.
+pub(crate) fn leads_above(entry: &DirEntry, top: &Path) -> bool {
+    let is_above = |to: PathBuf| top.canonicalize().is_ok_and(|top| top.starts_with(to));
+    entry.file_type().is_dir() && entry.path_is_symlink() && entry.path().canonicalize().is_ok_and(is_above)
+}
+
 /// Where a link leads that no file can be found by, if this is one.
-fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
+pub(crate) fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
     if error.loop_ancestor().is_some() {
         return Some(PassedOver::Loop);
     }

@@ -29,7 +29,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::corpus::check_schema;
 
-pub(crate) use self::store::SealedStore;
+pub(crate) use self::store::{SealedStore, unnameable};
 pub(crate) use self::verify::{Verified, check_root, check_seal, seal_in, seal_of, verify, verify_source};
 pub(crate) use self::writer::{SealedWriter, Written};
 

@@ -174,9 +174,10 @@ fn damaged(file: &str, error: &anyhow::Error) -> Error {
 }
 
 /// Says what to do about a file whose name no object can have, such as one with an end of a line.
-fn unnameable(error: Error) -> Error {
+pub(crate) fn unnameable(error: Error) -> Error {
     match error {
         Error::InvalidPath { source: PathError::BadSegment { path, .. } } => {
+            let path = path.trim_start_matches('/');
             told(format!("/{path}: its name has characters that no object can have; rename it, or move it elsewhere"))
         }
         error => error,

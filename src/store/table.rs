@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
-use std::fs;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,10 +24,15 @@ use object_store::{
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
 use url::Url;
+use walkdir::WalkDir;
 
 use super::explain::Explained;
 use super::location::Location;
-use crate::seal::{Seal, seal_in};
+use crate::corpus::{leads_above, nowhere};
+use crate::seal::{Seal, seal_in, unnameable};
+
+/// How many files are looked at at once.
+const LOOKED_AT: usize = 16;
 
 /// Objects that were found, as they were then.
 ///
@@ -276,26 +280,52 @@ async fn find(
     // What is deeper than a pattern reaches need not be readable.
     let is_flat =
         glob.as_ref().is_some_and(|glob| !glob.glob().glob().contains('/') && !glob.glob().glob().contains("**"));
-    let mut objects: Vec<ObjectMeta> = if is_flat {
-        let mut objects = store.list_with_delimiter(Some(folder.key())).await?.objects;
-        // Pipes are no files.
-        let is_no_file =
-            |object: &ObjectMeta| fs::metadata(format!("/{}", object.location)).is_ok_and(|it| !it.is_file());
-        objects.retain(|object| !(location.is_of_this_machine() && is_no_file(object)));
-        objects
-    } else {
-        store.list(Some(folder.key())).try_collect().await?
-    };
-    let listed = objects.iter().map(|object| object.location.clone()).collect();
-    objects.retain(|object| {
-        let below = object.location.as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
+    let is_named = |key: &Key| {
+        let below = key.as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
         let below = below.trim_start_matches('/');
         let is_hidden = below.split('/').any(|part| part.starts_with(['.', '_']));
-        // Empty objects without an extension stand for folders.
-        let stands_for_folder = object.size == 0 && object.location.extension().is_none();
-        !stands_for_folder && !is_hidden && glob.as_ref().is_none_or(|glob| glob.is_match(below))
-    });
+        !is_hidden && glob.as_ref().is_none_or(|glob| glob.is_match(below))
+    };
+    let (mut objects, listed): (Vec<ObjectMeta>, HashSet<Key>) = if folder.is_of_this_machine() {
+        let keys = files_below(&folder, if is_flat { 1 } else { usize::MAX })?;
+        let named: Vec<_> = keys.iter().filter(|key| is_named(key)).map(|key| store.head(key)).collect();
+        let objects = stream::iter(named).buffered(LOOKED_AT).try_collect().await?;
+        (objects, keys)
+    } else {
+        let mut objects: Vec<_> = if is_flat {
+            store.list_with_delimiter(Some(folder.key())).await?.objects
+        } else {
+            store.list(Some(folder.key())).try_collect().await?
+        };
+        let listed = objects.iter().map(|object| object.location.clone()).collect();
+        objects.retain(|object| is_named(&object.location));
+        (objects, listed)
+    };
+    // Empty objects without an extension stand for folders.
+    objects.retain(|object| object.size > 0 || object.location.extension().is_some());
     Ok((folder, objects, Some(listed)))
+}
+
+/// The files of a folder of this machine, so deep at most: links are followed, but for such as `ibid ingest` passes over, and pipes
+/// are no files. A store of it fails at links in circles.
+fn files_below(folder: &Location, depth: usize) -> Result<HashSet<Key>> {
+    let top = folder.url().to_file_path().map_err(|()| plan_datafusion_err!("{folder} is no folder"))?;
+    let mut entries = WalkDir::new(&top).min_depth(1).max_depth(depth).follow_links(true).into_iter();
+    let mut files = HashSet::new();
+    while let Some(entry) = entries.next() {
+        match entry {
+            Ok(entry) if leads_above(&entry, &top) => entries.skip_current_dir(),
+            Ok(entry) if entry.file_type().is_file() => {
+                files.insert(Key::from_absolute_path(entry.path()).map_err(|error| unnameable(error.into()))?);
+            }
+            Ok(_) => {}
+            Err(error) if nowhere(&error).is_some() => {}
+            Err(error) => {
+                return Err(object_store::Error::Generic { store: "folder", source: error.into() }.into());
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// A store that lists nothing but some objects, in the order of their keys, and gives them only as they were then.
