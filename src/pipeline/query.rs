@@ -274,7 +274,7 @@ impl Parameters {
 }
 
 /// A value as SQL, or a piece of SQL that depends on names of columns.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Literal(String);
 
 impl Literal {

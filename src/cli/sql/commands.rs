@@ -51,7 +51,7 @@ pub(super) enum Command {
     Format(Format),
     Timing(bool),
     Parameters,
-    Set(String, String),
+    Set(String, Literal),
     Help,
     Quit,
 }
@@ -81,7 +81,7 @@ impl Command {
                 Some(other) => bail!("write \\timing on or \\timing off, not {other}"),
             },
             "set" => match rest.split_once(char::is_whitespace) {
-                Some((name, value)) => Self::Set(name.trim_start_matches('$').to_owned(), unquoted(value.trim())),
+                Some((name, value)) => Self::Set(name.trim_start_matches('$').to_owned(), value_of(value.trim())),
                 None if rest.is_empty() => Self::Parameters,
                 None => bail!("write \\set {rest} VALUE"),
             },
@@ -97,10 +97,16 @@ impl Command {
 
 /// Without the quotes around it, if there are any.
 fn unquoted(text: &str) -> String {
-    match text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')) {
-        Some(text) => text.replace("''", "'"),
-        None => text.to_owned(),
-    }
+    within_quotes(text).unwrap_or_else(|| text.to_owned())
+}
+
+fn within_quotes(text: &str) -> Option<String> {
+    Some(text.strip_prefix('\'')?.strip_suffix('\'')?.replace("''", "'"))
+}
+
+/// A value as the user types it: what is in quotes is text.
+fn value_of(typed: &str) -> Literal {
+    within_quotes(typed).map_or_else(|| Literal::of_text(typed), |text| text.as_str().into())
 }
 
 /// The tables and views, as rows.
@@ -230,11 +236,6 @@ pub(super) fn parameters<'a>(
     rows(session, [("name", texts(names)), ("value", texts(values))])
 }
 
-/// A value as the user types it.
-pub(super) fn value(text: &str) -> Literal {
-    Literal::of_text(text)
-}
-
 fn texts(texts: impl IntoIterator<Item = impl AsRef<str>>) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(texts))
 }
@@ -252,7 +253,11 @@ mod tests {
         let command = |line: &str| Command::of(line).unwrap();
         assert_eq!(command(r"\d"), Command::Tables);
         assert_eq!(command(r"\d 'it''s.csv' ;"), Command::Columns("it's.csv".to_owned()));
-        assert_eq!(command(r"\set n 'a b'"), Command::Set("n".to_owned(), "a b".to_owned()));
+        for (value, expected) in
+            [("'a b'", "a b".into()), ("'1.10'", "1.10".into()), ("1.10", Literal::of_text("1.10"))]
+        {
+            assert_eq!(command(&format!(r"\set n {value}")), Command::Set("n".to_owned(), expected));
+        }
         assert_eq!(command(r"\format CSV"), Command::Format(Format::Csv));
         let said = |line: &str| Command::of(line).unwrap_err().to_string();
         assert!(said(r"\fromat csv").contains(r"Did you mean \format?"));

@@ -428,7 +428,7 @@ impl Shell {
             }
             Command::Format(format) => self.state().writing.format = Some(format),
             Command::Timing(says_time) => self.state().says_time = says_time,
-            Command::Set(name, value) => self.state().parameters.set(&name, commands::value(&value)),
+            Command::Set(name, value) => self.state().parameters.set(&name, value),
             Command::Help => print_text(commands::HELP)?,
             Command::Quit => self.state().has_ended = true,
             Command::Include(path) => {
