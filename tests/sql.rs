@@ -487,6 +487,12 @@ fn what_goes_elsewhere_is_written_when_nobody_reads_the_output() {
     assert_eq!(code("sql -f more.sql"), Some(0));
     assert_eq!(place.read("after.csv"), b"n\n1\n");
     assert_eq!(code("sql -f fails.sql"), Some(1));
+    place.write("includes.sql", "\\i fails.sql");
+    assert_eq!(code("sql -f includes.sql"), Some(1));
+    for format in ["table", "csv", "ndjson", "parquet"] {
+        place.write("rows.sql", "SELECT * FROM range(3000000);");
+        assert_eq!(code(&format!("sql -f rows.sql --format {format}")), Some(0), "{format}");
+    }
     assert_eq!(code("completions bash"), Some(0));
 }
 

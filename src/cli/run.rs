@@ -103,12 +103,21 @@ impl Write for Out {
 /// Whether whoever read standard output has stopped reading.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Standard output, which remembers that nobody reads it any more. Writers of formats do not pass that on.
+/// What errors of standard output say then. Writers of formats pass on nothing else of them.
+const NOBODY_READS: &str = "nobody reads standard output any more";
+
+/// Standard output, which remembers that nobody reads it any more.
 pub(super) struct Stdout;
 
 impl Stdout {
     fn noting<T>(outcome: std::io::Result<T>) -> std::io::Result<T> {
-        outcome.inspect_err(|error| CLOSED.store(error.kind() == ErrorKind::BrokenPipe, Ordering::Relaxed))
+        outcome.map_err(|error| {
+            if error.kind() != ErrorKind::BrokenPipe {
+                return error;
+            }
+            CLOSED.store(true, Ordering::Relaxed);
+            std::io::Error::new(ErrorKind::BrokenPipe, NOBODY_READS)
+        })
     }
 }
 
@@ -125,6 +134,11 @@ impl Write for Stdout {
 /// Whether standard output was closed while it was written.
 pub(super) fn stdout_is_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
+}
+
+/// Whether an error says no more than that standard output was closed.
+pub(super) fn is_of_closed_stdout(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().contains(NOBODY_READS))
 }
 
 /// An error and what led to it, each said once.

@@ -29,7 +29,7 @@ use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::{names_secret, take_urls};
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
-use crate::cli::run::{Run, Stdout, describe, grouped, say, stdout_is_closed};
+use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
 use crate::export::{Format, StagedFile};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
@@ -145,15 +145,15 @@ impl Shell {
                 if self.has_ended() {
                     break;
                 }
-                let was_closed = stdout_is_closed();
                 let outcome = match piece {
                     Ok(piece) if piece.is_command => self.command(from, &piece, depth).await,
                     Ok(piece) => self.statement(from, &piece).await,
                     Err(error) => Err(placed(&error.message, script, from, Place::START, Some(error.at))),
                 };
-                // Whoever read our output has seen enough; what goes elsewhere is still wanted.
-                if was_closed || !stdout_is_closed() {
-                    outcome?;
+                match outcome {
+                    // Whoever read our output has seen enough; what goes elsewhere is still wanted.
+                    Err(error) if is_of_closed_stdout(&error) => {}
+                    outcome => outcome?,
                 }
             }
             Ok(())
