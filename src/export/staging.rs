@@ -12,6 +12,9 @@ use crate::cleanup;
 use crate::store::{self, Location, When};
 use crate::terminal::Screen;
 
+/// How much of a name is in that of what is staged for it, in bytes: names may have 255, and tell no more by then.
+const LONGEST_NAME: usize = 200;
+
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
     let Some(name) = target.file_name() else { bail!("cannot write to {}: it has no file name", target.display()) };
@@ -27,6 +30,7 @@ fn place(target: &Path) -> Result<(PathBuf, String)> {
             parent.display()
         );
     }
+    let name = &name[..name.floor_char_boundary(LONGEST_NAME)];
     Ok((parent, format!(".{name}.")))
 }
 
@@ -426,6 +430,21 @@ mod tests {
         file.commit().unwrap();
         staged.commit().unwrap();
         assert_eq!(all().len(), 2);
+    }
+
+    #[test]
+    fn names_may_be_as_long_as_those_of_files() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["x".repeat(255), format!("x{}", "ü".repeat(127))] {
+            let mut staged = StagedFile::create(&folder.path().join(&name)).unwrap();
+            staged.write_all(b"whole").unwrap();
+            staged.commit().unwrap();
+            assert_eq!(fs::read(folder.path().join(&name)).unwrap(), b"whole");
+            StagedFolder::create(&folder.path().join(format!("{}y", &name[..name.len() - 2])), &[])
+                .unwrap()
+                .commit()
+                .unwrap();
+        }
     }
 
     #[test]
