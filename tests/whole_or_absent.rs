@@ -728,6 +728,32 @@ fn a_kept_table_has_its_own_files_and_no_others() {
 }
 
 #[test]
+fn a_kept_table_that_cannot_be_read_stays() {
+    let place = Place::new();
+    let tables: String = (0..4).map(|n| format!("CREATE TABLE t{n} AS SELECT {n} AS a; ")).collect();
+    place.write("x.sql", tables + "SELECT count(*) AS n FROM t0, t1, t2, t3;");
+    place.ok("sql -f x.sql --threads 1 --resume kept");
+    let kept = || {
+        let files = entries(&place.path("kept")).into_iter().flat_map(|folder| entries(&folder));
+        files.map(|file| (file.clone(), file.metadata().unwrap().modified().unwrap())).collect::<BTreeSet<_>>()
+    };
+    let first = kept();
+    let mut failed = 0;
+    // Wherever there is no file to be opened any more.
+    for files in 6..30 {
+        let mut shell = Command::new("bash");
+        let script =
+            format!("ulimit -n {files}; {} sql -f x.sql --threads 1 --resume kept", env!("CARGO_BIN_EXE_ibid"));
+        shell.args(["-c", &script]).current_dir(place.path("")).env("TMPDIR", place.path("tmp"));
+        let ended = run_command(shell, "");
+        assert!(!ended.err.contains("is damaged"), "{files}: {}", ended.err);
+        assert_eq!(kept(), first, "{files}: {}", ended.err);
+        failed += usize::from(ended.err.contains("cannot take what was kept"));
+    }
+    assert!(failed > 0);
+}
+
+#[test]
 fn files_are_read_once_unless_they_change() {
     let place = Place::new();
     place.write("a.jsonl", collection_jsonl(60, 2));

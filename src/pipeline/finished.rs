@@ -1,5 +1,5 @@
-use std::ffi::OsStr;
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, io, iter};
@@ -76,28 +76,17 @@ impl Finished {
         }
     }
 
-    /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew.
+    /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew,
+    /// and one that cannot be read stays as it is.
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
         let folder = self.place(key);
         self.hold(&folder);
-        let is_sound = |manifest: &Manifest| {
-            // All that is in the folder is read.
-            let is_named =
-                |name: &OsStr| name == MANIFEST || manifest.files.iter().any(|file| name == file.name.as_str());
-            let found = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-            let are_named = found.is_ok_and(|found| found.iter().all(|entry| is_named(&entry.file_name())));
-            if manifest.about["key"] != name_of(key) || !are_named {
-                return false;
-            }
-            let sound = manifest.files.iter().map(|file| match verify(&folder.join(&file.name))? {
-                Verified::Sealed { seal, .. } => Ok(seal.root == file.seal),
-                Verified::Unsealed => Ok(false),
-            });
-            sound.collect::<Result<Vec<_>>>().is_ok_and(|sound| sound.into_iter().all(|sound| sound))
-        };
-        match Manifest::of(&folder) {
-            Ok(Some(manifest)) if is_sound(&manifest) => Ok(Some((folder, manifest.about))),
+        match sound(&folder, key) {
+            Ok(Some(manifest)) => Ok(Some((folder, manifest.about))),
             Ok(None) if !folder.exists() => Ok(None),
+            Err(error) if !is_damage(&error) => {
+                Err(error.context(format!("cannot take what was kept in {}", folder.display())))
+            }
             _ => {
                 log::warn!("{} is damaged, and is made anew", folder.display());
                 fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -126,6 +115,31 @@ impl Finished {
         }
         Ok(place)
     }
+}
+
+/// The manifest of a folder that has all that it names, as it was written, and nothing else, and is of the table of this key.
+fn sound(folder: &Path, key: Key) -> Result<Option<Manifest>> {
+    let Some(manifest) = Manifest::of(folder)? else { return Ok(None) };
+    // All that is in the folder is read.
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        if name != MANIFEST && manifest.files.iter().all(|file| name != file.name.as_str()) {
+            return Ok(None);
+        }
+    }
+    for file in &manifest.files {
+        match verify(&folder.join(&file.name))? {
+            Verified::Sealed { seal, .. } if seal.root == file.seal => {}
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(manifest).filter(|manifest| manifest.about["key"] == name_of(key)))
+}
+
+/// Whether an error says that files are not what was written, and not that they cannot be read now.
+fn is_damage(error: &anyhow::Error) -> bool {
+    let kind = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind);
+    kind.is_none_or(|kind| matches!(kind, ErrorKind::NotFound | ErrorKind::UnexpectedEof | ErrorKind::InvalidData))
 }
 
 /// What the folder of a table is called.
