@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
@@ -155,6 +155,40 @@ fn of_two_additions_at_once_one_comes_after_the_other() {
         assert_eq!(sorted(&found), sorted(&everything));
         assert_eq!(ids(&place, "index").len(), 90);
     }
+}
+
+#[test]
+fn a_run_that_others_are_faster_than_each_time_says_what_its_result_is() {
+    let place = Place::with([("a.jsonl", &jsonl([("a", "This is one sentence of a few words.")]))]);
+    place.ok("pairs index --add a.jsonl --quiet");
+    place.write("late.jsonl", jsonl([("late", "This is one sentence of a few words.")]));
+    // Who is to read what was capped lets the run go on, between its result and its manifest.
+    assert!(Command::new("mkfifo").arg(place.path("pipe.csv")).status().unwrap().success());
+    let late = "pairs index --add late.jsonl -o out.csv --capped pipe.csv";
+    let mut run = place.command(late.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
+    let parts = || -> BTreeSet<String> {
+        let names = fs::read_dir(place.path("index/parts")).unwrap().map(|part| part.unwrap().file_name());
+        names.map(|name| name.into_string().unwrap()).filter(|name| !name.starts_with('.')).collect()
+    };
+    let mut seen = parts();
+    for n in 0..5 {
+        while parts().is_subset(&seen) {
+            assert!(run.try_wait().unwrap().is_none());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        place.write("b.jsonl", jsonl([(format!("b{n}"), "Here is another one.")]));
+        place.ok("pairs index --add b.jsonl --quiet");
+        seen = parts();
+        fs::read(place.path("pipe.csv")).unwrap();
+    }
+    let ended = run.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("out.csv was replaced, by rows that are not all: other runs changed index 5 times"),
+        "{said}"
+    );
+    assert_eq!(ids(&place, "index"), ["a", "b0", "b1", "b2", "b3", "b4"]);
 }
 
 #[test]

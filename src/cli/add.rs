@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use arrow::array::AsArray;
 use arrow::datatypes::{Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
@@ -71,15 +71,17 @@ pub(super) struct Addition<'a> {
 pub(super) async fn run<F: Finds>(method: &F, addition: Addition<'_>) -> Result<Ending> {
     let mut adding = Adding::begin(method, addition).await?;
     for _ in 0..ATTEMPTS {
-        if let Some(ending) = adding.attempt().await? {
-            return Ok(ending);
+        match adding.attempt().await {
+            Ok(Some(ending)) => return Ok(ending),
+            Ok(None) => {}
+            Err(error) => return Err(adding.failed(error)),
         }
         adding.reader.say(&format!("another run changed {} in the meantime; once more", adding.folder.display()));
     }
-    bail!(
+    Err(adding.failed(anyhow!(
         "other runs changed {} {ATTEMPTS} times in the meantime, and nothing was added; run it again",
         adding.folder.display()
-    )
+    )))
 }
 
 /// Prints what would run as a script for `ibid sql`.
@@ -169,6 +171,8 @@ struct Adding<'a, F> {
     /// The documents that were said to be refused.
     refused: HashSet<String>,
     problems: Problems,
+    /// Whether another run was faster when the result was in its place already.
+    is_outdated: bool,
 }
 
 impl<'a, F: Finds> Adding<'a, F> {
@@ -207,7 +211,8 @@ impl<'a, F: Finds> Adding<'a, F> {
             }
         };
         let problems = Problems::try_new(&reading.on_error)?;
-        Ok(Self { method, addition, folder, reader, batch, refused: HashSet::new(), problems })
+        let refused = HashSet::new();
+        Ok(Self { method, addition, folder, reader, batch, refused, problems, is_outdated: false })
     }
 
     /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
@@ -263,6 +268,7 @@ impl<'a, F: Finds> Adding<'a, F> {
                     self.folder.display()
                 );
             }
+            self.is_outdated = true;
             return Ok(None);
         }
         let mut counts = self.method.counts(&run);
@@ -279,6 +285,16 @@ impl<'a, F: Finds> Adding<'a, F> {
             ));
         }
         self.method.end(run, &counts).await.map(Some)
+    }
+
+    /// The error with which it ends, and what is in the place of the result then.
+    fn failed(&self, error: anyhow::Error) -> anyhow::Error {
+        match &self.addition.writing.output {
+            Some(path) if self.is_outdated => {
+                error.context(format!("{} was replaced, by rows that are not all", path.display()))
+            }
+            _ => error,
+        }
     }
 
     /// Makes the tables of the index known.
