@@ -669,6 +669,12 @@ fn columns_are_those_of_the_first_records_of_each_file() {
     place.write("text/2.csv", "a\nx\n");
     assert_eq!(place.sql("SELECT sum(a) AS s, max(b) AS b FROM 'late/'"), [json!({"s": 2000.5, "b": "x"})]);
     assert_eq!(place.sql("SELECT max(a) AS a FROM 'text/'"), [json!({"a": "x"})]);
+    place.write("empty/1.csv", "a,b\n".to_owned() + &"1,\n".repeat(1000) + "2,3\n");
+    place.write("empty/2.csv", "a,b\n3,4\n");
+    for (from, kind, n) in [("empty/1.csv", "Utf8", 1), ("empty/", "Int64", 2)] {
+        let sql = format!("SELECT arrow_typeof(max(b)) AS kind, count(b) AS n FROM '{from}'");
+        assert_eq!(place.sql(&sql), [json!({"kind": kind, "n": n})], "{from}");
+    }
     place.write("within/1.jsonl", "{\"a\": {\"b\": 1, \"c\": [1]}}\n");
     place.write("within/2.jsonl", "{\"a\": {\"b\": 2.9, \"c\": [0.5], \"d\": true}}\n{\"a\": null}\n");
     let rows = place.sql("SELECT sum(a['b']) AS b, sum(a['c'][1]) AS c, max(a['d']) AS d FROM 'within/'");

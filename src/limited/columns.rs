@@ -45,6 +45,12 @@ pub(super) async fn columns(
     while let Some((object, schema)) = of_files.try_next().await? {
         all.add(object, &schema)?;
     }
+    // Of a column that is empty in the first rows of all files no value is lost as text.
+    if all.is_csv {
+        for field in all.fields.iter_mut().filter(|field| *field.data_type() == DataType::Null) {
+            field.set_data_type(DataType::Utf8);
+        }
+    }
     Ok(Arc::new(Schema::new(all.fields)))
 }
 
