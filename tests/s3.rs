@@ -93,6 +93,8 @@ fn packed_objects_are_read_to_their_end() {
         let place = format!("data end in the middle, after byte {} of the compressed file", whole.len() - 9);
         assert!(said.contains(&format!("s3://box/{file}, byte ")) && said.contains(&place), "{said}");
     }
+    server.put("nothing.jsonl.gz", gzip(""));
+    assert_eq!(server.sql("SELECT count(*) AS n FROM 's3://box/nothing.jsonl.gz'"), "n\n0\n");
 }
 
 #[test]

@@ -132,7 +132,8 @@ impl LimitedStore {
                 }
             }
         });
-        let payload = payload.boxed();
+        // Who collects what little there is asks once more.
+        let payload = payload.fuse().boxed();
         Ok(GetResult { payload: GetResultPayload::Stream(payload), ..got })
     }
 
@@ -284,10 +285,11 @@ fn name_of(compression: FileCompressionType) -> String {
 
 /// The pieces of a file from its beginning, with blanks in the place of a byte order mark, which the reader of JSON does not know.
 fn begun(
-    mut pieces: BoxStream<'static, io::Result<Bytes>>,
+    pieces: BoxStream<'static, io::Result<Bytes>>,
     syntax: Syntax,
     name: String,
 ) -> impl Stream<Item = io::Result<Bytes>> {
+    let mut pieces = pieces.fuse();
     let head = async move {
         let mut head = BytesMut::new();
         while head.len() < 4
