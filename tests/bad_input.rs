@@ -453,6 +453,7 @@ fn from_says_which_record_it_cannot_read() {
             "line 60002, byte 240004: Error while parsing value 'y' as type 'Int64' for column 0. Row",
         ),
         ("soon.csv", "a,b\r\n1,\"x\r\ny\"\r\n\r\n1,2,3\r\n".to_owned(), "line 5, byte 17: Encountered unequal lengths"),
+        ("cut.csv", "a,b\n1,2\n3".to_owned(), "line 3, byte 8: Encountered unequal lengths"),
     ] {
         for (file, data) in [(file.to_owned(), data.clone().into_bytes()), (format!("{file}.gz"), gzip(data))] {
             place.write(&file, data);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::slice;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::Result;
@@ -12,8 +13,9 @@ use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::error::DataFusionError;
+use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
-use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
+use object_store::{GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::RECORDS_OF_SCHEMA;
 use super::place::{Reason, Refused};
@@ -158,20 +160,22 @@ async fn columns_of_csv(
     object: &ObjectMeta,
 ) -> Result<Schema> {
     let rows = csv.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
-    let read = |files: LimitedStore| async move {
-        let pieces = at_ends(files.get(&object.location).await?.into_stream(), files.syntax);
+    let read = |pieces: BoxStream<'static, Result<Bytes>>| async move {
         let (schema, _) = csv.infer_schema_from_stream(state, rows, pieces).await?;
         Ok::<_, DataFusionError>(schema)
     };
-    let error = match read(files.clone()).await {
+    let pieces = at_ends(files.get(&object.location).await?.into_stream(), files.syntax);
+    let error = match read(pieces.boxed()).await {
         Err(error) if matches!(error.find_root(), DataFusionError::ArrowError(..) | DataFusionError::Execution(_)) => {
             error
         }
         found => return found,
     };
-    let read = |store, _| {
+    // In one piece: of a row that begins another one it is not said what is wrong.
+    let read = |store, whole: ObjectMeta| {
         let unpacked = LimitedStore { store, compression: FileCompressionType::UNCOMPRESSED, ..files.clone() };
-        read(unpacked).map_ok(|_| ()).boxed()
+        let pieces = async move { unpacked.get(&whole.location).await.map(GetResult::into_stream) };
+        read(pieces.try_flatten_stream().map_err(DataFusionError::from).boxed()).map_ok(|_| ()).boxed()
     };
     match Refused::find(files, &object.location, true, 0, read).await? {
         Some(refused) => Err(refused.explained(&files.name(&object.location))),
