@@ -3,23 +3,21 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::error::Error;
-use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io, mem};
 
-use arrow::datatypes::{DataType, Schema};
-use arrow::error::ArrowError;
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::{DataFusionError, GetExt, Result, ToDFSchema, plan_datafusion_err, plan_err};
 use datafusion::datasource::dynamic_file::DynamicListTableFactory;
 use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
 use datafusion::datasource::file_format::json::JsonFormatFactory;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
 use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt};
 use datafusion::datasource::listing_table_factory::ListingTableFactory;
+use datafusion::datasource::physical_plan::wrap_partition_type_in_dict;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::CreateExternalTable;
 use datafusion::prelude::SessionContext;
@@ -378,18 +376,13 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
         // Their names were looked at above.
         options.file_extension.clear();
     }
-    let config = config.infer_partitions_from_path(session).await?;
-    let config = match (config.clone().infer_schema(session).await, &config.options) {
-        (Ok(config), _) => config,
-        (Err(error), Some(options)) if are_unlike(&error) => {
-            let columns = found.columns(session, options.format.as_ref()).await?;
-            config.with_schema(Arc::new(columns))
-        }
-        (Err(error), _) => return Err(name_unsound(error, &found, session).await),
-    };
     if found.objects().any(|(file, _)| is_parquet(&file)) {
         found.check_parquet(session).await?;
+        let columns = found.columns(session, &HashMap::new()).await?;
+        let columns = if found.objects().count() == 1 { columns } else { nullable(&columns) };
+        config = config.with_schema(Arc::new(columns));
     }
+    let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
     let table = ListingTable::try_new(config)?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
     Ok(Arc::new(table.with_cache(cache)))
@@ -415,6 +408,11 @@ impl TableProviderFactory for ExternalTables {
             Named::Index(table) => return Ok(table),
         };
         let mut asked = asked.clone();
+        if !asked.constraints.is_empty() || asked.schema.fields().iter().any(|field| !field.is_nullable()) {
+            return plan_err!(
+                "NOT NULL, PRIMARY KEY and UNIQUE are not supported: files are not checked for them; leave them out"
+            );
+        }
         let infers = state.config_options().execution.listing_table_factory_infer_partitions;
         if (infers && asked.schema.fields().is_empty()) || !asked.table_partition_cols.is_empty() {
             let columns = found.partitions()?;
@@ -424,6 +422,9 @@ impl TableProviderFactory for ExternalTables {
                     asked.table_partition_cols.join(", "),
                     columns.join(", ")
                 );
+            }
+            if asked.table_partition_cols.is_empty() {
+                asked.table_partition_cols = columns;
             }
         }
         let kind = found.objects().find_map(|(file, _)| kind_of(&file));
@@ -435,18 +436,17 @@ impl TableProviderFactory for ExternalTables {
         }
         if asked.file_type == "PARQUET" {
             found.check_parquet(state).await?;
-            check_declared(asked.schema.as_arrow(), &found.columns(state, &ParquetFormat::new()).await?)?;
+            let columns = found.columns(state, &asked.options).await?;
+            check_declared(asked.schema.as_arrow(), &columns)?;
+            if asked.schema.fields().is_empty() {
+                let columns = nullable(&columns);
+                let of_folder = |name| Field::new(name, wrap_partition_type_in_dict(DataType::Utf8), false);
+                let of_folders = Schema::new(asked.table_partition_cols.iter().map(of_folder).collect::<Fields>());
+                asked.schema = Arc::new(Schema::try_merge([columns, of_folders])?.to_dfschema()?);
+            }
         }
         let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
-        match self.listing.create(session, &asked).await {
-            Err(error) if are_unlike(&error) && asked.table_partition_cols.is_empty() => {
-                let columns = found.columns(state, &ParquetFormat::new()).await?;
-                asked.schema = Arc::new(columns.to_dfschema()?);
-                self.listing.create(session, &asked).await
-            }
-            Err(error) => Err(told(name_unsound(error, &found, state).await, &names)),
-            table => table,
-        }
+        self.listing.create(session, &asked).await.map_err(|error| told(error, &names))
     }
 }
 
@@ -516,29 +516,17 @@ fn told(error: DataFusionError, name: &str) -> DataFusionError {
     }
 }
 
-/// Whether it says that files of Parquet have a column in different ways.
-fn are_unlike(error: &DataFusionError) -> bool {
-    matches!(error.find_root(), DataFusionError::ArrowError(error, _) if matches!(**error, ArrowError::SchemaError(_)))
-}
-
-/// Says which file of Parquet cannot be read, if that is why there are no columns.
-async fn name_unsound(error: DataFusionError, found: &Found, session: &SessionState) -> DataFusionError {
-    match error.find_root() {
-        DataFusionError::ParquetError(_) => match found.no_parquet(session).await {
-            Some((file, error)) if Explained::of(&error).is_none() => unsound(&file, &error),
-            _ => error,
-        },
-        _ => error,
+/// Columns whose values may be missing: those of one file say nothing of another, nor of what it is later.
+fn nullable(columns: &Schema) -> Schema {
+    fn of_field(field: &FieldRef) -> FieldRef {
+        let kind = match field.data_type() {
+            DataType::Struct(fields) => DataType::Struct(fields.iter().map(of_field).collect()),
+            DataType::List(of) => DataType::List(of_field(of)),
+            kind => kind.clone(),
+        };
+        Arc::new(field.as_ref().clone().with_data_type(kind).with_nullable(true))
     }
-}
-
-/// That a file of Parquet cannot be read.
-pub(crate) fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
-    let reason = error.find_root().strip_backtrace();
-    let reason = ["Arrow error: ", "Parquet argument error: ", "Parquet error: ", "External: "]
-        .iter()
-        .fold(reason.as_str(), |reason, around| reason.trim_start_matches(around));
-    plan_datafusion_err!("{file}: not a sound Parquet file ({reason}); fetch it again, or write it again")
+    Schema::new(columns.fields().iter().map(of_field).collect::<Fields>())
 }
 
 /// What a file or an object is.

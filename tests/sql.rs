@@ -1266,6 +1266,37 @@ fn a_file_of_parquet_whose_pages_are_damaged_is_named() {
     }
 }
 
+/// A column that a file says to have values in all rows has none in those of another file.
+#[test]
+fn a_column_that_some_files_of_parquet_lack_has_no_values_there() {
+    let place = Place::new();
+    let write = |sql: &str, file: &str| {
+        std::fs::create_dir_all(place.path("p/y=1")).unwrap();
+        assert_eq!(place.run_with(["sql", sql, "-o", file], "").code, Some(0), "{sql}");
+    };
+    write("SELECT 1 AS a, 'x' AS b, named_struct('c', 1) AS s", "p/y=1/1.parquet");
+    write("SELECT 3 AS a, named_struct('d', 2) AS s", "p/y=1/2.parquet");
+    let made = "CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'p/'; ";
+    for (made, table) in [("", "'p/'"), (made, "t")] {
+        let rows = place.sql(&format!("{made}SELECT a, y FROM {table} WHERE b IS NULL AND s['c'] IS NULL"));
+        assert_eq!(rows, [json!({"a": 3, "y": "1"})]);
+        let rows = place.sql(&format!("{made}SELECT b, s['d'] AS d FROM {table} ORDER BY a"));
+        assert_eq!(rows, [json!({"b": "x", "d": null}), json!({"b": null, "d": 2})]);
+    }
+    // A single file may be another one by then.
+    write("SELECT 1 AS a", "one.parquet");
+    let mut shell = Terminal::shell(&place);
+    shell.line("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION 'one.parquet';");
+    write("SELECT * FROM (VALUES (1), (NULL)) AS t(a)", "one.parquet");
+    let shown = shell.line("SELECT count(*) + 1000 AS n FROM t WHERE a IS NULL;");
+    assert!(shown.contains("| 1001 |"), "{shown}");
+    for column in ["a INT NOT NULL", "a INT PRIMARY KEY", "a INT UNIQUE"] {
+        let sql = format!("CREATE EXTERNAL TABLE t ({column}) STORED AS PARQUET LOCATION 'one.parquet'");
+        let said = place.run_with(["sql", &sql], "").err;
+        assert!(said.contains("are not supported: files are not checked for them"), "{said}");
+    }
+}
+
 #[test]
 fn files_of_parquet_that_have_other_columns_are_named() {
     let place = Place::with([("in.jsonl", "{\"text\": \"One. Two.\"}\n")]);

@@ -10,8 +10,6 @@ use anyhow::Context;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use datafusion::common::{DataFusionError, Result, TableReference, plan_datafusion_err, plan_err};
-use datafusion::datasource::file_format::FileFormat;
-use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionState;
@@ -129,16 +127,6 @@ impl Found {
         seal_in(&self.store, location.key()).await.with_context(|| location.to_string())
     }
 
-    /// The first of them that is no Parquet, and why.
-    pub(crate) async fn no_parquet(&self, session: &SessionState) -> Option<(Location, DataFusionError)> {
-        for object in &self.objects {
-            if let Err(error) = ParquetFormat::new().infer_schema(session, &self.store, slice::from_ref(object)).await {
-                return Some((self.folder.at(object.location.clone()), error));
-            }
-        }
-        None
-    }
-
     /// Fails where a file of Parquet has two columns of one name, of which DataFusion passes over one. What cannot be read is left to
     /// the reader.
     pub(crate) async fn check_parquet(&self, session: &SessionState) -> Result<()> {
@@ -167,13 +155,29 @@ impl Found {
         Ok(())
     }
 
-    /// The columns of all of them, once each is read as `format` has it: DataFusion puts those of files of Parquet together before,
-    /// when texts may still be stored in different ways. An error names two whose columns differ.
-    pub(crate) async fn columns(&self, session: &SessionState, format: &dyn FileFormat) -> Result<Schema> {
+    /// The columns of all of them, of Parquet that is read with these options, once each is read: DataFusion puts them together
+    /// before, when texts may still be stored in different ways. An error names the file, or two whose columns differ.
+    pub(crate) async fn columns(&self, session: &SessionState, options: &HashMap<String, String>) -> Result<Schema> {
+        let Some(parquet) = session.get_file_format_factory("parquet") else {
+            return plan_err!("internal error: nothing reads Parquet; please report it");
+        };
+        let format = &parquet.create(session, options)?;
+        let of_file = |object| async move {
+            let schema = format.infer_schema(session, &self.store, slice::from_ref(object)).await;
+            schema.map_err(|error| match error.find_root() {
+                DataFusionError::ParquetError(_) if Explained::of(&error).is_none() => {
+                    unsound(&self.folder.at(object.location.clone()), &error)
+                }
+                _ => error,
+            })
+        };
+        let concurrency = session.config_options().execution.meta_fetch_concurrency.get();
+        let of_files: Vec<_> = self.objects.iter().map(of_file).collect();
+        let mut of_files = stream::iter(of_files).buffered(concurrency).zip(stream::iter(&self.objects));
         let mut all = Schema::empty();
         let mut origins: Vec<&ObjectMeta> = Vec::new();
-        for object in &self.objects {
-            let schema = format.infer_schema(session, &self.store, slice::from_ref(object)).await?;
+        while let Some((schema, object)) = of_files.next().await {
+            let schema = schema?;
             for field in schema.fields() {
                 let Some((place, first)) = all.column_with_name(field.name()) else { continue };
                 if first.clone().try_merge(field).is_ok() {
@@ -237,6 +241,15 @@ fn folders_above(key: &Key) -> Vec<String> {
     let mut parts = parts(key);
     parts.pop();
     parts
+}
+
+/// That a file of Parquet cannot be read.
+pub(crate) fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
+    let reason = error.find_root().strip_backtrace();
+    let reason = ["Arrow error: ", "Parquet argument error: ", "Parquet error: ", "External: "]
+        .iter()
+        .fold(reason.as_str(), |reason, around| reason.trim_start_matches(around));
+    plan_datafusion_err!("{file}: not a sound Parquet file ({reason}); fetch it again, or write it again")
 }
 
 /// The address of a store of a scan, as people know it.

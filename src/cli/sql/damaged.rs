@@ -14,8 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement;
 use futures::TryStreamExt;
 
-use crate::file_tables::unsound;
-use crate::store::{Explained, place_of};
+use crate::store::{Explained, place_of, unsound};
 
 /// Says of an error that is one of decoding which file it is of: the first that cannot be read to its end, of those that the
 /// statement reads.
