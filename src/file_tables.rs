@@ -1,13 +1,13 @@
 //! Files as tables: `FROM 'reuse.parquet'`, and `LOCATION` of `CREATE EXTERNAL TABLE`.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
-use std::{fs, io, mem};
+use std::{fs, io};
 
-use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema};
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaBuilder};
 use async_trait::async_trait;
 use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
 use datafusion::common::{DataFusionError, GetExt, Result, ToDFSchema, plan_datafusion_err, plan_err};
@@ -384,6 +384,7 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
     }
     let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
     let table = ListingTable::try_new(config)?;
+    check_given_once(&found, &table.schema())?;
     let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
     Ok(Arc::new(table.with_cache(cache)))
 }
@@ -400,10 +401,8 @@ impl TableProviderFactory for ExternalTables {
         let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
             return plan_err!("internal error: this is no session of DataFusion; please report it");
         };
-        let found = match Named::find(&asked.locations, state)
-            .await
-            .map_err(|error| told(error, &asked.locations.join(", ")))?
-        {
+        let names = asked.locations.join(", ");
+        let found = match Named::find(&asked.locations, state).await.map_err(|error| told(error, &names))? {
             Named::Files(found) => found,
             Named::Index(table) => return Ok(table),
         };
@@ -436,17 +435,39 @@ impl TableProviderFactory for ExternalTables {
         }
         if asked.file_type == "PARQUET" {
             found.check_parquet(state).await?;
-            let columns = found.columns(state, &asked.options).await?;
+            let columns = found.columns(state, &asked.options).await.map_err(|error| told(error, &names))?;
             check_declared(asked.schema.as_arrow(), &columns)?;
             if asked.schema.fields().is_empty() {
-                let columns = nullable(&columns);
-                let of_folder = |name| Field::new(name, wrap_partition_type_in_dict(DataType::Utf8), false);
-                let of_folders = Schema::new(asked.table_partition_cols.iter().map(of_folder).collect::<Fields>());
-                asked.schema = Arc::new(Schema::try_merge([columns, of_folders])?.to_dfschema()?);
+                let mut columns = SchemaBuilder::from(nullable(&columns));
+                for name in &asked.table_partition_cols {
+                    columns.push(Field::new(name, wrap_partition_type_in_dict(DataType::Utf8), false));
+                }
+                let columns = columns.finish();
+                check_given_once(&found, &columns)?;
+                asked.schema = Arc::new(columns.to_dfschema()?);
             }
         }
-        let names = mem::replace(&mut asked.locations, vec![found.url(state)?.to_string()]).join(", ");
-        self.listing.create(session, &asked).await.map_err(|error| told(error, &names))
+        let url = found.url(state)?;
+        let of_folders: Vec<_> = asked.table_partition_cols.iter().map(String::as_str).collect();
+        found.check_values(&url, &of_folders, asked.schema.as_arrow())?;
+        asked.locations = vec![url.to_string()];
+        let table = self.listing.create(session, &asked).await.map_err(|error| told(error, &names))?;
+        check_given_once(&found, &table.schema())?;
+        Ok(table)
+    }
+}
+
+/// Fails where a folder gives a column that the files have, too, or another folder gives.
+fn check_given_once(found: &Found, columns: &Schema) -> Result<()> {
+    let mut names = HashSet::new();
+    match (columns.fields().iter().find(|field| !names.insert(field.name())), found.objects().next()) {
+        (Some(twice), Some((file, _))) => plan_err!(
+            "{file}: the column {:?} is given by a folder, and once more by the file or another folder: rename one, read the \
+             folders one by one, or pass over their names by SET datafusion.execution.listing_table_factory_infer_partitions = \
+             false and CREATE EXTERNAL TABLE",
+            twice.name()
+        ),
+        _ => Ok(()),
     }
 }
 

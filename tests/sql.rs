@@ -1037,10 +1037,39 @@ fn folders_give_the_same_columns_or_none() {
         let rows = place.sql(&format!("SELECT year FROM {from} ORDER BY year"));
         assert_eq!(rows, ["2023", "2024"].map(|year| json!({"year": year})), "{from}");
     }
-    for from in ["two/", "late/"] {
-        let ended = place.run_with(["sql", &format!("SELECT * FROM '{from}'")], "");
-        assert!(ended.code == Some(1) && ended.err.contains("do not give the same columns"), "{from}: {ended:?}");
+    place.write("twice/y=1/y=2/a.csv", "n\n1\n");
+    place.write("both/n=1/a.csv", "n\n1\n");
+    std::fs::create_dir_all(place.path("parquet/n=1")).unwrap();
+    place.ok("sql SELECT(1)AS\"n\" -o parquet/n=1/a.parquet");
+    for (name, value) in [("empty", ""), ("null", "__HIVE_DEFAULT_PARTITION__")] {
+        place.write(&format!("{name}/y=1/a.csv"), "n\n1\n");
+        place.write(&format!("{name}/y={value}/a.csv"), "n\n2\n");
+        assert_eq!(place.sql(&format!("SELECT y FROM '{name}/' WHERE n = 2")), [json!({"y": value})]);
     }
+    let made = |format: &str, columns: &str, from: &str| {
+        format!("CREATE EXTERNAL TABLE t {columns} STORED AS {format} LOCATION '{from}'")
+    };
+    let of_years = |from: &str| made("CSV", "(n INT, y INT)", from).replace("LOCATION", "PARTITIONED BY (y) LOCATION");
+    for (sql, says) in [
+        ("SELECT * FROM 'two/'".to_owned(), "two/a/year=2023/a.csv: of its folders below "),
+        ("SELECT * FROM 'late/'".to_owned(), "do not give the same columns"),
+        (
+            "SELECT * FROM 'twice/'".to_owned(),
+            "twice/y=1/y=2/a.csv: the column \"y\" is given by a folder, and once more",
+        ),
+        ("SELECT * FROM 'both/'".to_owned(), "both/n=1/a.csv: the column \"n\" is given by a folder, and once more"),
+        ("SELECT * FROM 'parquet/'".to_owned(), "a.parquet: the column \"n\" is given by a folder, and once more"),
+        (made("CSV", "", "both/"), "both/n=1/a.csv: the column \"n\" is given by a folder, and once more"),
+        (made("PARQUET", "", "parquet/"), "a.parquet: the column \"n\" is given by a folder, and once more"),
+        (of_years("empty/"), "empty/y=/a.csv: the value \"\" of its folder y= is no Int32: rename it, or "),
+        (of_years("null/"), "the value \"__HIVE_DEFAULT_PARTITION__\" of its folder y="),
+    ] {
+        let ended = place.run_with(["sql", &sql], "");
+        assert!(ended.code == Some(1) && ended.err.contains(says), "{sql}: {ended:?}");
+    }
+    let without = "SET datafusion.execution.listing_table_factory_infer_partitions = false";
+    let rows = place.sql(&format!("{without}; {}; SELECT * FROM t", made("CSV", "", "both/")));
+    assert_eq!(rows, [json!({"n": 1})]);
 }
 
 #[test]

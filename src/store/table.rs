@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
-use datafusion::common::{DataFusionError, Result, TableReference, plan_datafusion_err, plan_err};
+use datafusion::common::{DataFusionError, Result, ScalarValue, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::listing::helpers::parse_partitions_for_path;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionState;
 use futures::stream::BoxStream;
@@ -110,16 +111,42 @@ impl Found {
             if below.iter().filter_map(named).count() == columns.len() { Some(columns) } else { None }
         };
         let first = &self.objects[0];
-        let found = columns(first);
-        match self.objects.iter().find(|object| columns(object) != found || found.is_none()) {
-            None => Ok(found.unwrap_or_default()),
+        let name = |object: &ObjectMeta| self.folder.at(object.location.clone());
+        let Some(found) = columns(first) else {
+            return plan_err!(
+                "{}: of its folders below {} one gives a column, behind one that gives none: name files of one such tree",
+                name(first),
+                self.folder
+            );
+        };
+        match self.objects.iter().find(|object| columns(object).as_ref() != Some(&found)) {
+            None => Ok(found),
             Some(other) => plan_err!(
                 "the folders of {} and {}, below {}, do not give the same columns: name such as do, directly below one folder",
-                self.folder.at(first.location.clone()),
-                self.folder.at(other.location.clone()),
+                name(first),
+                name(other),
                 self.folder
             ),
         }
+    }
+
+    /// Fails where the name of a folder, below the URL of a table of them, is no value of its column, if that is among `types`.
+    pub(crate) fn check_values(&self, url: &ListingTableUrl, columns: &[&str], types: &Schema) -> Result<()> {
+        for object in &self.objects {
+            let values = parse_partitions_for_path(url, &object.location, columns.iter().copied());
+            for (column, value) in columns.iter().zip(values.unwrap_or_default()) {
+                if let Some((_, field)) = types.column_with_name(column)
+                    && ScalarValue::try_from_string(value.to_string(), field.data_type()).is_err()
+                {
+                    return plan_err!(
+                        "{}: the value {value:?} of its folder {column}={value} is no {}: rename it, or make the column one of text",
+                        self.folder.at(object.location.clone()),
+                        field.data_type()
+                    );
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The seal of one of them, if it has one.
