@@ -782,6 +782,12 @@ fn an_array_of_json_is_read_whole() {
         let sql = format!("SET datafusion.execution.target_partitions = 4; {}", arrays(options, file));
         assert_eq!(place.sql(&sql), [json!({"n": n, "s": s})], "{file}");
     }
+    for file in ["x.json", "x.json.gz", "many.json"] {
+        let ended = place.run_with(["sql", &format!("SELECT * FROM '{file}'")], "");
+        assert_eq!(ended.code, Some(1), "{file}: {}", ended.text());
+        let says = format!("{file}, line 1, byte 0: it begins as an array of JSON does: CREATE EXTERNAL TABLE");
+        assert!(ended.err.contains(&says), "{}", ended.err);
+    }
     for (file, text, says) in [
         ("object", "{\"a\":1}", "line 1, byte 0: it is no array of JSON"),
         ("two", "[{\"a\":1}]\n[{\"a\":2}]", "line 2, byte 10: this stands behind the end"),

@@ -307,6 +307,13 @@ fn begun(
         if matches!(syntax, Syntax::Json | Syntax::Array) && head.starts_with(&BYTE_ORDER_MARK) {
             head[..BYTE_ORDER_MARK.len()].fill(b' ');
         }
+        if syntax == Syntax::Json && head.trim_ascii_start().starts_with(b"[") {
+            let said = format!(
+                "{name}, line 1, byte 0: it begins as an array of JSON does: CREATE EXTERNAL TABLE … OPTIONS \
+                 ('format.newline_delimited' 'false') reads one whose elements are objects"
+            );
+            return Err(io::Error::other(refused(said)));
+        }
         let head = if head.is_empty() { None } else { Some(Ok(head.freeze())) };
         Ok(stream::iter(head).chain(pieces))
     };
