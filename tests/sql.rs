@@ -704,6 +704,8 @@ fn values_are_not_cut() {
     for (name, first, late) in [
         ("date", "2024-01-01", "2024-01-01T23:59:59"),
         ("time", "2024-01-01T00:00:00", "2024-01-01T23:59:59.123456789"),
+        ("leap", "2024-01-01 00:00:00", "2024-01-01 10:00:60"),
+        ("zone", "2024-01-01T10:00:00", "2024-01-01T10:00:00+05:00"),
     ] {
         let file = format!("{name}.csv");
         place.write(&file, format!("a\n{}", after(first, late)));

@@ -136,6 +136,14 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
 /// Whether a type of times holds all of one.
 fn is_time(text: &str, kind: &DataType) -> bool {
     let is_number = text.parse::<f64>().is_ok();
+    let time = text.get(11..).unwrap_or_default();
+    let zone = time.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ':' | '.')).trim_start();
+    // A second that is not counted is read as the one before, and the time of another zone as that of UTC.
+    let is_leap = text.contains(":60") || time.get(4..6) == Some("60") && !time.contains(':');
+    let is_elsewhere = !matches!(zone.trim_matches(['+', '-', ':', '0']), "" | "Z" | "z" | "UTC");
+    if !is_number && (is_leap || is_elsewhere && matches!(kind, DataType::Timestamp(_, None))) {
+        return false;
+    }
     let places = match kind {
         _ if is_number => 0,
         DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) => match unit {
@@ -262,6 +270,7 @@ mod tests {
     fn times_are_whole_where_the_type_holds_them() {
         let seconds = DataType::Timestamp(TimeUnit::Second, None);
         let nanoseconds = DataType::Timestamp(TimeUnit::Nanosecond, None);
+        let zoned = DataType::Timestamp(TimeUnit::Second, Some("UTC".into()));
         for (text, kind, expected) in [
             ("2024-01-01", &DataType::Date32, true),
             ("20240101", &DataType::Date32, true),
@@ -276,6 +285,19 @@ mod tests {
             ("2024-01-01T23:59:59.123456789", &nanoseconds, true),
             ("2024-01-01T23:59:59.1234567891", &nanoseconds, false),
             ("1.5", &nanoseconds, false),
+            ("2024-01-01 10:00:60", &seconds, false),
+            ("2024-01-01 100060", &seconds, false),
+            ("2024-01-01 10:00:60", &zoned, false),
+            ("10:00:60", &DataType::Time64(TimeUnit::Nanosecond), false),
+            ("10:00:59", &DataType::Time64(TimeUnit::Nanosecond), true),
+            ("2024-01-01", &seconds, true),
+            ("2024-01-01T10:00:00Z", &seconds, true),
+            ("2024-01-01 10:00:00.5+00:00", &nanoseconds, true),
+            ("2024-01-01 100000 UTC", &seconds, true),
+            ("2024-01-01T10:00:00+05:00", &seconds, false),
+            ("2024-01-01 10:00:00.5 -08", &nanoseconds, false),
+            ("2024-01-01 10:00:00 Europe/Berlin", &seconds, false),
+            ("2024-01-01T10:00:00+05:00", &zoned, true),
         ] {
             assert_eq!(is_time(text, kind), expected, "{text} {kind}");
         }
