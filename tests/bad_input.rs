@@ -430,13 +430,18 @@ fn from_says_which_record_it_cannot_read() {
         (
             "json.jsonl",
             lines("{\"a\": }"),
-            "line 5001, byte 95000: Encountered unexpected '}' whilst parsing value; correct it",
+            "line 5001, byte 95000: Not valid JSON: expected value column 7; correct it",
         ),
         (
             "type.jsonl",
             lines("{\"a\": \"y\"}"),
-            "line 5001, byte 95000: whilst decoding field 'a': failed to parse \"y\" as Int64",
+            "line 5001, byte 95000: the value \"y\" of column a is text, and the column is of type Int64",
         ),
+        ("comma.jsonl", lines("{\"a\": 1 \"b\": \"x\"}"), "line 5001, byte 95000: Not valid JSON: expected `,` or `}`"),
+        ("zero.jsonl", lines("{\"a\": 01}"), "line 5001, byte 95000: Not valid JSON: invalid number"),
+        ("two.jsonl", lines("{\"a\": 1}{\"a\": 2}"), "line 5001, byte 95000: Not valid JSON: trailing characters"),
+        ("split.jsonl", lines("{\"a\":\n1}"), "line 5001, byte 95000: Not valid JSON: EOF while parsing"),
+        ("text-type.jsonl", lines("{\"a\": \"01\"}"), "line 5001, byte 95000: the value \"01\" of column a is text"),
         (
             "soon.jsonl",
             "{\"a\": 1}\n\n{\"a\": \"\\ud800\"}\n".to_owned(),

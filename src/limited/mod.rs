@@ -11,6 +11,7 @@ mod place;
 mod read;
 mod records;
 mod store;
+mod strict;
 
 use std::any::Any;
 use std::collections::HashMap;

@@ -12,7 +12,6 @@ use datafusion::common::Result;
 use datafusion::common::config::CsvOptions;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{CsvSource, FileOpenFuture, FileOpener, FileScanConfig, FileSource};
-use datafusion::error::DataFusionError;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion_datasource::boundary_stream::AlignedBoundaryStream;
 use datafusion_datasource::decoder::{Decoder, DecoderDeserializer, deserialize_stream};
@@ -21,6 +20,9 @@ use memchr::memmem;
 use object_store::{ObjectStore, ObjectStoreExt};
 
 use super::exact::{as_texts, check, has_large, is_parsed, of_texts, texts};
+use super::records::Syntax;
+use super::store::at_ends;
+use super::strict::Kind;
 
 /// Opens files of CSV, of which it reads these columns.
 pub(super) fn csv(
@@ -75,6 +77,7 @@ pub(super) struct JsonOpener {
 impl FileOpener for JsonOpener {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
         let (store, decoder) = (Arc::clone(&self.store), ExactDecoder::new(&self.columns, self.rows)?);
+        let records = Kind::of_records(&self.columns);
         let opened = async move {
             let file_object = file.object_meta;
             let bytes = match file.range {
@@ -85,8 +88,12 @@ impl FileOpener for JsonOpener {
                 }
                 None => store.get(&file_object.location).await?.into_stream(),
             };
-            let bytes = bytes.map_err(DataFusionError::from).fuse();
-            Ok(deserialize_stream(bytes, DecoderDeserializer::new(decoder)).map_err(Into::into).boxed())
+            let lines = at_ends(bytes, Syntax::Json).map(move |lines| {
+                let lines = lines?;
+                records.check(&lines)?;
+                Ok(lines)
+            });
+            Ok(deserialize_stream(lines.fuse(), DecoderDeserializer::new(decoder)).map_err(Into::into).boxed())
         };
         Ok(opened.boxed())
     }

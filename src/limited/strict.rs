@@ -1,0 +1,226 @@
+//! Whether lines are records of JSON whose numbers are numbers. The reader of Arrow passes over commas that are missing, takes a record
+//! of several lines or several of one, and makes numbers of texts.
+
+use std::fmt;
+
+use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::error::ArrowError;
+use hashbrown::HashMap;
+use memchr::memchr_iter;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+/// What values are to be, but for what the reader sees to itself.
+pub(super) enum Kind {
+    Any,
+    /// A number, which has the name and the type of a column.
+    Number(String, DataType),
+    List(Box<Self>),
+    Struct(HashMap<String, Self>),
+}
+
+impl Kind {
+    /// That of the records of a table.
+    pub(super) fn of_records(columns: &Schema) -> Self {
+        let columns = columns.fields().iter().map(|field| (field.name(), field.data_type()));
+        Self::of_members(columns, |name| name.to_owned())
+    }
+
+    fn of_members<'a>(
+        members: impl Iterator<Item = (&'a String, &'a DataType)>,
+        column: impl Fn(&str) -> String,
+    ) -> Self {
+        let members = members.map(|(name, kind)| (name.clone(), Self::of(column(name), kind)));
+        let members: HashMap<_, _> = members.filter(|(_, kind)| !matches!(kind, Self::Any)).collect();
+        if members.is_empty() { Self::Any } else { Self::Struct(members) }
+    }
+
+    fn of(column: String, kind: &DataType) -> Self {
+        match kind {
+            DataType::List(of) => match Self::of(column, of.data_type()) {
+                Self::Any => Self::Any,
+                kind => Self::List(Box::new(kind)),
+            },
+            DataType::Struct(fields) => {
+                let members = fields.iter().map(|field| (field.name(), field.data_type()));
+                Self::of_members(members, |name| format!("{column}.{name}"))
+            }
+            kind if kind.is_integer() || kind.is_floating() => Self::Number(column, kind.clone()),
+            _ => Self::Any,
+        }
+    }
+
+    /// Fails where one of these lines is no record.
+    pub(super) fn check(&self, lines: &[u8]) -> Result<(), ArrowError> {
+        let mut begin = 0;
+        for end in memchr_iter(b'\n', lines).chain([lines.len()]) {
+            let line = lines.get(begin..end).unwrap_or_default();
+            begin = end + 1;
+            if line.trim_ascii_start().is_empty() {
+                continue;
+            }
+            let mut json = serde_json::Deserializer::from_slice(line);
+            self.deserialize(&mut json).and_then(|()| json.end()).map_err(refused)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a record.
+fn refused(error: serde_json::Error) -> ArrowError {
+    let said = error.to_string();
+    if error.is_data() {
+        ArrowError::ParseError(said.rsplit_once(" at line ").map_or(said.clone(), |(said, _)| said.to_owned()))
+    } else {
+        ArrowError::JsonError(format!("Not valid JSON: {said}"))
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for &Kind {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
+        match self {
+            Kind::Any => value.deserialize_ignored_any(IgnoredAny).map(|_| ()),
+            _ => value.deserialize_any(self),
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for &Kind {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value of JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        match self {
+            #[allow(clippy::cast_possible_truncation, reason = "that is what is looked for")]
+            Kind::Number(column, DataType::Float32) if (value as f32).is_infinite() => {
+                Err(E::custom(format!("the value {value:?} of column {column} is too large for Float32")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        match self {
+            // JSON has no such numbers.
+            Kind::Number(_, kind) if kind.is_floating() && matches!(text, "NaN" | "Infinity" | "-Infinity") => Ok(()),
+            Kind::Number(column, kind) => Err(E::custom(format!(
+                "the value {text:?} of column {column} is text, and the column is of type {kind}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let kind = if let Kind::List(kind) = self { kind } else { &Kind::Any };
+        while list.next_element_seed(kind)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(kind) = members.next_key_seed(Key(self))? {
+            members.next_value_seed(kind)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the key of a member of an object for its kind.
+struct Key<'a>(&'a Kind);
+
+impl<'de, 'a> DeserializeSeed<'de> for Key<'a> {
+    type Value = &'a Kind;
+
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<&'a Kind, D::Error> {
+        key.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for Key<'a> {
+    type Value = &'a Kind;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<&'a Kind, E> {
+        let kind = if let Kind::Struct(members) = self.0 { members.get(key) } else { None };
+        Ok(kind.unwrap_or(&Kind::Any))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use datafusion::arrow::datatypes::{Field, Fields};
+
+    use super::*;
+
+    #[test]
+    fn lines_are_records_of_json_with_numbers() {
+        let of = |kind| Arc::new(Field::new("c", kind, true));
+        let within = DataType::Struct(Fields::from(vec![of(DataType::Int64)]));
+        let columns = Schema::new(vec![
+            Field::new("n", DataType::Int64, true),
+            Field::new("x", DataType::Float64, true),
+            Field::new("r", DataType::Float32, true),
+            Field::new("t", DataType::Utf8, true),
+            Field::new("l", DataType::List(of(within)), true),
+        ]);
+        let check = |columns: &Schema, lines: &str| {
+            Kind::of_records(columns).check(lines.as_bytes()).map_err(|error| error.to_string())
+        };
+        for lines in [
+            "",
+            "{}\n\n \r\n{\"n\":1}\r\n",
+            r#"{"n":1.0,"x":1e3,"r":-0.5,"t":"\u00e9 é","l":[{"c":1},null,{}],"o":{"n":"1","m":[1,"a"]}}"#,
+            r#"{"n":null,"x":"NaN","r":"-Infinity","t":1}"#,
+            r#" { "n" : 123456789012345678901234567890 , "l" : [ ] } "#,
+        ] {
+            assert_eq!(check(&columns, lines), Ok(()), "{lines}");
+        }
+        for (line, says) in [
+            (r#"{"n":"01"}"#, "Parser error: the value \"01\" of column n is text, and the column is of type Int64"),
+            (r#"{"n":"NaN"}"#, "Parser error: the value \"NaN\" of column n is text"),
+            (r#"{"x":"inf"}"#, "Parser error: the value \"inf\" of column x is text"),
+            (r#"{"x":" 7 "}"#, "Parser error: the value \" 7 \" of column x is text"),
+            (r#"{"l":[{"c":1},{"c":"1"}]}"#, "Parser error: the value \"1\" of column l.c is text"),
+            (r#"{"r":1e39}"#, "Parser error: the value 1e39 of column r is too large for Float32"),
+            (r#"{"x":1e400}"#, "Json error: Not valid JSON: number out of range"),
+            (r#"{"n":1 "t":2}"#, "Json error: Not valid JSON: "),
+            (r#"{"n":1,}"#, "Json error: Not valid JSON: "),
+            (r#"{"n":01}"#, "Json error: Not valid JSON: "),
+            (r#"{"t":1.}"#, "Json error: Not valid JSON: "),
+            ("{\"t\":\"\t\"}", "Json error: Not valid JSON: "),
+            (r#"{"n":1}{"n":2}"#, "Json error: Not valid JSON: "),
+            (r#"{"n":1},"#, "Json error: Not valid JSON: "),
+            ("{\"n\":1,\n\"t\":2}", "Json error: Not valid JSON: "),
+        ] {
+            let lines = format!("{{\"n\":1}}\n{line}\n{{}}");
+            let said = check(&columns, &lines).unwrap_err();
+            assert!(said.starts_with(says), "{line}: {said}");
+            // Also where no column is read.
+            assert_eq!(check(&Schema::empty(), &lines).is_err(), says.starts_with("Json") && !line.contains("1e400"));
+        }
+    }
+}
