@@ -407,10 +407,14 @@ impl TableProviderFactory for ExternalTables {
             Named::Index(table) => return Ok(table),
         };
         let mut asked = asked.clone();
-        if !asked.constraints.is_empty() || asked.schema.fields().iter().any(|field| !field.is_nullable()) {
+        let is_constrained = !asked.constraints.is_empty() || !asked.column_defaults.is_empty();
+        if is_constrained || asked.schema.fields().iter().any(|field| !field.is_nullable()) {
             return plan_err!(
-                "NOT NULL, PRIMARY KEY and UNIQUE are not supported: files are not checked for them; leave them out"
+                "NOT NULL, PRIMARY KEY, UNIQUE and DEFAULT are not supported: files are not checked for them; leave them out"
             );
+        }
+        if !asked.order_exprs.is_empty() {
+            return plan_err!("WITH ORDER is not supported: nothing checks that files are in that order; leave it out");
         }
         let infers = state.config_options().execution.listing_table_factory_infer_partitions;
         if (infers && asked.schema.fields().is_empty()) || !asked.table_partition_cols.is_empty() {

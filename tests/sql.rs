@@ -681,6 +681,25 @@ fn columns_are_those_of_the_first_records_of_each_file() {
     assert_eq!(rows, [json!({"b": 3.9, "c": 1.5, "d": true})]);
 }
 
+#[test]
+fn numbers_beside_texts_of_json_are_text_as_they_are_written() {
+    let place = Place::with([
+        ("mixed.jsonl", "{\"a\":\"x\",\"l\":[\"y\"]}\n{\"a\":1.50,\"l\":[2]}\n{\"a\":true,\"l\":[]}\n"),
+        ("late.jsonl", &("{\"a\":1}\n".repeat(1000) + "{\"a\":\"x\"}\n")),
+        ("sparse.jsonl", &("{\"a\":null}\n".repeat(1000) + "{\"a\":1e3}\n")),
+    ]);
+    let rows = place.sql("SELECT a, l[1] AS l FROM 'mixed.jsonl'");
+    assert_eq!(rows, [json!({"a": "x", "l": "y"}), json!({"a": "1.50", "l": "2"}), json!({"a": "true", "l": null})]);
+    // Of what a column is not by its first records CREATE EXTERNAL TABLE makes text.
+    for (file, texts) in [("late.jsonl", ["1", "x"]), ("sparse.jsonl", ["1e3", "1e3"])] {
+        let ended = place.run_with(["sql", &format!("SELECT max(a) FROM '{file}'")], "");
+        assert!(ended.code == Some(1) && ended.err.contains("line 1001, byte "), "{file}: {}", ended.err);
+        let made = format!("CREATE EXTERNAL TABLE t (a TEXT) STORED AS JSON LOCATION '{file}'; ");
+        let rows = place.sql(&format!("{made}SELECT min(a) AS a, max(a) AS b FROM t"));
+        assert_eq!(rows, [json!({"a": texts[0], "b": texts[1]})], "{file}");
+    }
+}
+
 /// Readers of Arrow cut what a type does not hold, and say nothing.
 #[test]
 fn values_are_not_cut() {

@@ -125,7 +125,9 @@ enum Cut {
 
 impl ExactDecoder {
     fn new(columns: &SchemaRef, rows: usize) -> Result<Self, ArrowError> {
-        let decoder = |columns| ReaderBuilder::new(columns).with_batch_size(rows);
+        // A number in a column of text is text as it is written.
+        let decoder =
+            |columns| ReaderBuilder::new(columns).with_batch_size(rows).with_coerce_primitive(true).build_decoder();
         let kinds: [(_, fn(&DataType) -> bool); 3] =
             [(Cut::Integers, DataType::is_integer), (Cut::Floats, DataType::is_floating), (Cut::Parsed, is_parsed)];
         let mut all = Vec::new();
@@ -134,11 +136,10 @@ impl ExactDecoder {
                 |field: &Arc<Field>| Some(field.as_ref().clone().with_data_type(texts(field.data_type(), is_one)?));
             let fields: Fields = columns.fields().iter().filter_map(of_field).collect();
             if !fields.is_empty() {
-                let decoder = decoder(Arc::new(Schema::new(fields))).with_coerce_primitive(true).build_decoder()?;
-                all.push(Texts { decoder, cut });
+                all.push(Texts { decoder: decoder(Arc::new(Schema::new(fields)))?, cut });
             }
         }
-        Ok(Self { values: decoder(Arc::clone(columns)).build_decoder()?, texts: all, read: Vec::new() })
+        Ok(Self { values: decoder(Arc::clone(columns))?, texts: all, read: Vec::new() })
     }
 }
 

@@ -10,18 +10,7 @@ use super::methods::in_sql;
 
 /// Fails where a part of a statement would be passed over.
 pub(super) fn refuse_ignored(statement: &mut Statement) -> Result<()> {
-    let found = match statement {
-        Statement::CreateExternalTable(table) => first([
-            (!table.constraints.is_empty() || table.columns.iter().any(is_constrained), UNCHECKED.0, UNCHECKED.1),
-            (
-                !table.order_exprs.is_empty(),
-                "WITH ORDER",
-                "nothing checks that the rows stand in that order; leave it out, and write ORDER BY in the query",
-            ),
-        ]),
-        statement => in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)),
-    };
-    match found {
+    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(Found { part, instead }) => bail!("{part} is not supported: {instead}"),
     }
@@ -161,10 +150,6 @@ mod tests {
             ("ROLLBACK", "ROLLBACK"),
             ("CREATE INDEX i ON t (a)", "CREATE INDEX"),
             ("CREATE TABLE t (a INT, PRIMARY KEY (a)) AS SELECT 1", "PRIMARY KEY"),
-            ("CREATE EXTERNAL TABLE t (a INT, UNIQUE (a)) STORED AS CSV LOCATION 'x'", "PRIMARY KEY"),
-            ("CREATE EXTERNAL TABLE t (a INT NOT NULL) STORED AS CSV LOCATION 'x'", "NOT NULL"),
-            ("CREATE EXTERNAL TABLE t (a INT DEFAULT 7) STORED AS CSV LOCATION 'x'", "DEFAULT"),
-            ("CREATE EXTERNAL TABLE t (a INT) STORED AS CSV WITH ORDER (a) LOCATION 'x'", "WITH ORDER"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
             assert!(said.contains(part) && said.contains(" is not supported: "), "{sql}: {said}");
