@@ -44,7 +44,7 @@ impl Removed {
             for path in unnamed(folder, files)? {
                 // A run may have named it since.
                 let manifest = Manifest::of(folder)?;
-                if !manifest.zip(name_of(&path)).is_some_and(|(manifest, name)| manifest.seal_of(name).is_some()) {
+                if manifest.zip(name_of(&path)).is_none_or(|(manifest, name)| manifest.seal_of(name).is_none()) {
                     self.remove_older(folder, &path, grace, dry_run)?;
                 }
             }

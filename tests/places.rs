@@ -216,6 +216,12 @@ fn what_was_written_below_an_input_is_passed_over() {
 }
 
 #[test]
+fn standard_input_is_one_collection() {
+    let ended = Place::new().run_with(["pairs", "-", "--against", "-"], "{\"text\": \"One.\"}\n");
+    assert!(ended.code == Some(1) && ended.err.contains("can be read only once"), "{}", ended.err);
+}
+
+#[test]
 fn further_tables_of_two_methods_have_a_place_each() {
     let place = Place::with([("in.jsonl", &jsonl([("a", "One."), ("b", "One.")]))]);
     let call = |threshold: &str, file: &str| {

@@ -458,6 +458,8 @@ fn what_a_file_cannot_hold_is_an_error() {
             assert!(said.contains("has intervals, which Parquet cannot hold; write CAST("), "{said}");
         }
     }
+    let rounded = "SELECT arrow_cast(110, 'Decimal128(5, -2)') AS v";
+    assert!(says(&[rounded, "--format", "ndjson"]).contains("Decimal128(5, -2), which JSON lines cannot hold"));
     assert_eq!(place.names(), Vec::<String>::new());
     assert!(place.run_with(["sql", twice], "").text().contains("| n | n |"));
 }

@@ -223,6 +223,9 @@ impl<'a> Run<'a> {
         check: impl Fn(&str, &Schema) -> Result<()>,
     ) -> Result<Vec<Stored>> {
         let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
+        if compared.against.is_some_and(|other| other == "-" && compared.inputs.contains(other)) {
+            bail!("- (standard input) can be read only once; name a file for one of the two collections");
+        }
         let mut collections = Vec::new();
         for (prefix, inputs) in std::iter::once(("", compared.inputs)).chain(other) {
             let collection = self.open(prefix, inputs, compared).await?;

@@ -22,8 +22,8 @@ pub(crate) struct Inputs {
 pub(crate) struct Content {
     files: usize,
     bytes: u64,
-    /// XXH3 of the names as ids call them, the sizes, and the bytes; of an object with a tag that changes with any byte, of the
-    /// tag instead.
+    /// XXH3 of the names as ids call them, the sizes, and the bytes; of an object with a tag that changes with any byte, of its
+    /// address and the tag instead.
     hash: u128,
 }
 
@@ -38,9 +38,12 @@ impl Inputs {
         let mut all = Xxh3Default::new();
         let mut bytes = 0;
         for file in &self.selection.files {
-            let tagged = file.object.as_ref().and_then(|object| Some((object.size, object.strong_tag()?)));
+            let tagged = file.object.as_ref().and_then(|object| Some((object, object.strong_tag()?)));
             let read = || match tagged {
-                Some((size, tag)) => Ok((size, xxh3_128(tag.as_bytes()))),
+                // Another object may have the same tag.
+                Some((object, tag)) => {
+                    Ok((object.size, xxh3_128(format!("{} {tag}", object.location.url()).as_bytes())))
+                }
                 None => hash(file.open()?),
             };
             let (size, hash) = match read() {

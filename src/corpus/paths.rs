@@ -222,7 +222,20 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
     };
     let base = common_folder(found.iter().map(|f| f.root.as_path()));
     let mut files = BTreeMap::new();
-    for Found { path, named, object, .. } in found {
+    let (mut places, mut folders) = (HashSet::new(), HashMap::new());
+    for Found { path, root, named, object } in found {
+        let place = match &object {
+            Some(object) => (Some(object.location.clone()), PathBuf::new()),
+            None => {
+                // Links below it are files of their own.
+                let below = path.strip_prefix(&root).unwrap_or(&path).to_path_buf();
+                (None, folders.entry(root).or_insert_with_key(|root| canonical(root)).join(below))
+            }
+        };
+        // What is reached in two ways is read once.
+        if !places.insert(place) {
+            continue;
+        }
         if is_result(&path) {
             return Err(Error::Input(format!(
                 "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
@@ -242,6 +255,9 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
                 let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
                 // Its path has lost a separator where nothing is common.
                 let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
+                // What is asked of a web server is no part of a name, which may be a secret.
+                let name = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}?{n}") });
+                let Some(name) = name.into_iter().find(|name| !files.contains_key(name)) else { continue };
                 files.insert(name.clone(), InputFile { path, label, name, format, compression, max_ratio, object });
             }
             None if named => {
@@ -296,7 +312,13 @@ fn cannot_read(input: &str, error: &dyn std::fmt::Display) -> Error {
     Error::Input(format!("cannot read {input}: {error}"))
 }
 
-/// The path without `.` and doubled separators, so that a file reached in two ways is read once.
+/// A folder, however it was named.
+fn canonical(folder: &Path) -> PathBuf {
+    let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    std::fs::canonicalize(start).unwrap_or_else(|_| folder.to_path_buf())
+}
+
+/// The path without `.` and doubled separators.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|c| *c != Component::CurDir).collect()
 }
@@ -737,6 +759,8 @@ mod tests {
     #[test]
     fn a_file_named_twice_is_read_once() {
         assert_eq!(names(&folder(), &["d", "d/x.txt", "d/*.txt", "./d//x.txt"]).unwrap(), ["x.txt"]);
+        let two_ways = names(&folder(), &["d/x.txt", "a/../d", "a/b/../../d/x.txt"]).unwrap();
+        assert!(two_ways.len() == 1 && two_ways[0].ends_with("x.txt"), "{two_ways:?}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
 use arrow::json::writer::LineDelimited;
 use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
@@ -173,7 +173,19 @@ impl<'a, W: Write + Send> Writer<'a, W> {
                 let csv = Box::new(WriterBuilder::new().with_header(true).build(to));
                 Self::Csv { csv, is_safe: form.is_csv_safe }
             }
-            Format::Ndjson => Self::Ndjson(json::lines(to)),
+            Format::Ndjson => {
+                let fields = schema.flattened_fields();
+                // The writer would write 100 as 000 then.
+                let is_rounded = |kind: &DataType| matches!(kind, DataType::Decimal128(_, scale) | DataType::Decimal256(_, scale) if *scale < 0);
+                if let Some(field) = fields.iter().find(|field| is_rounded(field.data_type())) {
+                    bail!(
+                        "the column {} is of type {}, which JSON lines cannot hold; CAST it, such as to DECIMAL(38, 0)",
+                        field.name(),
+                        field.data_type()
+                    );
+                }
+                Self::Ndjson(json::lines(to))
+            }
             Format::Parquet if form.on_screen => {
                 bail!("Parquet is nothing for a terminal to show; name a file with -o, or write into a pipe")
             }

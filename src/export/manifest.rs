@@ -83,7 +83,7 @@ impl Manifest {
             Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text)),
         };
         let is_ours = |name: &String| ingest::FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
-        if !is_like_ours && !(may_be_ours && names(folder)?.iter().any(is_ours)) {
+        if !(is_like_ours || may_be_ours && names(folder)?.iter().any(is_ours)) {
             return Ok(None);
         }
         let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);

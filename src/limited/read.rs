@@ -123,17 +123,27 @@ enum Cut {
     Parsed,
 }
 
+impl Cut {
+    /// Which types have such values.
+    fn types(&self) -> fn(&DataType) -> bool {
+        match self {
+            Self::Integers => DataType::is_integer,
+            Self::Floats => DataType::is_floating,
+            Self::Parsed => is_parsed,
+        }
+    }
+}
+
 impl ExactDecoder {
     fn new(columns: &SchemaRef, rows: usize) -> Result<Self, ArrowError> {
         // A number in a column of text is text as it is written.
         let decoder =
             |columns| ReaderBuilder::new(columns).with_batch_size(rows).with_coerce_primitive(true).build_decoder();
-        let kinds: [(_, fn(&DataType) -> bool); 3] =
-            [(Cut::Integers, DataType::is_integer), (Cut::Floats, DataType::is_floating), (Cut::Parsed, is_parsed)];
         let mut all = Vec::new();
-        for (cut, is_one) in kinds {
-            let of_field =
-                |field: &Arc<Field>| Some(field.as_ref().clone().with_data_type(texts(field.data_type(), is_one)?));
+        for cut in [Cut::Integers, Cut::Floats, Cut::Parsed] {
+            let of_field = |field: &Arc<Field>| {
+                Some(field.as_ref().clone().with_data_type(texts(field.data_type(), cut.types())?))
+            };
             let fields: Fields = columns.fields().iter().filter_map(of_field).collect();
             if !fields.is_empty() {
                 all.push(Texts { decoder: decoder(Arc::new(Schema::new(fields)))?, cut });

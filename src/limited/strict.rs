@@ -22,7 +22,7 @@ impl Kind {
     /// That of the records of a table.
     pub(super) fn of_records(columns: &Schema) -> Self {
         let columns = columns.fields().iter().map(|field| (field.name(), field.data_type()));
-        Self::of_members(columns, |name| name.to_owned())
+        Self::of_members(columns, str::to_owned)
     }
 
     fn of_members<'a>(
@@ -69,7 +69,7 @@ impl Kind {
 fn refused(error: serde_json::Error) -> ArrowError {
     let said = error.to_string();
     if error.is_data() {
-        ArrowError::ParseError(said.rsplit_once(" at line ").map_or(said.clone(), |(said, _)| said.to_owned()))
+        ArrowError::ParseError(said.rsplit_once(" at line ").map_or(&*said, |(said, _)| said).to_owned())
     } else {
         ArrowError::JsonError(format!("Not valid JSON: {said}"))
     }
