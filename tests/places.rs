@@ -215,6 +215,19 @@ fn what_was_written_below_an_input_is_passed_over() {
     }
 }
 
+/// Opened by its name it would have been written from its beginning.
+#[test]
+fn a_result_goes_to_standard_output_behind_what_is_there() {
+    let place = Place::new();
+    let written = fs::File::create(place.path("written.txt")).unwrap();
+    for (n, name) in [(1, "/dev/stdout"), (2, "/dev/fd/1")] {
+        let sql = format!("SELECT {n} AS n, 'some text' AS t");
+        let mut command = place.command(["sql", "-q", &sql, "--format", "csv", "-o", name]);
+        assert!(command.stdout(written.try_clone().unwrap()).status().unwrap().success());
+    }
+    assert_eq!(place.read("written.txt"), b"n,t\n1,some text\nn,t\n2,some text\n");
+}
+
 #[test]
 fn standard_input_is_one_collection() {
     let ended = Place::new().run_with(["pairs", "-", "--against", "-"], "{\"text\": \"One.\"}\n");

@@ -182,6 +182,22 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
 }
 
 #[test]
+fn what_is_typed_has_a_place_for_each_result() {
+    let place = Place::with([("in.jsonl", &jsonl([("a", "One."), ("b", "One.")]))]);
+    let mut shell = Terminal::shell(&place);
+    shell.line("\\o c.csv");
+    let shown = shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'c.csv');");
+    assert!(shown.contains("c.csv is named for two results"), "{shown}");
+    // It is still wanted, and a statement may be run once more.
+    shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'd.csv');");
+    assert_eq!(place.read("c.csv"), b"id_a\na\n");
+    let shown = shell.line("SELECT id_a FROM pairs('in.jsonl', capped => 'd.csv');");
+    assert!(shown.contains("| id_a |"), "{shown}");
+    shell.press("\\q\r");
+    assert_eq!(shell.end().0, Some(0));
+}
+
+#[test]
 fn the_history_has_no_secrets() {
     let place = Place::new();
     let mut shell = Terminal::shell(&place);
@@ -245,6 +261,7 @@ fn nothing_of_a_document_commands_the_terminal() {
         "sql -q -f evil.sql",
         "sql -q -f evil.sql --format csv",
         "sql -q -f evil.sql --format ndjson",
+        "sql -q -f evil.sql --format csv -o /dev/stdout",
         "pairs evil.jsonl --threshold 0.1 -q",
         "pairs evil.jsonl --threshold 0.1 -q --format ndjson",
         "pairs evil.jsonl --unit sentence --max-frequency 1 --signature characters:3",

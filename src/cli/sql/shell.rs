@@ -22,7 +22,7 @@ use futures::future::BoxFuture;
 use super::commands::{self, Command, Described};
 use super::damaged::name_damaged;
 use super::ignored::refuse_ignored;
-use super::methods::{self, in_sql};
+use super::methods::{self, Call, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
@@ -279,14 +279,15 @@ impl Shell {
         let mut number = self.state().calls;
         let calls = methods::take_calls(statement, &mut number)?;
         self.state().calls = number;
+        if !is_explained(statement) {
+            self.take_places(&calls)?;
+        }
         let workspace = &self.run.workspace;
         let mut called = Vec::new();
         for mut call in calls {
             let further = tempfile::tempdir_in(workspace.folder())?;
             if is_explained(statement) {
                 call.write_into(further.path())?;
-            } else if !self.is_interactive {
-                call.files().try_for_each(|file| self.state().places.take(file))?;
             }
             let file = workspace.folder().join(format!("{}.parquet", call.table));
             if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
@@ -297,6 +298,19 @@ impl Shell {
             called.push((call.table, file));
         }
         Ok(called)
+    }
+
+    /// Fails where further files of methods would take the place of other results: of the script, or of a statement that is typed.
+    fn take_places(&self, calls: &[Call]) -> Result<()> {
+        let mut state = self.state();
+        let mut typed = Places::default();
+        let places = if self.is_interactive {
+            state.next_output.iter().try_for_each(|file| typed.take(file))?;
+            &mut typed
+        } else {
+            &mut state.places
+        };
+        calls.iter().flat_map(Call::files).try_for_each(|file| places.take(file))
     }
 
     /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
