@@ -3,8 +3,9 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use bytes::Bytes;
 use datafusion::prelude::ParquetReadOptions;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
@@ -109,6 +110,25 @@ fn files_of_others_have_no_seal_and_are_no_error() {
     std::fs::write(&path, b"\0\0\0\0PAR1").unwrap();
     let error = format!("{:#}", verify(&path).unwrap_err());
     assert!(error.ends_with("it is no sound Parquet file: its footer is damaged"), "{error}");
+}
+
+/// They took 40 KB for each of its columns, and eight bytes more for each of its values, beside the rows that are counted.
+#[test]
+fn a_wide_table_has_no_dictionaries() {
+    for (columns, has) in [(3, true), (600, false)] {
+        let schema = Arc::new(Schema::new(
+            (0..columns).map(|n| Field::new(format!("c{n}"), DataType::Int64, false)).collect::<Vec<_>>(),
+        ));
+        let column = Arc::new(arrow::array::Int64Array::from(vec![7; 100])) as arrow::array::ArrayRef;
+        let rows = RecordBatch::try_new(Arc::clone(&schema), vec![column; columns]).unwrap();
+        let mut writer = SealedWriter::try_new(Vec::new(), schema, WriterProperties::builder()).unwrap();
+        writer.write(&rows).unwrap();
+        let (file, _) = writer.close(&serde_json::Value::Null).unwrap();
+        let mut read = ParquetMetaDataReader::new();
+        read.try_parse(&Bytes::from(file)).unwrap();
+        let column = read.finish().unwrap().row_group(0).column(1).clone();
+        assert_eq!(column.dictionary_page_offset().is_some(), has, "{columns}");
+    }
 }
 
 #[test]

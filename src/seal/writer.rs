@@ -10,6 +10,10 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{BLOCK, BLOCKS, CREATED_BY, RESULT, Root, SEAL, UNSEALED, place_of_seal, root_of, text_of_hashes};
 
+/// How many columns may have dictionaries, each of which takes 40 KB before there is a value, and eight bytes of a value that nobody
+/// counts.
+const MOST_DICTIONARIES: usize = 512;
+
 /// Writes a Parquet file that is sealed.
 pub(crate) struct SealedWriter<W: Write + Send> {
     writer: ArrowWriter<Sealing<W>>,
@@ -24,7 +28,10 @@ impl<W: Write + Send> SealedWriter<W> {
                 field.name()
             );
         }
-        let properties = properties.set_created_by(CREATED_BY.to_string()).build();
+        let properties = properties
+            .set_dictionary_enabled(schema.flattened_fields().len() <= MOST_DICTIONARIES)
+            .set_created_by(CREATED_BY.to_string())
+            .build();
         Ok(Self { writer: ArrowWriter::try_new(Sealing::new(to), schema, Some(properties))?, rows: 0 })
     }
 
