@@ -182,6 +182,16 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
 }
 
 #[test]
+fn a_file_is_not_dropped() {
+    let place = Place::with([("in.csv", "n\n1\n")]);
+    let ended = place.run_with(["sql", "DROP TABLE 'in.csv'"], "");
+    assert!(ended.code == Some(1) && ended.err.contains("in.csv is a file, and no table"), "{}", ended.err);
+    place.ok("sql CREATE\tTABLE\tt\tAS\tSELECT\t1;DROP\tTABLE\tt");
+    let ended = place.run_with(["sql", "COPY (SELECT 1) TO 's3://box/x'"], "");
+    assert!(ended.err.contains("COPY would leave half a file"), "{}", ended.err);
+}
+
+#[test]
 fn what_is_typed_has_a_place_for_each_result() {
     let place = Place::with([("in.jsonl", &jsonl([("a", "One."), ("b", "One.")]))]);
     let mut shell = Terminal::shell(&place);

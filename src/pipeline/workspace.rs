@@ -17,7 +17,7 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
-    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, LogicalPlan, Volatility, WriteOp,
+    CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, DropTable, LogicalPlan, Volatility, WriteOp,
     logical_plan as plan,
 };
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
@@ -46,6 +46,10 @@ use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 use crate::store::{Location, redacted};
+
+/// Why COPY is refused.
+const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
+                    FILE, which does not";
 
 /// What a statement did.
 pub(crate) enum Outcome {
@@ -155,6 +159,9 @@ impl Workspace {
             Some(finished) => self.key(finished, &statement).await?,
             None => None,
         };
+        if matches!(statement, Statement::CopyTo(_)) {
+            bail!(COPY);
+        }
         let plan = self.session.state().statement_to_plan(statement).await?;
         let noted = made.as_ref().and_then(|made| Some((self.made_by(&plan)?, made.key)));
         let outcome = self.run_plan(plan, made).await?;
@@ -175,6 +182,12 @@ impl Workspace {
         }
     }
 
+    /// Whether a name is that of a file, and no table has it.
+    async fn is_file(&self, name: &TableReference) -> bool {
+        let is_table = self.session.table_exist(name.clone()).is_ok_and(|exists| exists);
+        !is_table && self.session.table_provider(name.clone()).await.is_ok()
+    }
+
     /// Whether a table that is to be made is there, and is to stay.
     fn stays(&self, table: &CreateMemoryTable) -> bool {
         table.if_not_exists && self.session.table_exist(table.name.clone()).is_ok_and(|exists| exists)
@@ -183,10 +196,7 @@ impl Workspace {
     async fn run_plan(&self, plan: LogicalPlan, made: Option<Made>) -> Result<Outcome> {
         // Also within EXPLAIN ANALYZE, which runs it.
         if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? {
-            bail!(
-                "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \
-                 \"SELECT …\" -o FILE, which does not"
-            );
+            bail!(COPY);
         }
         let mut change = None;
         plan.apply(|part| {
@@ -234,6 +244,9 @@ impl Workspace {
             }
             LogicalPlan::Statement(plan::Statement::ResetVariable(reset)) if is_of_spills(&reset.variable) => {
                 bail!("{} has no value to go back to: SET it to one", reset.variable)
+            }
+            LogicalPlan::Ddl(DdlStatement::DropTable(DropTable { name, .. })) if self.is_file(&name).await => {
+                bail!("{name} is a file, and no table of the session; to remove it is not for SQL")
             }
             plan @ (LogicalPlan::Ddl(_) | LogicalPlan::Statement(_)) => {
                 self.session.execute_logical_plan(plan).await?;
