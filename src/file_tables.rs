@@ -482,7 +482,7 @@ fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
             && !keeps(column.data_type(), asked.data_type())
         {
             return plan_err!(
-                "the files have the column {} as {}, of which {} could not hold all: leave its type out, and CAST it in the query",
+                "the files have the column {} as {}, of which {} could not hold all: declare it so, and CAST it in the query",
                 asked.name(),
                 column.data_type(),
                 asked.data_type()
@@ -507,7 +507,32 @@ fn keeps(from: &DataType, to: &DataType) -> bool {
         || is_wider
         || (is_text(to) && !from.is_nested())
         || (is_binary(from) && is_binary(to))
-        || matches!((from, to), (DataType::Dictionary(_, from), to) if keeps(from, to))
+        || match (from, to) {
+            (DataType::Dictionary(_, from), to) => keeps(from, to),
+            (DataType::Timestamp(from, zone), DataType::Timestamp(to, other)) => {
+                to >= from && zone.is_some() == other.is_some()
+            }
+            (DataType::Date32, DataType::Date64 | DataType::Timestamp(_, None)) => true,
+            (DataType::Time32(from) | DataType::Time64(from), DataType::Time32(to) | DataType::Time64(to)) => {
+                to >= from
+            }
+            (
+                DataType::Decimal128(digits, scale) | DataType::Decimal256(digits, scale),
+                DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest),
+            ) => finest >= scale && whole_digits(*most, *finest) >= whole_digits(*digits, *scale),
+            (from, DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest)) => {
+                from.is_integer() && *finest >= 0 && whole_digits(*most, *finest) >= MOST_DIGITS
+            }
+            _ => false,
+        }
+}
+
+/// How many digits a whole number of 64 bits may have.
+const MOST_DIGITS: i16 = 20;
+
+/// How many digits of a decimal number stand before its point.
+fn whole_digits(all: u8, scale: i8) -> i16 {
+    i16::from(all) - i16::from(scale)
 }
 
 /// The kinds that options may make of one another.

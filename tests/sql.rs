@@ -182,6 +182,31 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
 }
 
 #[test]
+fn what_is_declared_of_parquet_cuts_no_value() {
+    let place = Place::new();
+    let made = "SELECT 1.9 AS a, arrow_cast('2024-01-01T23:59:59.9', 'Timestamp(Microsecond, None)') AS t, 7 AS n, \
+                arrow_cast(1.5, 'Decimal128(5, 2)') AS d";
+    assert_eq!(place.run_with(["sql", made, "-o", "f.parquet"], "").code, Some(0));
+    let run = |columns: &str| {
+        let sql =
+            format!("CREATE EXTERNAL TABLE f ({columns}) STORED AS PARQUET LOCATION 'f.parquet'; SELECT * FROM f");
+        place.run_with(["sql", &sql, "--format", "csv"], "")
+    };
+    for columns in ["a BIGINT", "a REAL", "t DATE", "t TIMESTAMP(0)", "n INT", "n DOUBLE", "d DECIMAL(4, 2)", "d INT"] {
+        let ended = run(columns);
+        assert!(ended.code == Some(1) && ended.err.contains("could not hold all"), "{columns}: {}", ended.err);
+    }
+    for (columns, row) in [
+        ("a DOUBLE, t TIMESTAMP, n BIGINT, d DECIMAL(7, 3)", "1.9,2024-01-01T23:59:59.900,7,1.500"),
+        ("n DECIMAL(20, 0), a TEXT", "7,1.9"),
+        ("t TIMESTAMP(6), d DECIMAL(5, 2)", "2024-01-01T23:59:59.900,1.50"),
+    ] {
+        let ended = run(columns);
+        assert_eq!(ended.text().lines().nth(1), Some(row), "{columns}: {}", ended.err);
+    }
+}
+
+#[test]
 fn a_file_is_not_dropped() {
     let place = Place::with([("in.csv", "n\n1\n")]);
     let ended = place.run_with(["sql", "DROP TABLE 'in.csv'"], "");
