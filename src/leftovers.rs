@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::export::{MANIFEST, Manifest, Unheld, abandoned, name_here, names, stem_of_sealed, unheld};
+use crate::export::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
 
@@ -165,7 +165,6 @@ fn kept_table(path: &Path) -> Option<Unheld> {
 
 /// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write.
 fn workspace(path: &Path) -> Option<Unheld> {
-    let is_random = |name: &str| name.len() == 6 && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let lock = path.join(LOCK);
     let is_ours = name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).is_some_and(is_random)
         && fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file() && lock.len() == 0);

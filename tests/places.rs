@@ -200,6 +200,11 @@ fn what_was_written_below_an_input_is_passed_over() {
     let place = &server.place;
     place.write("in/a.jsonl", jsonl([("a", "One."), ("b", "One.")]));
     server.put("in/a.jsonl", place.read("in/a.jsonl"));
+    // Of another input nothing is said by that.
+    place.write("other/b.jsonl", jsonl([("c", "Two.")]));
+    place.write("other/notes.dat", "of no kind");
+    let said = server.fails("pairs other s3://box/none/");
+    assert!(said.contains("s3://box/none/ holds no object"), "{said}");
     for root in ["in", "s3://box/in"] {
         for line in [
             "pairs ROOT/index --add ROOT/a.jsonl",

@@ -124,6 +124,9 @@ enum Way {
 /// What the summary calls the rows of the result.
 const CONTAINED: &str = "contained";
 
+/// What is said of documents without a time.
+pub(super) const WITHOUT_TIME: &str = "documents do not say when they came, and were left out";
+
 /// How often a stream adds documents to the index, in seconds.
 const COMMIT_EVERY: f64 = 10.0;
 
@@ -384,8 +387,7 @@ impl Finds for Containment {
     async fn find(&self, run: &mut Run<'_>, time_column: Option<&str>) -> Result<DataFrame> {
         self.score(run, time_column).await?;
         if time_column.is_some() {
-            let what = "documents do not say when they came, and were left out";
-            let left_out = run.list(query::CONTAINMENT_WITHOUT_TIME, what).await?;
+            let left_out = run.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
             run.leave_out(left_out);
         }
         run.workspace.run_all(&self.sharing()).await?;

@@ -286,6 +286,11 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
 }
 
 impl Selection {
+    /// How much the inputs have come to, with what was found of them.
+    fn seen(&self, found: &[Found]) -> usize {
+        found.len() + self.passed_over.len() + self.problems.len()
+    }
+
     /// An error where bad records are none to be left out.
     fn leave_out(&mut self, problem: Box<Problem>, options: &Options) -> Result<(), Error> {
         if options.on_error == OnError::Fail {
@@ -377,9 +382,7 @@ fn walk(
     found: &mut Vec<Found>,
     selection: &mut Selection,
 ) -> Result<(), Error> {
-    let seen =
-        |found: &[Found], selection: &Selection| found.len() + selection.passed_over.len() + selection.problems.len();
-    let before = seen(found, selection);
+    let before = selection.seen(found);
     // The empty path stands for the current folder, which cannot be opened by that name.
     let start = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let hidden = |name: &std::ffi::OsStr| name.as_encoded_bytes().starts_with(b".");
@@ -427,7 +430,7 @@ fn walk(
             Some(why) => selection.passed_over.push((why, path)),
         }
     }
-    if seen(found, selection) == before {
+    if selection.seen(found) == before {
         let what = if pattern.is_some() { "matches no file; check the pattern" } else { "holds no file" };
         return Err(Error::Input(format!("{input} {what} (hidden files are not read)")));
     }
@@ -478,7 +481,7 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
         None => (input.clone(), None),
     };
     let root = PathBuf::from(format!("{}/{}", folder.root(), folder.key()));
-    let before = found.len();
+    let before = selection.seen(found);
     let objects = Object::list(&folder, usize::MAX).map_err(failed)?;
     let mut manifests = Manifests::of(&objects);
     for object in objects {
@@ -495,7 +498,7 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
             found.push(Found { path, root: root.clone(), named: false, object: Some(object) });
         }
     }
-    if found.len() == before && selection.passed_over.is_empty() {
+    if selection.seen(found) == before {
         let what = match (&pattern, input.is_prefix()) {
             (Some(_), _) => "matches no object; check the pattern (hidden files are not read)",
             (None, true) => "holds no object (hidden files are not read)",

@@ -95,11 +95,16 @@ fn duplicate(given: &impl std::os::fd::AsFd) -> io::Result<File> {
 /// How the names of what is staged end.
 pub(super) const STAGING: &str = ".ibid-staging";
 
-/// Whether something is staged under this name, or was when a run was killed: six characters at random stand in it.
+/// Whether these are the six characters at random that a name is made new by.
+pub(crate) fn is_random(part: &str) -> bool {
+    part.len() == 6 && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Whether something is staged under this name, or was when a run was killed.
 pub(crate) fn is_staging(name: &str) -> bool {
     let named =
         name.strip_prefix('.').and_then(|name| name.strip_suffix(STAGING)).and_then(|name| name.rsplit_once('.'));
-    named.is_some_and(|(_, random)| random.len() == 6 && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    named.is_some_and(|(_, part)| is_random(part))
 }
 
 /// What a run that is over staged, if this is. Where there are no locks, what one stages that lives looks the same.

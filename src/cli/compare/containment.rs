@@ -14,7 +14,7 @@ use cpu_time::ProcessTime;
 
 use super::labels::Labelled;
 use crate::cli::Ending;
-use crate::cli::containment::Containment;
+use crate::cli::containment::{Containment, WITHOUT_TIME};
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::{Compared, Run, ratio};
 use crate::cli::threads::Readable;
@@ -273,8 +273,7 @@ impl CompareContainment {
         reader.workspace.parameters =
             first.containment.parameters(&first.containment.signature()?, first.containment.time_column())?;
         reader.workspace.run_all(&[query::CONTAINMENT_TIMES]).await?;
-        let what = "documents do not say when they came, and were left out";
-        reader.list(query::CONTAINMENT_WITHOUT_TIME, what).await.map(drop)
+        reader.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await.map(drop)
     }
 }
 
