@@ -420,6 +420,8 @@ fn wrong_usage_ends_with_2_and_says_what_is_right() {
     fails("passages docs --treshold 0.5", "'--threshold'");
     fails("passages docs --threshold 1.5", "a number above 0 and up to 1, such as 0.8");
     fails("passages docs --threshold 0", "a number above 0 and up to 1");
+    fails("passages docs --threshold -1", "a number above 0 and up to 1");
+    fails("codes learn docs --bits -1", "--bits");
     fails("passages docs --min-sentences 0", "--min-sentences");
     fails("passages docs --max-gap 1001", "1000");
     fails("pairs docs --signature shingels:3", "did you mean shingles?");
@@ -428,6 +430,20 @@ fn wrong_usage_ends_with_2_and_says_what_is_right() {
     fails("pairs docs --memory lots", "write a number and KiB");
     fails("passages docs --format xml", "ndjson");
     fails("ingest docs", "--output");
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let place = place_of_texts();
+    for (line, option) in [
+        ("clusters docs -o out --method exact --rows 4", "--rows"),
+        ("clusters docs -o out --method exact --certify", "--certify"),
+        ("passages docs --profile edited --edges words", "--edges"),
+        ("passages docs --profile edited --signature shingles:3", "--signature"),
+    ] {
+        let said = place.fails(1, line);
+        assert!(said.contains(&format!("{option} has no effect here")), "{line}: {said}");
+    }
 }
 
 #[test]

@@ -532,7 +532,8 @@ fn gc_leaves_what_a_run_may_be_about_to_use() {
         "index/parts/.00000003-0123456789abcdef.XyXyXy.ibid-staging/documents.parquet",
         "index/manifests/.00000000000000000003.json.XyXyXy.ibid-staging",
     ];
-    let strangers = ["index/parts/notes.txt", "index/manifests/notes.txt"];
+    let strangers =
+        ["index/parts/notes.txt", "index/manifests/notes.txt", "index/parts/00000003-0123456789abcdee/notes.txt"];
     for file in left.iter().chain(&strangers) {
         place.write(file, "half");
     }
@@ -548,6 +549,7 @@ fn gc_leaves_what_a_run_may_be_about_to_use() {
     }
     let said = place.ok("gc index");
     assert!(said.contains("files and folders removed 3, bytes 12"), "{said}");
+    assert!(said.contains("parts/00000003-0123456789abcdee: not needed, and kept"), "{said}");
     // The old manifest goes once the newer one is old enough.
     age(&place.path("index/manifests/00000000000000000002.json"));
     let said = place.ok("gc index");

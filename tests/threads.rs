@@ -465,7 +465,7 @@ fn mistakes_are_explained_before_anything_is_read_in_full() {
         ),
         ("--field title=1 --groups g.parquet --canonical votes=likes", "no column \"likes\""),
         ("--field title --weights fit --labels none.parquet", "none.parquet"),
-        ("--field title --certify 10", "--certify is for --strategy term"),
+        ("--field title --certify 10", "--certify has no effect here"),
         ("--field title --groups g.csv -o ./g.csv", "g.csv is named for two results"),
         ("--field title --weights fit --labels none.parquet --show-sql", "weights are not fitted in SQL"),
         (

@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, Places, RunOptions};
+use super::options::{InputOptions, OutputOptions, Places, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
@@ -45,18 +45,19 @@ pub(super) struct Clusters {
     /// The least Jaccard similarity of a pair, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.7, value_parser = ratio)]
     threshold: f64,
-    /// How many signatures a text has, for the method lsh; texts that share one are compared
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    bands: u16,
-    /// How many minhashes make a signature
-    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
-    rows: u16,
-    /// The seed of the minhashes
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u32,
-    /// How many of the texts that share a signature are compared with each other; the first ones are
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(2..))]
-    max_bucket: u32,
+    /// How many signatures a text has, for the method lsh; texts that share one are compared [default: 10]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    bands: Option<u16>,
+    /// How many minhashes make a signature, for the method lsh [default: 8]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=64))]
+    rows: Option<u16>,
+    /// The seed of the minhashes, for the method lsh [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// How many of the texts that share a signature are compared with each other, for the method lsh; the first ones are
+    /// [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    max_bucket: Option<u32>,
     /// The largest normalised edit distance of a pair, from 0 up to 1
     #[arg(long, value_name = "E", value_parser = share)]
     max_edit: Option<f64>,
@@ -184,7 +185,15 @@ impl Clusters {
 
     /// Fails where options do not go together.
     fn check(&self) -> Result<()> {
-        if u32::from(self.bands) * u32::from(self.rows) > MOST_MINHASHES {
+        let is_lsh = self.method == Way::Lsh;
+        refuse_without_effect(&[
+            ("--bands", self.bands.is_some(), is_lsh),
+            ("--rows", self.rows.is_some(), is_lsh),
+            ("--seed", self.seed.is_some(), is_lsh),
+            ("--max-bucket", self.max_bucket.is_some(), is_lsh),
+            ("--certify", self.certify.is_some(), is_lsh),
+        ])?;
+        if u32::from(self.bands()) * u32::from(self.rows()) > MOST_MINHASHES {
             bail!("--bands times --rows are more than {MOST_MINHASHES} minhashes; lower one of them");
         }
         if i64::from(self.min_characters) > self.max_characters() {
@@ -226,6 +235,18 @@ impl Clusters {
         Compared { inputs: &self.inputs, against: None, reading: self.reading.reading(), needed }
     }
 
+    fn bands(&self) -> u16 {
+        self.bands.unwrap_or(10)
+    }
+
+    fn rows(&self) -> u16 {
+        self.rows.unwrap_or(8)
+    }
+
+    fn max_bucket(&self) -> u32 {
+        self.max_bucket.unwrap_or(1000)
+    }
+
     fn max_characters(&self) -> i64 {
         let default = if self.unit == Unit::Document { i64::from(i32::MAX) } else { 5000 };
         self.max_characters.map_or(default, i64::from)
@@ -242,11 +263,11 @@ impl Clusters {
         parameters.set("add", false);
         parameters.set("within_documents", false);
         parameters.set("threshold", self.threshold);
-        parameters.set("bands", i64::from(self.bands));
-        parameters.set("rows", i64::from(self.rows));
-        parameters.set("minhashes", i64::from(self.bands) * i64::from(self.rows));
-        parameters.set("seed", i64::from(self.seed));
-        parameters.set("max_bucket", i64::from(self.max_bucket));
+        parameters.set("bands", i64::from(self.bands()));
+        parameters.set("rows", i64::from(self.rows()));
+        parameters.set("minhashes", i64::from(self.bands()) * i64::from(self.rows()));
+        parameters.set("seed", i64::from(self.seed.unwrap_or(0)));
+        parameters.set("max_bucket", i64::from(self.max_bucket()));
         parameters.set("least_edit_similarity", 1.0 - self.max_edit.unwrap_or(1.0));
         parameters.set("cohesion", self.cohesion.unwrap_or(0.0));
         parameters.set("min_characters", i64::from(self.min_characters));
@@ -358,7 +379,7 @@ impl Clusters {
                 "{} signatures are those of more than --max-bucket {} texts, of which the first were compared; \
                  buckets.parquet lists them",
                 grouped(full),
-                self.max_bucket
+                self.max_bucket()
             ));
         }
         if capped > 0 {

@@ -10,7 +10,7 @@ use datafusion::dataframe::DataFrame;
 use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::contained_passages::PassageOptions;
-use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
@@ -224,7 +224,7 @@ impl Containment {
 
     /// Fails where an option would have no effect.
     pub(super) fn check_method(&self) -> Result<()> {
-        let without_effect = [
+        refuse_without_effect(&[
             ("--unit", self.unit.is_some(), self.method == Way::Sets),
             ("--signature", self.signature.is_some(), self.method == Way::Sets),
             ("--sentence-threshold", self.sentence_threshold.is_some(), self.is_by_sentences()),
@@ -235,11 +235,7 @@ impl Containment {
             ("--reference", self.reference.is_some(), self.has_idf()),
             ("--commit-every", self.commit_every.is_some(), self.is_stream()),
             ("--passages", self.passages.is_asked_for(), !self.is_stream()),
-        ];
-        match without_effect.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
-            Some((option, ..)) => bail!("{option} has no effect here; see --help for the method that it belongs to"),
-            None => Ok(()),
-        }
+        ])
     }
 
     fn is_stream(&self) -> bool {

@@ -27,7 +27,7 @@ pub(super) struct Gc {
     /// The index, a folder that --add made, or any other folder
     folder: PathBuf,
     /// Drop the parts of which all documents are of before this time: a date, a time, or seconds since 1970
-    #[arg(long, value_name = "TIME", conflicts_with = "window", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", conflicts_with = "window")]
     before: Option<String>,
     /// Drop the parts of which all documents are so much older than the newest of the index, such as 72h or 30days
     #[arg(long, value_name = "DURATION", value_parser = duration)]
@@ -70,6 +70,9 @@ impl Gc {
         }
         for upload in &collected.removed.uploads {
             let _ = writeln!(said, "{upload}: an upload that was not ended, {would}given up");
+        }
+        for part in &collected.shared {
+            let _ = writeln!(said, "parts/{part}: not needed, and kept for what is in it that ibid did not write");
         }
         let bytes = collected.removed.paths.iter().map(|(_, bytes)| bytes).sum();
         let _ = writeln!(

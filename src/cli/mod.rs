@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::options::StoreOptions;
 #[cfg(any(test, fuzzing))]
@@ -89,7 +89,7 @@ enum Ending {
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
 /// by a hangup, an interrupt, a request to terminate.
 pub fn main(give_back: fn()) -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse(args_os()) {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
@@ -133,11 +133,23 @@ pub fn main(give_back: fn()) -> ExitCode {
     }
 }
 
+/// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
+fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+    fn with_negative_numbers(command: clap::Command) -> clap::Command {
+        let of_option = |argument: Arg| {
+            let takes_values = argument.get_action().takes_values() && !argument.is_positional();
+            if takes_values { argument.allow_negative_numbers(true) } else { argument }
+        };
+        command.mut_args(of_option).mut_subcommands(with_negative_numbers)
+    }
+    Cli::from_arg_matches(&with_negative_numbers(Cli::command()).try_get_matches_from(arguments)?)
+}
+
 /// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
 /// give: a terminal gets nothing of them that would command it.
 fn misused(error: &clap::Error) -> ExitCode {
     let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
-    let shown = if io::stderr().is_terminal() { Cli::try_parse_from(args_os().map(written_out)).err() } else { None };
+    let shown = if io::stderr().is_terminal() { parse(args_os().map(written_out)).err() } else { None };
     // There is nowhere left to complain if standard error is gone.
     let _ = shown.as_ref().unwrap_or(error).print();
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })

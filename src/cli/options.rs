@@ -39,7 +39,7 @@ pub(super) struct InputOptions {
     #[command(flatten)]
     limits: LimitOptions,
     /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N")]
     namespace: Vec<i64>,
     /// Of MediaWiki dumps leave out redirects
     #[arg(long)]
@@ -127,6 +127,14 @@ pub(super) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
         "--namespace, --skip-redirects and --skip-disambiguation are for reading MediaWiki dumps (.xml), and the input is \
          none; leave them out, or say --input-format mediawiki"
     )
+}
+
+/// Fails where an option is given that has no effect. Of each: whether it is given, and whether it has one.
+pub(super) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
+    match options.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
+        Some((option, ..)) => bail!("{option} has no effect here; see --help for what it belongs to"),
+        None => Ok(()),
+    }
 }
 
 fn input_format(name: &str) -> Result<InputFormat> {

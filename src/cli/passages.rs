@@ -2,7 +2,7 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use ibid_udfs::similarity::Measure;
 
-use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::run::{Method, MethodOptions};
 use super::signature::Signature;
 use crate::pipeline::query::{self, Parameters};
@@ -36,9 +36,9 @@ pub(super) struct Passages {
     /// elements, each from 1 where no other sentence has it down to 0 where all do [default: 6]
     #[arg(long, value_name = "W", value_parser = weight)]
     min_weight: Option<f64>,
-    /// Where a passage begins and ends, for the profile verbatim
-    #[arg(long, value_enum, default_value_t = Edges::Words)]
-    edges: Edges,
+    /// Where a passage begins and ends, for the profile verbatim [default: words]
+    #[arg(long, value_enum)]
+    edges: Option<Edges>,
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
@@ -89,9 +89,11 @@ impl Passages {
     /// The stages and parameters that the options ask for.
     pub(super) fn method(&self) -> Result<Method<'_>> {
         let edited = self.profile == Profile::Edited;
-        if edited && (self.signature.is_some() || self.min_weight.is_some() || self.edges == Edges::Sentences) {
-            bail!("--signature, --min-weight and --edges are for the profile verbatim; edited has its own");
-        }
+        refuse_without_effect(&[
+            ("--signature", self.signature.is_some(), !edited),
+            ("--min-weight", self.min_weight.is_some(), !edited),
+            ("--edges", self.edges.is_some(), !edited),
+        ])?;
         let mut parameters = Parameters::default();
         self.method.set(&mut parameters);
         let threshold = self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 });
@@ -109,7 +111,7 @@ impl Passages {
             let signature = self.signature.clone().map_or_else(|| "shingles:5".parse(), Ok)?;
             signature.set(&mut parameters);
             parameters.set("min_weight", self.min_weight.unwrap_or(6.0));
-            parameters.set("trim", self.edges == Edges::Words);
+            parameters.set("trim", self.edges.unwrap_or(Edges::Words) == Edges::Words);
             let pairs = vec![
                 self.method.unit_pairs(),
                 query::PASSAGES_WEIGHTS,

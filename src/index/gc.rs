@@ -32,6 +32,8 @@ pub(crate) struct Collected {
     pub(crate) dropped: Vec<Part>,
     /// How many of these an older manifest names still, which may be in use.
     pub(crate) still_named: usize,
+    /// Parts that no manifest names, and that hold what ibid did not write: they stay.
+    pub(crate) shared: Vec<String>,
     pub(crate) removed: Removed,
 }
 
@@ -77,7 +79,11 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
     for holds in [PARTS, MANIFESTS] {
         for path in entries(&folder.join(holds))? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let unnamed = if holds == PARTS && !named.contains(name) { part(&path) } else { None };
+            let is_unnamed = holds == PARTS && !named.contains(name);
+            if is_unnamed && is_name_of_part(name) && !has_only(&path, is_of_part) {
+                collected.shared.push(name.to_owned());
+            }
+            let unnamed = if is_unnamed { part(&path) } else { None };
             if let Some(_held) = unnamed.or_else(|| abandoned(&path)) {
                 collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
@@ -120,10 +126,14 @@ pub(crate) fn is_name_of_part(name: &str) -> bool {
     name.split_once('-').is_some_and(|(number, unique)| is_number(number) && is_unique(unique))
 }
 
+fn is_of_part(file: &str) -> bool {
+    FILES.contains(&file)
+}
+
 /// A part that [`Index::write_part`] wrote, with nothing else in it, if no run is about to name it, as far as can be told.
 fn part(path: &Path) -> Option<Unheld> {
-    let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part)
-        && has_only(path, |name| FILES.contains(&name));
+    let is_ours =
+        path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part) && has_only(path, is_of_part);
     match Location::of_path(path) {
         // There each file is whole from the first.
         Ok(Some(_)) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use arrow::array::{AsArray, FixedSizeBinaryArray, Int64Array, ListArray, RecordBatch, StringArray};
 use arrow::buffer::Buffer;
 use arrow::datatypes::{Int32Type, Int64Type};
@@ -11,7 +11,7 @@ use ibid_codes::{Codebook, Frequencies, Learner, Method};
 
 use super::{Learning, collections, for_each_batch, for_each_sentence, say_report, strings};
 use crate::cli::Ending;
-use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
+use crate::cli::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use crate::cli::run::Run;
 use crate::pipeline::query;
 
@@ -92,13 +92,10 @@ impl Learn {
 
     /// The method, or an error where an option has no effect.
     fn method(&self) -> Result<Method> {
-        let without_effect = [
+        refuse_without_effect(&[
             ("--spread", self.learning.spread.is_some(), self.method == Way::Opt),
             ("--least", self.learning.least.is_some(), self.method == Way::Ner),
-        ];
-        if let Some((option, ..)) = without_effect.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
-            bail!("{option} has no effect with --method {}; leave it out", self.method.name());
-        }
+        ])?;
         Ok(match self.method {
             Way::Md5 => Method::Md5,
             Way::Ner => self.learning.ner(),

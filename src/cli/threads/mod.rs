@@ -13,7 +13,7 @@ pub(super) use self::columns::Readable;
 pub(super) use self::field::seconds;
 use self::field::{Canonical, Field, FieldOption, SignatureOption};
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::run::{Compared, Run, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
@@ -208,17 +208,12 @@ impl Threads {
 
     /// Fails where an option would have no effect.
     fn check_strategy(&self) -> Result<()> {
-        let without_effect = [
-            ("--max-postings", self.max_postings.is_some()),
-            ("--certify", self.certify.is_some()),
-            ("--capped", self.capped.is_some()),
-        ];
-        match without_effect.iter().find(|(_, is_given)| *is_given && self.strategy == Strategy::Doc) {
-            Some((option, _)) => {
-                bail!("{option} is for --strategy term; the strategy doc, which is the default, leaves nothing out")
-            }
-            None => Ok(()),
-        }
+        let is_capped = self.strategy == Strategy::Term;
+        refuse_without_effect(&[
+            ("--max-postings", self.max_postings.is_some(), is_capped),
+            ("--certify", self.certify.is_some(), is_capped),
+            ("--capped", self.capped.is_some(), is_capped),
+        ])
     }
 
     fn compared(&self) -> Compared<'_> {
