@@ -238,3 +238,35 @@ impl CorpusFile {
         Ok(self.writer.close(about).with_context(|| format!("cannot write {}", self.path.display()))?.1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::StringArray;
+    use arrow::compute::concat_batches;
+    use futures::TryStreamExt;
+
+    use super::*;
+    use crate::session::session;
+
+    #[tokio::test]
+    async fn sentences_are_cut_as_the_query_says() {
+        let schema = ["doc_id", "text"].map(|name| Field::new(name, DataType::Utf8, false));
+        let ids = StringArray::from(vec!["a", "none", "b"]);
+        let texts =
+            StringArray::from(vec!["One. Two, too!\n\nÜnd drei… Vier", " \n", "Dr. No said: “Go.” So they went."]);
+        let schema = Arc::new(Schema::new(schema.to_vec()));
+        let documents = RecordBatch::try_new(schema, vec![Arc::new(ids), Arc::new(texts)]).unwrap();
+        let session = session(Default::default(), Default::default()).unwrap();
+        session.register_batch("documents", documents.clone()).unwrap();
+        session.sql(include_str!("../queries/corpus/sentences.sql")).await.unwrap().collect().await.unwrap();
+        let by_query =
+            session.sql("SELECT * FROM sentences ORDER BY doc_id, sent").await.unwrap().collect().await.unwrap();
+        let cut: Vec<_> = cut_sentences(documents).try_collect().await.unwrap();
+        let rows = |batches: &[RecordBatch]| {
+            let columns = concat_batches(&batches[0].schema(), batches).unwrap();
+            columns.columns().iter().map(|column| cast(column, &DataType::Utf8).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&by_query), rows(&cut));
+        assert!(rows(&cut)[0].len() > 5);
+    }
+}

@@ -554,11 +554,15 @@ fn what_goes_elsewhere_is_written_when_nobody_reads_the_output() {
 fn a_result_notes_the_parameters_of_its_statements_and_no_secret() {
     let place = Place::new();
     let sql = "CREATE TABLE t AS SELECT $n AS n, length($password) AS l; SELECT * FROM t";
-    let arguments = ["-p", "password=hunter2", "-p", "n=7", "-p", "other=hunter3", "-o", "x.parquet"];
+    let arguments =
+        ["-p", "password=hunter2", "-p", "n=7", "-p", "other=hunter3", "-o", "x.parquet", "--resume", "kept"];
     let ended = place.run_with(["sql", sql].into_iter().chain(arguments), "");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let footer = String::from_utf8_lossy(&place.read("x.parquet")).into_owned();
     assert!(footer.contains(r#""parameters":{"n":"7","password":"'***'"}"#) && !footer.contains("hunter"), "{footer}");
+    let kept = std::fs::read_dir(place.path("kept")).unwrap().next().unwrap().unwrap().path();
+    let manifest = std::fs::read_to_string(kept.join("manifest.json")).unwrap();
+    assert!(manifest.contains("\"key\"") && !manifest.contains("hunter"), "{manifest}");
 }
 
 #[test]

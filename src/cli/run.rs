@@ -33,7 +33,7 @@ use crate::export::{Form, StagedFile, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
 use crate::memory_watch;
-use crate::pipeline::query::{self, CORPUS_SENTENCES, Parameters, Query};
+use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
 use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
@@ -372,7 +372,7 @@ impl<'a> Run<'a> {
         }
         let staged = finished.begin(key)?;
         let ingested = read(staged.path()).await?;
-        let folder = finished.keep(key, staged, CORPUS_SENTENCES.sql, &ingested.to_json())?;
+        let folder = finished.keep(key, staged, &ingested.to_json())?;
         Ok((ingested, folder))
     }
 

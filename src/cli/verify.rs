@@ -120,7 +120,7 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
         });
     }
     // A table that --resume kept may have the documents alone.
-    let is_corpus = manifest.about["sql"].is_null()
+    let is_corpus = manifest.about["key"].is_null()
         && (!manifest.about["content"].is_null() || FILES.iter().any(|file| manifest.file(file).is_some()));
     let is_listed = |file: &str| manifest.file(file).is_some() || names.iter().any(|name| name == file);
     if is_corpus {

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{MANIFEST, Manifest, StagedFolder};
 use crate::seal::{Verified, verify};
-use crate::store::{Location, redacted};
+use crate::store::Location;
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
 /// tables with the same settings, which have the same rows then.
@@ -100,16 +100,14 @@ impl Finished {
         StagedFolder::create(&self.place(key), &[])
     }
 
-    /// Keeps a table that was made, and gives its folder.
-    pub(crate) fn keep(&self, key: Key, made: StagedFolder, statement: &str, noted: &Value) -> Result<PathBuf> {
+    /// Keeps a table that was made, and gives its folder. What made it is not told, as it may hold a secret.
+    pub(crate) fn keep(&self, key: Key, made: StagedFolder, noted: &Value) -> Result<PathBuf> {
         let place = self.place(key);
         // Another run may have made the same table in the meantime. Once it is held, it is not being removed.
         self.hold(&place);
         if !place.exists() {
-            Manifest::write(
-                made.path(),
-                &json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "sql": redacted(statement), "noted": noted }),
-            )?;
+            let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "noted": noted });
+            Manifest::write(made.path(), &about)?;
             made.commit()?;
             self.hold(&place);
         }

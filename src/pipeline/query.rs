@@ -28,7 +28,6 @@ macro_rules! queries {
 }
 
 queries! {
-    CORPUS_SENTENCES = "corpus/sentences.sql";
     UNITS_DOCS = "units/docs.sql";
     UNITS_TWINS = "units/twins.sql";
     UNITS_DOCUMENTS = "units/documents.sql";

@@ -163,7 +163,7 @@ impl Workspace {
             bail!(COPY);
         }
         let plan = self.session.state().statement_to_plan(statement).await?;
-        let noted = made.as_ref().and_then(|made| Some((self.made_by(&plan)?, made.key)));
+        let noted = made.and_then(|key| Some((self.made_by(&plan)?, key)));
         let outcome = self.run_plan(plan, made).await?;
         if let (Some(finished), Some((name, key))) = (&self.finished, noted) {
             finished.note(self.session.table_provider(name).await?, key);
@@ -193,7 +193,7 @@ impl Workspace {
         table.if_not_exists && self.session.table_exist(table.name.clone()).is_ok_and(|exists| exists)
     }
 
-    async fn run_plan(&self, plan: LogicalPlan, made: Option<Made>) -> Result<Outcome> {
+    async fn run_plan(&self, plan: LogicalPlan, made: Option<Key>) -> Result<Outcome> {
         // Also within EXPLAIN ANALYZE, which runs it.
         if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? {
             bail!(COPY);
@@ -317,8 +317,8 @@ impl Workspace {
         state
     }
 
-    /// What a statement makes, if that depends on nothing but the statement, what is set, and tables that have keys.
-    async fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Made>> {
+    /// The key of what a statement makes, if that depends on nothing but the statement, what is set, and tables that have keys.
+    async fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Key>> {
         let state = self.session.state();
         let Some(query) = query_of(statement).filter(|query| !varies(query, &state)) else { return Ok(None) };
         let mut tables = Vec::new();
@@ -331,22 +331,22 @@ impl Workspace {
         }
         let statement = statement.to_string();
         let key = finished.key([statement.as_str(), &settings(&state)], &tables);
-        Ok(key.map(|key| Made { key, statement }))
+        Ok(key)
     }
 
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
     /// A table that it replaces stays until then.
-    async fn materialise(&self, table: CreateMemoryTable, made: Option<Made>) -> Result<(u64, Counters)> {
+    async fn materialise(&self, table: CreateMemoryTable, made: Option<Key>) -> Result<(u64, Counters)> {
         let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
         refuse_same_names(plan.schema().as_arrow())?;
         let plan = plan.as_ref();
         let (folder, table) = match (&self.finished, made) {
-            (Some(finished), Some(made)) => match finished.take(made.key)? {
+            (Some(finished), Some(made)) => match finished.take(made)? {
                 Some((folder, noted)) => (folder, Table::of_json(&noted["noted"])),
                 None => {
-                    let staged = finished.begin(made.key)?;
+                    let staged = finished.begin(made)?;
                     let table = self.write(plan, staged.path()).await?;
-                    (finished.keep(made.key, staged, &made.statement, &table.to_json())?, table)
+                    (finished.keep(made, staged, &table.to_json())?, table)
                 }
             },
             _ => {
@@ -465,12 +465,6 @@ fn counters(plan: &dyn ExecutionPlan) -> Counters {
         plans.extend(plan.children().into_iter().map(Arc::as_ref));
     }
     counters
-}
-
-/// What a statement makes: its key, and the statement.
-struct Made {
-    key: Key,
-    statement: String,
 }
 
 /// The query that a statement makes a table or a view of.
