@@ -5,11 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::store::{Location, give_up};
+
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// While it is kept, nobody else makes or removes temporary files, or ends the program.
 #[must_use]
 pub(crate) struct Hold(MutexGuard<'static, Vec<PathBuf>>);
+
+impl Hold {
+    /// Notes files, folders or objects that are about to be there.
+    pub(crate) fn note(&mut self, paths: &[PathBuf]) {
+        self.0.extend_from_slice(paths);
+    }
+
+    /// From now on they stay.
+    pub(crate) fn forget(&mut self, paths: &[PathBuf]) {
+        self.0.retain(|path| !paths.contains(path));
+    }
+}
 
 /// Waits until nobody else has the hold.
 pub(crate) fn hold() -> Hold {
@@ -28,7 +42,12 @@ pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&
 /// noted file in the meantime has another name.
 pub(crate) fn remove_all() -> Hold {
     let mut temporary = hold();
+    let mut objects = Vec::new();
     for path in temporary.0.drain(..) {
+        if let Ok(Some(object)) = Location::of_path(&path) {
+            objects.push(object);
+            continue;
+        }
         // A thread that still runs may put a file into a folder that is being emptied.
         for _ in 0..50 {
             let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
@@ -38,5 +57,6 @@ pub(crate) fn remove_all() -> Hold {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+    give_up(objects);
     temporary
 }

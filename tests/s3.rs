@@ -537,6 +537,8 @@ fn results_are_those_of_files() {
         ("pairs MADE --threshold 0.05", "out.parquet"),
         ("threads MADE --field text --threshold 0.2", "out.parquet"),
         ("containment MADE", "out.csv"),
+        ("containment QUOTES --against MADE", "out.parquet"),
+        ("codes learn MADE --top 200", "codes.parquet"),
         ("search MADE --queries QUOTES --unit document", "out.ndjson"),
     ] {
         let line = |root: &str| {
@@ -556,6 +558,19 @@ fn results_are_those_of_files() {
         let local = format!("groups/{}.parquet", name.rsplit_once('-').unwrap().0);
         assert!(server.place.read(local) == server.get(&format!("groups/{name}")), "{name}");
     }
+    let labels = "contained,container\nd00001,d00002\n";
+    for (name, contents) in [("labelled/docs.jsonl", &*made), ("labelled/labels.csv", labels)] {
+        server.place.write(name, contents);
+        server.put(name, contents);
+    }
+    server.place.ok("compare containment labelled -o compared.parquet");
+    server.ok("compare containment s3://box/labelled/ -o s3://box/compared.parquet");
+    let figures = |root: &str| {
+        // What it took is another each time.
+        let sql = format!("SELECT method, options, recall, found FROM '{root}compared.parquet' ORDER BY 1, 2");
+        server.sql(&sql)
+    };
+    assert_eq!(figures("s3://box/"), figures(""));
     let count = "SELECT count(*) AS n FROM";
     assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n150\n");
     let script = server.ok("pairs s3://box/made/ --show-sql").text().to_owned();
@@ -900,6 +915,16 @@ fn gc_gives_up_uploads_that_were_not_ended() {
     assert_eq!(begun(), 2);
     server.ok("gc s3://box/dir/deeper/ --grace 0s");
     assert_eq!(begun(), 1);
+    // An interrupted run gives its upload up itself.
+    let mut child = server.with_key(["sql", rows, "-o", "s3://box/f.parquet"]).spawn().unwrap();
+    while begun() == 1 {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(begun(), 1);
+    assert!(!server.object("f.parquet").exists());
 }
 
 #[test]

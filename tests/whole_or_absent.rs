@@ -1,6 +1,6 @@
 //! Whatever happens to a run, the old result stays or the whole new one takes its place.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -97,7 +97,7 @@ impl Scene {
     }
 
     fn write(&self, name: &str, contents: String) {
-        std::fs::create_dir_all(self.path("")).unwrap();
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         std::fs::write(self.path(name), contents).unwrap();
     }
 
@@ -413,6 +413,77 @@ fn an_interrupted_fit_ends_at_once_and_cleans_up() {
     assert_eq!(entries(&place.path("tmp")), Vec::<PathBuf>::new());
 }
 
+/// Every command that may take long, at moments spread over its run, in a folder and in a store.
+#[test]
+fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
+    let mut slowest = Duration::ZERO;
+    for root in ["here", "s3://box"] {
+        let scene = Scene { server: Server::start(), root };
+        scene.write("a.jsonl", collection_jsonl(300, 1));
+        scene.write("b.jsonl", collection_jsonl(300, 2).replace("\"d0", "\"e0"));
+        scene.write("set/docs.jsonl", collection_jsonl(100, 1));
+        scene.write("set/labels.csv", "contained,container\nd00000,d00001\n".to_owned());
+        scene.ok("ingest @/a.jsonl -o @/corpus");
+        let tmp = scene.server.place.path("tmp");
+        let mut dice = Dice(7);
+        for line in [
+            "ingest @/b.jsonl -o @/other --resume tables",
+            "passages @/corpus -o @/out.parquet",
+            "pairs @/corpus --unit sentence --memory 128MiB -o @/out.parquet",
+            "threads @/b.jsonl --field text --strategy term -o @/out.csv --groups @/groups.csv",
+            "clusters @/corpus -o @/clusters",
+            "containment @/b.jsonl --against @/corpus -o @/out.ndjson",
+            "containment @/index --add @/b.jsonl -o @/added.csv",
+            "search @/corpus --queries @/b.jsonl -o @/out.parquet",
+            "codes learn @/corpus -o @/codes.parquet",
+            "compare containment @/set",
+            "explain passages @/corpus",
+            "verify @/corpus",
+        ] {
+            let is_index = line.contains("--add");
+            copy_folder(&scene.folder(), &scene.server.place.path("before"));
+            let began = Instant::now();
+            scene.ok(line);
+            let whole_run = began.elapsed();
+            // Two that add to one index do not give the same one.
+            let state = || if is_index { BTreeMap::new() } else { files(&scene.path("")) };
+            let after = state();
+            for _ in 0..times("IBID_INTERRUPTS", 2) {
+                if is_index {
+                    copy_folder(&scene.server.place.path("before"), &scene.folder());
+                }
+                let command = scene.command(line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+                let run = Endless(command);
+                std::thread::sleep(whole_run * u32::try_from(100 + dice.below(900)).unwrap() / 1000);
+                let asked = Instant::now();
+                run.signal("INT");
+                let (code, said) = run.end();
+                slowest = slowest.max(asked.elapsed());
+                // It may just have said that it is done, or not listen yet.
+                let is_interrupted = code == Some(130) && said.ends_with("ibid: interrupted\n");
+                assert!(is_interrupted || code.is_none_or(|code| code == 0), "{line}: {code:?} {said}");
+                assert!(state() == after, "{line}, in {root}: it left something else");
+                assert_eq!(entries(&tmp), Vec::<PathBuf>::new(), "{line}, in {root}");
+                if is_index && root.contains("://") {
+                    // What a manifest was about to name.
+                    scene.ok("gc @/index --grace 0s");
+                }
+                for folder in if is_index { &["@", "@/index"][..] } else { &["@"] } {
+                    let left = end(scene.command(&format!("gc {folder} --grace 0s --dry-run")));
+                    let is_absent = left.err.contains("cannot read");
+                    assert!(
+                        left.text().contains("would be removed 0") || is_absent,
+                        "{line}: {} {}",
+                        left.text(),
+                        left.err
+                    );
+                }
+            }
+        }
+    }
+    eprintln!("the slowest ended after {slowest:?}");
+}
+
 /// What can be read only once is copied first.
 #[test]
 fn an_interrupted_copy_of_standard_input_is_removed() {
@@ -516,6 +587,19 @@ fn hangup_is_ignored() -> bool {
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+/// All files in a folder and below, with what is in them.
+fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    for path in entries(folder) {
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else {
+            found.insert(path.clone(), std::fs::read(path).unwrap());
+        }
+    }
+    found
 }
 
 /// Flips a byte of a file.

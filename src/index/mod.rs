@@ -30,6 +30,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
+use crate::cleanup;
 use crate::export::{StagedFile, StagedFolder, hold, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::seal::{Verified, Written, check_seal, verify};
@@ -214,17 +215,22 @@ impl Index {
         }
         let number = self.manifest.number + 1;
         let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
-        let staged = StagedFolder::create(&parts.join(&name), &FILES)?;
+        let folder = parts.join(&name);
+        let staged = StagedFolder::create(&folder, &FILES)?;
         let [documents, sentences] = FILES.map(|file| -> Result<PartFile> {
             let Written { rows, bytes, seal } = write_file(&corpus.join(file), left_out, staged.path(), file)?;
             Ok(PartFile { rows, bytes, seal })
         });
         let (documents, sentences) = (documents?, sentences?);
-        let folder = parts.join(&name);
+        let noted = match Location::of_path(&folder)? {
+            Some(_) => FILES.iter().map(|file| folder.join(file)).collect(),
+            None => vec![folder.clone()],
+        };
+        cleanup::hold().note(&noted);
         staged.commit()?;
         let held = File::open(&folder).inspect(hold).ok();
         let part = Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times };
-        Ok(WrittenPart { part, folder, _held: held, is_kept: false })
+        Ok(WrittenPart { part, folder, _held: held, noted, is_kept: false })
     }
 
     /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
@@ -235,8 +241,13 @@ impl Index {
         let time_column = time_column.map(str::to_owned);
         let next = self.stage(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
         // Where this fails nobody knows whether the manifest is there.
+        let mut hold = cleanup::hold();
+        hold.forget(&written.noted);
         written.is_kept = true;
+        // A file is there at once, so that who interrupts the program can wait for it.
+        let hold = Location::of_path(&self.folder)?.is_none().then_some(hold);
         let is_next = next.commit_new()?;
+        drop(hold);
         // The next number may be free because its manifest was removed, when the index was well beyond it.
         let is_named = |newest: Manifest| newest.parts.iter().any(|part| part.name == written.part.name);
         let is_added = is_next && newest(&self.folder)?.is_some_and(is_named);
@@ -258,16 +269,18 @@ impl Index {
     }
 }
 
-/// A part that was written, and vanishes if dropped before a manifest may name it.
+/// A part that was written, and vanishes if dropped, or if the program is interrupted, before a manifest may name it.
 pub(crate) struct WrittenPart {
     part: Part,
     folder: PathBuf,
     _held: Option<File>,
+    noted: Vec<PathBuf>,
     is_kept: bool,
 }
 
 impl Drop for WrittenPart {
     fn drop(&mut self) {
+        cleanup::hold().forget(&self.noted);
         if self.is_kept {
             return;
         }
@@ -353,7 +366,8 @@ fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str
     let failed = || format!("cannot read {}", from.display());
     let verified = verify(from)?;
     if let (Verified::Sealed { seal, bytes }, true) = (&verified, left_out.is_empty()) {
-        fs::copy(from, folder.join(name)).with_context(failed)?;
+        let to = folder.join(name);
+        fs::copy(from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
         return Ok(Written { rows: seal.rows, bytes: *bytes, seal: seal.root });
     }
     let reader =

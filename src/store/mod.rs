@@ -14,6 +14,7 @@ mod blocking;
 mod explain;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod given_up;
 mod http;
 mod location;
 mod object;
@@ -25,6 +26,7 @@ mod table;
 mod uploads;
 
 pub(crate) use self::explain::Explained;
+pub(crate) use self::given_up::give_up;
 pub(crate) use self::location::{Location, MAGIC, redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};

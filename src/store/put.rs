@@ -17,6 +17,7 @@ use object_store::{
 
 use super::blocking::wait;
 use super::explain::{Explained, Kind};
+use super::given_up::Uploading;
 use super::location::Location;
 use super::object::{Object, failed, io_error};
 
@@ -162,6 +163,7 @@ impl Put {
 
     async fn in_parts(&self) -> object_store::Result<()> {
         let options = PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
+        let uploading = Uploading::begin();
         let mut upload = self.store.put_multipart_opts(self.location.key(), options).await?;
         let mut file = File::open(&self.file).map_err(Self::failed)?;
         let part = PART.max(self.size.div_ceil(PARTS));
@@ -181,7 +183,10 @@ impl Put {
             while coming.try_next().await?.is_some() {}
             upload.complete().await
         };
-        let outcome = sent.await.map(drop);
+        let outcome = tokio::select! {
+            outcome = sent => outcome.map(drop),
+            () = uploading.given_up() => Err(Self::failed(io::ErrorKind::Interrupted.into())),
+        };
         if outcome.is_err() {
             // What it cannot remove goes by a rule of the bucket.
             let _ = upload.abort().await;

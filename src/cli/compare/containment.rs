@@ -21,6 +21,7 @@ use crate::cli::threads::Readable;
 use crate::corpus;
 use crate::export::Format;
 use crate::ingest::Needed;
+use crate::leftovers::entries;
 use crate::pipeline::query::{self, Literal, Query};
 use crate::stored::Stored;
 
@@ -411,16 +412,10 @@ fn parsed(options: &[&str]) -> Result<Containment> {
 
 /// The file or folder of this name, with any extension, in a folder.
 pub(super) fn named(folder: &Path, names: &[&str], what: &str) -> Result<String> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut found = Vec::new();
-    for entry in entries {
-        let name = entry?.file_name();
-        let name = name.to_string_lossy();
-        if names.iter().any(|wanted| name == *wanted || name.starts_with(&format!("{wanted}."))) {
-            found.push(name.into_owned());
-        }
-    }
-    found.sort();
+    let is_wanted = |name: &String| names.iter().any(|it| name == it || name.starts_with(&format!("{it}.")));
+    let there = entries(folder)?;
+    let there = there.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let found: Vec<_> = there.filter(is_wanted).collect();
     let wanted: Vec<_> = names.iter().map(|name| format!("{name}.*")).collect();
     match found.as_slice() {
         [one] => Ok(folder.join(one).to_str().context("the folder has a name that is not Unicode")?.to_string()),
