@@ -489,6 +489,7 @@ fn mistakes_are_explained() {
         ("--time-column when", "there is no column \"when\""),
         ("--language xx --without-stop-words", "xx"),
         ("--method codet --reference none.parquet", "none.parquet"),
+        ("--method codet --reference docs", "there is no file ./docs"),
         ("--threshold 0.01 --signature shingles:1 --max-pairs 1", "more than --max-pairs 1: leave out frequent words"),
     ] {
         let error = place.fails(1, &format!("containment news.jsonl {options}"));

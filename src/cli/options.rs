@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter};
 use crate::export::{Form, Format, outbox, resolved};
-use crate::store::Settings;
+use crate::store::{Location, Settings};
 use crate::stored::check_place;
 
 /// How input is read.
@@ -135,6 +135,13 @@ pub(super) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()
         Some((option, ..)) => bail!("{option} has no effect here; see --help for what it belongs to"),
         None => Ok(()),
     }
+}
+
+/// The file of an option as FROM names it: a name alone might be that of a table.
+pub(super) fn in_from(file: &Path, option: &str) -> Result<String> {
+    let is_name = file.is_relative() && Location::of_path(file)?.is_none();
+    let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
+    path.into_os_string().into_string().map_err(|_| anyhow!("the file of {option} has a name that is not Unicode"))
 }
 
 fn input_format(name: &str) -> Result<InputFormat> {

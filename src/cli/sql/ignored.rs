@@ -49,7 +49,7 @@ impl Visitor for Ignored {
     type Break = Found;
 
     fn pre_visit_statement(&mut self, statement: &ast::Statement) -> ControlFlow<Found> {
-        use ast::Statement::{Commit, CreateIndex, CreateTable, Rollback, StartTransaction};
+        use ast::Statement::{Commit, CreateIndex, CreateTable, Rollback, ShowFunctions, StartTransaction};
         let is_constrained = match statement {
             CreateTable(table) => !table.constraints.is_empty() || table.columns.iter().any(is_constrained),
             _ => false,
@@ -59,6 +59,7 @@ impl Visitor for Ignored {
             (matches!(statement, StartTransaction { .. }), "START TRANSACTION", TRANSACTIONS),
             (matches!(statement, Commit { .. }), "COMMIT", TRANSACTIONS),
             (matches!(statement, Rollback { .. }), "ROLLBACK", TRANSACTIONS),
+            (matches!(statement, ShowFunctions { .. }), "SHOW FUNCTIONS", "it lacks many of them; \\df has all"),
             (matches!(statement, CreateIndex(_)), "CREATE INDEX", "tables are read as they are; leave it out"),
         ])
     }
@@ -149,6 +150,7 @@ mod tests {
             ("COMMIT", "COMMIT"),
             ("ROLLBACK", "ROLLBACK"),
             ("CREATE INDEX i ON t (a)", "CREATE INDEX"),
+            ("SHOW FUNCTIONS LIKE 'j%'", "SHOW FUNCTIONS"),
             ("CREATE TABLE t (a INT, PRIMARY KEY (a)) AS SELECT 1", "PRIMARY KEY"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
