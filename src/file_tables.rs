@@ -508,6 +508,14 @@ fn keeps(from: &DataType, to: &DataType) -> bool {
         || (is_text(to) && !from.is_nested())
         || (is_binary(from) && is_binary(to))
         || match (from, to) {
+            (DataType::Null, _) | (DataType::FixedSizeBinary(_), DataType::Binary | DataType::LargeBinary) => true,
+            (DataType::List(from), DataType::List(to)) => keeps(from.data_type(), to.data_type()),
+            (DataType::Struct(from), DataType::Struct(to)) => {
+                let is_kept = |(from, to): (&FieldRef, &FieldRef)| {
+                    from.name() == to.name() && keeps(from.data_type(), to.data_type())
+                };
+                from.len() == to.len() && from.iter().zip(to).all(is_kept)
+            }
             (DataType::Dictionary(_, from), to) => keeps(from, to),
             (DataType::Timestamp(from, zone), DataType::Timestamp(to, other)) => {
                 to >= from && zone.is_some() == other.is_some()
@@ -521,14 +529,22 @@ fn keeps(from: &DataType, to: &DataType) -> bool {
                 DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest),
             ) => finest >= scale && whole_digits(*most, *finest) >= whole_digits(*digits, *scale),
             (from, DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest)) => {
-                from.is_integer() && *finest >= 0 && whole_digits(*most, *finest) >= MOST_DIGITS
+                from.is_integer() && *finest >= 0 && whole_digits(*most, *finest) >= most_digits(from)
             }
             _ => false,
         }
 }
 
-/// How many digits a whole number of 64 bits may have.
-const MOST_DIGITS: i16 = 20;
+/// How many digits a whole number of this type may have.
+fn most_digits(of: &DataType) -> i16 {
+    match of {
+        DataType::Int8 | DataType::UInt8 => 3,
+        DataType::Int16 | DataType::UInt16 => 5,
+        DataType::Int32 | DataType::UInt32 => 10,
+        DataType::Int64 => 19,
+        _ => 20,
+    }
+}
 
 /// How many digits of a decimal number stand before its point.
 fn whole_digits(all: u8, scale: i8) -> i16 {

@@ -37,7 +37,8 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
     // One that cannot be read protects nothing.
     let manifest = || Manifest::of(folder).ok().flatten();
     let is_named = || manifest().is_some_and(|manifest| name == MANIFEST || manifest.file(name).is_some());
-    if Index::has(&place).unwrap_or(false) || is_named() {
+    let is_table = || ingest::FILES.contains(&name) && ingest::is_corpus(folder);
+    if Index::has(&place).unwrap_or(false) || is_named() || is_table() {
         bail!("cannot write {}: it is a part of what that folder holds; name another file", target.display());
     }
     Ok(())

@@ -298,7 +298,7 @@ fn what_cannot_be_is_said_before_anything_is_written() {
         assert!(error.contains(said), "{line}: {error}");
     }
     assert_eq!(place.names(), ["a.jsonl", "b.jsonl", "corpus", "index", "mine"]);
-    fs::create_dir_all(place.path("begun/manifests")).unwrap();
+    ["begun/parts", "begun/manifests"].iter().for_each(|folder| fs::create_dir_all(place.path(folder)).unwrap());
     assert!(place.fails(1, "pairs begun").contains("begun has no documents yet"));
     assert_eq!(place.rows("pairs begun --add a.jsonl"), Vec::<Value>::new());
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::program::{Place, jsonl, run_command};
+use crate::program::{Place, copy_folder, jsonl, run_command};
 use crate::s3_server::{Server, end};
 
 #[test]
@@ -166,6 +166,9 @@ fn no_result_takes_the_place_of_another() {
         assert!(said.contains("it is a part of what that folder holds"), "{said}");
     }
     assert!(place.ok("verify corpus").contains("2 files, all as they were written"));
+    fs::remove_file(place.path("corpus/manifest.json")).unwrap();
+    let said = place.fails(1, "passages corpus -o corpus/documents.parquet");
+    assert!(said.contains("it is a part of what that folder holds"), "{said}");
 }
 
 #[test]
@@ -173,6 +176,10 @@ fn no_result_takes_the_place_of_an_input() {
     let records = jsonl([("a", "One."), ("b", "One.")]);
     let place = Place::with([("in/a.jsonl", &records), ("in/b.csv", "id,text\nc,One.\n")]);
     symlink(place.path("in/a.jsonl"), place.path("link.ndjson")).unwrap();
+    place.write("labels.csv", "id_a,id_b,label\na,b,1\n");
+    place.write("labelled/docs.jsonl", &records);
+    place.write("labelled/labels.csv", "contained,container\na,b\n");
+    place.ok("codes learn in/a.jsonl -o codes.parquet");
     for line in [
         "pairs in/a.jsonl -o in/a.jsonl",
         "pairs in -o link.ndjson",
@@ -181,10 +188,30 @@ fn no_result_takes_the_place_of_an_input() {
         "containment in -o in/../in/b.csv",
         "pairs index --add in -o in/b.csv",
         "search in/a.jsonl --queries in/b.csv -o in/b.csv",
+        "containment in/a.jsonl --method codet --reference in/b.csv -o in/b.csv",
+        "threads in/a.jsonl --field text --labels labels.csv -o labels.csv",
+        "threads in/a.jsonl --field text --labels labels.csv --groups ./labels.csv",
+        "search in/a.jsonl --queries in/b.csv --codes codes.parquet --distance 2 -o codes.parquet",
+        "compare containment labelled -o labelled/labels.csv",
+        "compare containment labelled --reference in/b.csv -o in/b.csv",
     ] {
         let said = place.fails(1, line);
         assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
     }
+    // What has the name of a table is one of the user's here.
+    fs::create_dir(place.path("data")).unwrap();
+    place.ok("sql -o data/documents.parquet SELECT'a'AS\tid,'One.'AS\ttext");
+    for line in ["ingest data -o data", "ingest data/documents.parquet -o data --on-error skip"] {
+        let said = place.fails(1, line);
+        assert!(said.contains("it holds documents.parquet, which ibid did not write"), "{line}: {said}");
+    }
+    fs::create_dir(place.path("results")).unwrap();
+    place.ok("pairs in/a.jsonl -o results/pairs.parquet");
+    let said = place.fails(1, "clusters in/a.jsonl -o results");
+    assert!(said.contains("it holds pairs.parquet, which ibid did not write"), "{said}");
+    // What no format is known of is no input.
+    place.write("in/rows", "of another run");
+    place.ok("pairs in --format csv -o in/rows");
     // A query may read what its result replaces.
     place.ok("sql -o in/b.csv SELECT*FROM'in/b.csv'");
     let server = Server::start();
@@ -217,6 +244,48 @@ fn what_was_written_below_an_input_is_passed_over() {
             let passed_over = ended.err.contains("corpora, indexes and other folders of results");
             assert!(passed_over || line.contains("--add"), "{root}: {line}: {}", ended.err);
         }
+    }
+}
+
+#[test]
+fn folders_that_are_called_as_those_of_an_index_are_read() {
+    let server = Server::start();
+    let place = &server.place;
+    for file in ["in/2024/manifests/17.json", "in/2024/manifests/a.txt", "in/2024/parts/b.txt", "in/manifests/c.txt"] {
+        place.write(file, "{\"text\": \"One.\"}");
+        server.put(file, place.read(file));
+    }
+    for root in ["", "s3://box/"] {
+        for (folder, documents) in [("in", 4), ("in/2024/", 3)] {
+            let ended = server.ok(&format!("pairs {root}{folder}"));
+            assert!(ended.err.contains(&format!("documents {documents},")), "{root}{folder}: {}", ended.err);
+        }
+    }
+}
+
+/// Its tables would be read as documents, so that each text came twice.
+#[test]
+fn a_damaged_collection_below_an_input_is_no_documents() {
+    let server = Server::start();
+    let place = &server.place;
+    place.write("in/a.jsonl", jsonl([("a", "One."), ("b", "One.")]));
+    place.ok("ingest in/a.jsonl -o in/old");
+    let manifest = place.read("in/old/manifest.json");
+    place.write("in/old/manifest.json", &manifest[..manifest.len() / 2]);
+    copy_folder(&place.path("in"), &server.object("in"));
+    for root in ["in", "s3://box/in/"] {
+        let ended = server.ok(&format!("pairs {root}"));
+        assert!(ended.err.contains("documents 2,"), "{root}: {}", ended.err);
+        assert!(ended.err.contains("corpora, indexes and other folders of results"), "{root}: {}", ended.err);
+    }
+}
+
+#[test]
+fn what_is_named_counts_as_named_behind_its_folder() {
+    let place = Place::with([("in/a.txt", "One."), ("in/notes.log", "Two.")]);
+    for line in ["pairs in in/notes.log", "pairs in/notes.log in"] {
+        let said = place.fails(1, line);
+        assert!(said.contains("in/notes.log: its extension says no format"), "{line}: {said}");
     }
 }
 

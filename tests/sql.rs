@@ -185,25 +185,41 @@ fn an_interrupt_ends_the_statement_and_not_the_shell() {
 fn what_is_declared_of_parquet_cuts_no_value() {
     let place = Place::new();
     let made = "SELECT 1.9 AS a, arrow_cast('2024-01-01T23:59:59.9', 'Timestamp(Microsecond, None)') AS t, 7 AS n, \
-                arrow_cast(1.5, 'Decimal128(5, 2)') AS d";
+                arrow_cast(1.5, 'Decimal128(5, 2)') AS d, [1, 2] AS l, ['x'] AS s, NULL AS none, \
+                named_struct('x', arrow_cast(1, 'Int32')) AS r";
     assert_eq!(place.run_with(["sql", made, "-o", "f.parquet"], "").code, Some(0));
     let run = |columns: &str| {
         let sql =
             format!("CREATE EXTERNAL TABLE f ({columns}) STORED AS PARQUET LOCATION 'f.parquet'; SELECT * FROM f");
         place.run_with(["sql", &sql, "--format", "csv"], "")
     };
-    for columns in ["a BIGINT", "a REAL", "t DATE", "t TIMESTAMP(0)", "n INT", "n DOUBLE", "d DECIMAL(4, 2)", "d INT"] {
+    for columns in [
+        "a BIGINT",
+        "a REAL",
+        "t DATE",
+        "t TIMESTAMP(0)",
+        "n INT",
+        "n DOUBLE",
+        "d DECIMAL(4, 2)",
+        "d INT",
+        "n DECIMAL(18, 0)",
+        "l INT[]",
+    ] {
         let ended = run(columns);
         assert!(ended.code == Some(1) && ended.err.contains("could not hold all"), "{columns}: {}", ended.err);
     }
     for (columns, row) in [
         ("a DOUBLE, t TIMESTAMP, n BIGINT, d DECIMAL(7, 3)", "1.9,2024-01-01T23:59:59.900,7,1.500"),
         ("n DECIMAL(20, 0), a TEXT", "7,1.9"),
+        ("n DECIMAL(19, 0), none BIGINT", "7,"),
         ("t TIMESTAMP(6), d DECIMAL(5, 2)", "2024-01-01T23:59:59.900,1.50"),
     ] {
         let ended = run(columns);
         assert_eq!(ended.text().lines().nth(1), Some(row), "{columns}: {}", ended.err);
     }
+    let made = "CREATE EXTERNAL TABLE f (l BIGINT[], s VARCHAR[], r STRUCT<x BIGINT>) STORED AS PARQUET \
+                LOCATION 'f.parquet'; SELECT * FROM f";
+    assert_eq!(place.sql(made), [json!({"l": [1, 2], "s": ["x"], "r": {"x": 1}})]);
 }
 
 #[test]
@@ -802,6 +818,11 @@ fn values_are_not_cut() {
             let says = format!("{place_of}: the value \"9007199254740993\"");
             cases.push((format!("SELECT a FROM '{from}'"), says, "a"));
         }
+    }
+    for (name, kind) in [("inferred.csv", ""), ("asked.csv", "(a real)")] {
+        place.write(name, "a\n1.5\n1e400\n");
+        let made = format!("CREATE EXTERNAL TABLE t{kind} STORED AS CSV LOCATION '{name}'");
+        cases.push((format!("{made}; SELECT * FROM t"), format!("{name}, line 3, byte 6: the value \"1e400\""), "a"));
     }
     place.write("real.csv", "16777217\n");
     let made =

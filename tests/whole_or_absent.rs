@@ -354,6 +354,25 @@ async fn copy_does_not_leave_the_old_file() {
 }
 
 #[test]
+fn a_private_corpus_stays_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(5, 1));
+    place.write("corpus/x", "");
+    let mode = |path: &str| place.path(path).metadata().unwrap().permissions().mode() & 0o777;
+    let set = |path: &str, mode| {
+        std::fs::set_permissions(place.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    std::fs::remove_file(place.path("corpus/x")).unwrap();
+    set("corpus", 0o700);
+    place.ok("ingest a.jsonl -o corpus");
+    assert_eq!(mode("corpus"), 0o700);
+    set("corpus/documents.parquet", 0o600);
+    place.ok("ingest a.jsonl -o corpus");
+    assert_eq!((mode("corpus"), mode("corpus/documents.parquet")), (0o700, 0o600));
+}
+
+#[test]
 fn a_bad_record_late_in_the_input_leaves_the_old_result() {
     let place = Place::with([("out.parquet", "the old result")]);
     place.write("bad.jsonl", format!("{}not json\n", collection_jsonl(50, 1)));

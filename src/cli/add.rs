@@ -257,6 +257,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         }
         let part = if new > 0 { Some(index.write_part(&self.batch, &left_out, times)?) } else { None };
         result.commit()?;
+        self.is_outdated = false;
         capped.map_or(Ok(()), Staged::commit)?;
         if let Some(part) = part
             && !index.append(part, time_column.as_deref())?

@@ -205,7 +205,7 @@ impl Clusters {
     async fn write(self, prints: bool) -> Result<Ending> {
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
-        self.reading.begin(Places::of_folder(output)?)?;
+        self.reading.begin(Places::of_folder(output, &FILES)?)?;
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters();

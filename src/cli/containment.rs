@@ -10,7 +10,7 @@ use datafusion::dataframe::DataFrame;
 use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::contained_passages::PassageOptions;
-use super::options::{InputOptions, OutputOptions, RunOptions, in_from, refuse_without_effect};
+use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
@@ -290,7 +290,7 @@ impl Containment {
         parameters.set("distance", i64::from(self.distance()));
         parameters.set("skip", SKIPPED_BY_SIMHASH);
         let reference = match &self.reference {
-            Some(file) => in_from(file, "--reference")?.as_str().into(),
+            Some(file) => self.reading.in_from(file, "--reference")?.as_str().into(),
             None => Literal::column("documents"),
         };
         parameters.set("reference", reference);

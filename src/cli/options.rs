@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
-use crate::corpus::{self, Format as InputFormat, PageFilter};
+use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, outbox, resolved};
 use crate::store::{Location, Settings};
 use crate::stored::check_place;
@@ -91,6 +91,26 @@ impl InputOptions {
         }
     }
 
+    /// The file of an option that is read as FROM names it: a name alone might be that of a table. Fails where a result would take
+    /// its place.
+    pub(super) fn in_from(&self, file: &Path, option: &str) -> Result<String> {
+        refuse_result(file, &self.reading())?;
+        let is_name = file.is_relative() && Location::of_path(file)?.is_none();
+        let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
+        path.into_os_string().into_string().map_err(|_| anyhow!("the file of {option} has a name that is not Unicode"))
+    }
+
+    /// How labels are read, of which all columns are kept by their names, whatever these are.
+    pub(super) fn of_labels(&self, text_column: &str) -> corpus::Options {
+        corpus::Options {
+            text_column: Some(text_column.to_owned()),
+            text_is_optional: true,
+            id_column: Some(String::new()),
+            results: self.reading().results,
+            ..corpus::Options::default()
+        }
+    }
+
     fn pages(&self) -> PageFilter {
         PageFilter {
             namespaces: self.namespace.clone(),
@@ -135,13 +155,6 @@ pub(super) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()
         Some((option, ..)) => bail!("{option} has no effect here; see --help for what it belongs to"),
         None => Ok(()),
     }
-}
-
-/// The file of an option as FROM names it: a name alone might be that of a table.
-pub(super) fn in_from(file: &Path, option: &str) -> Result<String> {
-    let is_name = file.is_relative() && Location::of_path(file)?.is_none();
-    let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
-    path.into_os_string().into_string().map_err(|_| anyhow!("the file of {option} has a name that is not Unicode"))
 }
 
 fn input_format(name: &str) -> Result<InputFormat> {
@@ -217,9 +230,11 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A folder, which is replaced with all that is in it.
-    pub(super) fn of_folder(folder: &Path) -> Result<Self> {
-        Ok(Self { files: Vec::new(), folder: resolved(folder)? })
+    /// A folder, which is replaced with these files in it.
+    pub(super) fn of_folder(folder: &Path, files: &[&str]) -> Result<Self> {
+        let folder = resolved(folder)?;
+        let files = folder.iter().flat_map(|folder| files.iter().map(|file| folder.join(file))).collect();
+        Ok(Self { files, folder })
     }
 
     /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.

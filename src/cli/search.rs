@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, RunOptions, in_from};
+use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
@@ -117,7 +117,7 @@ impl Search {
         parameters.set("threshold", self.threshold);
         parameters.set("gpu", Gpu::from(self.gpu).to_string().as_str());
         if let Some(codes) = &self.codes {
-            parameters.set("codes", in_from(codes, "--codes")?.as_str());
+            parameters.set("codes", self.reading.in_from(codes, "--codes")?.as_str());
             parameters.set("distance", i64::from(self.distance.unwrap_or(0)));
         }
         Ok(parameters)

@@ -32,7 +32,7 @@ pub(crate) fn to_text(html: &str) -> String {
         // The sink asks for neither scripts nor encodings, so that the whole queue is read.
         let _ = tokenizer.feed(&queue);
     };
-    let mut rest = html;
+    let mut rest = without_mark(html);
     // Inside a comment, doctype or processing instruction a `<` begins nothing.
     let mut in_declaration = false;
     while !rest.is_empty() {
@@ -78,7 +78,7 @@ pub(crate) fn to_text(html: &str) -> String {
 pub(super) fn by_tokenizer_alone(html: &str) -> String {
     let tokenizer = tokenizer(html);
     let queue = BufferQueue::default();
-    queue.push_back(StrTendril::from_slice(html));
+    queue.push_back(StrTendril::from_slice(without_mark(html)));
     let _ = tokenizer.feed(&queue);
     tokenizer.end();
     tokenizer.sink.text()
@@ -87,7 +87,13 @@ pub(super) fn by_tokenizer_alone(html: &str) -> String {
 fn tokenizer(html: &str) -> Tokenizer<Sink> {
     // In XML, `<script/>` is a whole element; in HTML it would begin one.
     let sink = Sink { xml: html.trim_start().starts_with("<?xml"), ..Sink::default() };
-    Tokenizer::new(sink, TokenizerOpts::default())
+    // It would discard a byte order mark at the start of each piece.
+    Tokenizer::new(sink, TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() })
+}
+
+/// A page without the byte order mark at its start.
+fn without_mark(html: &str) -> &str {
+    html.strip_prefix('\u{feff}').unwrap_or(html)
 }
 
 /// Whether `html` begins with `<` or `</` and a letter.

@@ -62,7 +62,7 @@ pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::pages::check_schema;
-pub(crate) use self::paths::{Format, PassedOver, is_name_of_file, leads_above, nowhere};
+pub(crate) use self::paths::{Format, PassedOver, is_name_of_file, leads_above, nowhere, refuse_result};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
 

@@ -217,9 +217,8 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             Err(e) => return Err(cannot_read(input, &e)),
         }
     }
-    let is_result = |path: &Path| {
-        !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if options.results.contains(&place))
-    };
+    // What was named and stands in a folder that was named, too, is named.
+    found.sort_by_key(|found| !found.named);
     let base = common_folder(found.iter().map(|f| f.root.as_path()));
     let mut files = BTreeMap::new();
     let (mut places, mut folders) = (HashSet::new(), HashMap::new());
@@ -236,13 +235,6 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
         if !places.insert(place) {
             continue;
         }
-        if is_result(&path) {
-            return Err(Error::Input(format!(
-                "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
-                 result",
-                path.display()
-            )));
-        }
         let Some(label) = path.to_str() else {
             let problem = Problem::new(&written_out(&path), "its name is not valid UTF-8");
             selection.leave_out(problem.remedy("rename it, or leave it out with --on-error skip"), options)?;
@@ -251,6 +243,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
         let (by_name, compression) = from_extension(label);
         match format.or(by_name) {
             Some(format) => {
+                refuse_result(&path, options)?;
                 let label = label.to_owned();
                 let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
                 // Its path has lost a separator where nothing is common.
@@ -283,6 +276,20 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
         )));
     }
     Ok(selection)
+}
+
+/// Fails where a result would take the place of an input.
+pub(crate) fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
+    let is_result =
+        !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if options.results.contains(&place));
+    if is_result {
+        return Err(Error::Input(format!(
+            "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
+             result",
+            path.display()
+        )));
+    }
+    Ok(())
 }
 
 impl Selection {
@@ -439,7 +446,7 @@ fn walk(
 
 /// Whether a folder is a corpus, an index, or another folder of results.
 fn is_collection(folder: &Path) -> bool {
-    (Manifest::is_in(folder) && matches!(Manifest::of(folder), Ok(Some(_))))
+    (Manifest::is_in(folder) && matches!(Manifest::is_of_ours(folder), Ok(true)))
         || (folder.join(PARTS).is_dir() && matches!(Index::is_at(folder), Ok(true)))
 }
 
@@ -513,12 +520,17 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
 struct Manifests {
     there: HashSet<Location>,
     read: HashMap<Location, Option<Manifest>>,
+    of_ours: HashMap<Location, bool>,
 }
 
 impl Manifests {
     fn of(objects: &[Object]) -> Self {
         let manifests = objects.iter().filter(|object| object.location.key().filename() == Some(MANIFEST));
-        Self { there: manifests.map(|object| object.location.folder()).collect(), read: HashMap::new() }
+        Self {
+            there: manifests.map(|object| object.location.folder()).collect(),
+            read: HashMap::new(),
+            of_ours: HashMap::new(),
+        }
     }
 
     /// Whether an object is a table of an earlier manifest, in whose place another counts now.
@@ -531,7 +543,16 @@ impl Manifests {
     /// Whether an object is in a corpus, an index or another folder of results below `folder`.
     fn has_collection(&mut self, object: &Location, folder: &Location) -> anyhow::Result<bool> {
         let within = object.folder();
-        Ok(Index::is_file(object) || (within.key() != folder.key() && self.read(within)?.is_some()))
+        if Index::is_file(object) || within.key() == folder.key() || !self.there.contains(&within) {
+            return Ok(Index::is_file(object));
+        }
+        Ok(match self.of_ours.entry(within) {
+            Entry::Occupied(read) => *read.get(),
+            Entry::Vacant(new) => {
+                let is_of_ours = Manifest::is_of_ours(Path::new(&new.key().to_string()))?;
+                *new.insert(is_of_ours)
+            }
+        })
     }
 
     fn read(&mut self, folder: Location) -> anyhow::Result<Option<&Manifest>> {

@@ -67,6 +67,19 @@ impl Manifest {
     /// The manifest of a folder, if it has one. Other programs have files of that name, too: one that does not look like ours is
     /// theirs, unless there are files with names of ours.
     pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
+        let Some(json) = Self::json_of(folder)? else { return Ok(None) };
+        let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
+        let path = folder.join(MANIFEST);
+        manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
+    }
+
+    /// Whether [`of`](Self::of) would give one, or say that it is damaged.
+    pub(crate) fn is_of_ours(folder: &Path) -> Result<bool> {
+        Ok(Self::json_of(folder)?.is_some())
+    }
+
+    /// What stands in a manifest of ours, if there is one.
+    fn json_of(folder: &Path) -> Result<Option<Result<Value, serde_json::Error>>> {
         let path = folder.join(MANIFEST);
         let Some(text) = read_start(&path, MOST).with_context(|| format!("cannot read {}", path.display()))? else {
             return Ok(None);
@@ -86,8 +99,7 @@ impl Manifest {
         if !(is_like_ours || may_be_ours && names(folder)?.iter().any(is_ours)) {
             return Ok(None);
         }
-        let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
-        manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
+        Ok(Some(json))
     }
 
     fn of_json(json: Value) -> Result<Self> {

@@ -35,10 +35,17 @@ impl ObjectsFolder {
         }
         let failed = |error| store::failed("cannot write", &folder, error);
         let objects = Object::list(&folder, LOOKED_AT).map_err(failed)?;
+        // Others may have files of such names, too. A manifest that is damaged is ours, and says no more.
+        let manifest = Manifest::of(Path::new(&folder.to_string()));
         let is_ours = |object: &Object| {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
             let below = below.trim_start_matches('/');
-            below == MANIFEST || files.iter().any(|file| is_of(below, file))
+            let is_sealed = stem_of_sealed(below).is_some();
+            match &manifest {
+                Ok(Some(manifest)) if below == MANIFEST || manifest.file(&name_here(below)).is_some() => true,
+                Ok(_) => is_sealed && files.iter().any(|file| is_of(below, file)),
+                Err(_) => below == MANIFEST || files.iter().any(|file| is_of(below, file)),
+            }
         };
         if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {
             bail!(

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
 
-use super::MANIFEST;
 use super::objects::{self, ObjectsFolder};
+use super::{MANIFEST, Manifest};
 use crate::cleanup;
 use crate::store::{self, Location, When};
 use crate::terminal::Screen;
@@ -155,6 +155,23 @@ fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
     builder
 }
 
+/// Gives a folder and its files the permissions of the one that it replaces.
+fn keep_permissions(old: &Path, new: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(new)? {
+        let file = entry?;
+        if let Ok(old) = fs::metadata(old.join(file.file_name())) {
+            fs::set_permissions(file.path(), old.permissions())?;
+        }
+    }
+    fs::set_permissions(new, fs::metadata(old)?.permissions())
+}
+
+/// Makes the files of a folder survive a power cut.
+fn sync_all(folder: &Path) -> io::Result<()> {
+    fs::read_dir(folder)?.try_for_each(|entry| File::open(entry?.path())?.sync_all())?;
+    sync_folder(folder)
+}
+
 /// Makes a rename survive a power cut.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
@@ -241,7 +258,7 @@ impl Write for StagedFile {
 /// A folder of files that takes its place at [`commit`](Self::commit), and vanishes if dropped before.
 pub(crate) struct StagedFolder {
     folder: TempDir,
-    _held: Option<File>,
+    held: Option<File>,
     parent: PathBuf,
     target: PathBuf,
     /// What a folder may hold that it takes the place of.
@@ -250,6 +267,12 @@ pub(crate) struct StagedFolder {
 }
 
 impl StagedFolder {
+    /// Stages a folder of this machine that [`commit_new`](Self::commit_new) is to put in its place.
+    pub(crate) fn create_new(target: &Path) -> Result<Self> {
+        let (parent, prefix) = place(target)?;
+        Self::begin(parent, &prefix, target.to_path_buf(), &[], None)
+    }
+
     /// Stages the folder `target`. One that is there already must hold nothing but `files` and a manifest, so that a slip of
     /// the keyboard does not replace a folder of something else.
     pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
@@ -278,28 +301,27 @@ impl StagedFolder {
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         let held = File::open(folder.path()).inspect(hold).ok();
         let files = files.iter().map(ToString::to_string).collect();
-        Ok(Self { folder, _held: held, parent, target, files, objects })
+        Ok(Self { folder, held, parent, target, files, objects })
     }
 
     pub(crate) fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    pub(crate) fn commit(self) -> Result<()> {
+    /// Puts it in its place. What is given keeps it in use, where it is one of this machine.
+    pub(crate) fn commit(self) -> Result<Option<File>> {
         if let Some(objects) = &self.objects {
-            return objects.commit(self.folder.path());
+            return objects.commit(self.folder.path()).map(|()| None);
         }
-        let target = self.target;
+        let target = &self.target;
         let failed = || format!("cannot write {}", target.display());
-        for entry in fs::read_dir(self.folder.path()).with_context(failed)? {
-            File::open(entry.with_context(failed)?.path()).and_then(|file| file.sync_all()).with_context(failed)?;
-        }
-        sync_folder(self.folder.path()).with_context(failed)?;
+        sync_all(self.folder.path()).with_context(failed)?;
         if target.exists() {
-            exchange(self.folder.path(), &target).with_context(failed)?;
+            keep_permissions(target, self.folder.path()).with_context(failed)?;
+            exchange(self.folder.path(), target).with_context(failed)?;
             // Somebody may have put something there in the meantime.
-            if let Err(error) = refuse_strangers(self.folder.path(), &target, &self.files) {
-                exchange(self.folder.path(), &target).with_context(failed)?;
+            if let Err(error) = refuse_strangers(self.folder.path(), target, &self.files) {
+                exchange(self.folder.path(), target).with_context(failed)?;
                 return Err(error);
             }
             // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
@@ -308,15 +330,38 @@ impl StagedFolder {
                 closed => closed.with_context(failed)?,
             }
         } else {
-            fs::rename(self.folder.keep(), &target).with_context(failed)?;
+            fs::rename(self.folder.keep(), target).with_context(failed)?;
         }
-        sync_folder(&self.parent).with_context(failed)
+        sync_folder(&self.parent).with_context(failed)?;
+        Ok(self.held)
+    }
+
+    /// As [`commit`](Self::commit), but only where there is no such folder yet, which would hold something. Of several at once one
+    /// puts its own there.
+    pub(crate) fn commit_new(self) -> Result<()> {
+        let failed = || format!("cannot write {}", self.target.display());
+        sync_all(self.folder.path()).with_context(failed)?;
+        match fs::rename(self.folder.path(), &self.target) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty) => {
+                Ok(())
+            }
+            renamed => {
+                renamed.with_context(failed)?;
+                sync_folder(&self.parent).with_context(failed)
+            }
+        }
     }
 }
 
-/// Fails where a folder, which stood at `target`, holds something that ibid did not write.
+/// Fails where a folder, which stood at `target`, holds something that ibid did not write. Others may have files of such names.
 fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>]) -> Result<()> {
-    let is_ours = |name: &str| name == MANIFEST || files.iter().any(|file| file.as_ref() == name);
+    let manifest = Manifest::of(folder);
+    let is_ours = |name: &str| match &manifest {
+        Ok(Some(manifest)) => name == MANIFEST || manifest.seal_of(name).is_some(),
+        Ok(None) => false,
+        // One that is damaged says no more.
+        Err(_) => name == MANIFEST || files.iter().any(|file| file.as_ref() == name),
+    };
     let stranger = fs::read_dir(folder)
         .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?
         .filter_map(Result::ok)
@@ -349,7 +394,13 @@ fn exchange(_: &Path, b: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow::array::{ArrayRef, RecordBatch, StringArray};
+    use parquet::file::properties::WriterProperties;
+
     use super::*;
+    use crate::seal::SealedWriter;
 
     #[test]
     fn a_file_appears_when_it_is_whole() {
@@ -373,21 +424,60 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("corpus/");
         for text in ["old", "new"] {
-            let staged = StagedFolder::create(&target, &["a"]).unwrap();
-            fs::write(staged.path().join("a"), text).unwrap();
+            let staged = StagedFolder::create(&target, &["a.parquet"]).unwrap();
+            fs::write(staged.path().join("a.parquet"), sealed(text)).unwrap();
+            Manifest::write(staged.path(), &serde_json::json!({})).unwrap();
             staged.commit().unwrap();
         }
-        assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "new");
+        assert_eq!(fs::read(target.join("a.parquet")).unwrap(), sealed("new"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-        let begun = StagedFolder::create(&target, &["a"]).unwrap();
+        let begun = StagedFolder::create(&target, &["a.parquet"]).unwrap();
         fs::write(target.join("thesis.tex"), "years of work").unwrap();
-        for outcome in [StagedFolder::create(&target, &["a"]).map(drop), begun.commit()] {
+        for outcome in [StagedFolder::create(&target, &["a.parquet"]).map(drop), begun.commit().map(drop)] {
             let error = outcome.unwrap_err().to_string();
             assert!(error.contains("thesis.tex"), "{error}");
             assert_eq!(fs::read_to_string(target.join("thesis.tex")).unwrap(), "years of work");
-            assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "new");
+            assert_eq!(fs::read(target.join("a.parquet")).unwrap(), sealed("new"));
         }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+
+        // What others call as we do.
+        for name in [MANIFEST, "a.parquet"] {
+            let target = folder.path().join(format!("of {name}"));
+            fs::create_dir(&target).unwrap();
+            fs::write(target.join(name), "{\"start_url\": \"/\"}").unwrap();
+            let error = StagedFolder::create(&target, &["a.parquet"]).map(drop).unwrap_err().to_string();
+            assert!(error.contains(&format!("it holds {name}, which ibid did not write")), "{error}");
+        }
+    }
+
+    /// A file that ibid wrote.
+    fn sealed(text: &str) -> Vec<u8> {
+        let columns: [(_, ArrayRef); 1] = [("text", Arc::new(StringArray::from(vec![text])))];
+        let rows = RecordBatch::try_from_iter(columns).unwrap();
+        let mut writer = SealedWriter::try_new(Vec::new(), rows.schema(), WriterProperties::builder()).unwrap();
+        writer.write(&rows).unwrap();
+        writer.close(&serde_json::Value::Null).unwrap().0
+    }
+
+    #[test]
+    fn one_of_many_makes_a_new_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("table");
+        std::thread::scope(|scope| {
+            for n in 0..8 {
+                let target = &target;
+                scope.spawn(move || {
+                    let staged = StagedFolder::create_new(target).unwrap();
+                    (0..3).for_each(|file| fs::write(staged.path().join(file.to_string()), n.to_string()).unwrap());
+                    staged.commit_new().unwrap();
+                });
+            }
+        });
+        let files = fs::read_dir(&target).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+        let files: Vec<_> = files.collect();
+        assert!(files.len() == 3 && files.iter().all(|file| *file == files[0]), "{files:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::{Index, LOOKED_AT, MANIFESTS, Manifest, PARTS, Part, manifest_path, numbers, read};
+use super::{Index, LOOKED_AT, MANIFESTS, Manifest, PARTS, Part, manifest_path, newest, numbers, read};
 use crate::export::{Unheld, abandoned, unheld};
 use crate::ingest::FILES;
 use crate::leftovers::{Removed, entries, has_only, is_older};
@@ -85,6 +85,10 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
             }
             let unnamed = if is_unnamed { part(&path) } else { None };
             if let Some(_held) = unnamed.or_else(|| abandoned(&path)) {
+                // A run may have named it, before it let go of it.
+                if is_unnamed && newest(folder)?.is_some_and(|manifest| manifest.has_part(name)) {
+                    continue;
+                }
                 collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
         }

@@ -43,6 +43,10 @@ pub(crate) struct PartFile {
 }
 
 impl Manifest {
+    pub(super) fn has_part(&self, name: &str) -> bool {
+        self.parts.iter().any(|part| part.name == name)
+    }
+
     pub(super) fn to_json(&self) -> Value {
         json!({
             "layout": LAYOUT,

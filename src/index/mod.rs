@@ -31,8 +31,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
 use crate::cleanup;
-use crate::export::{StagedFile, StagedFolder, hold, is_staging};
+use crate::export::{StagedFile, StagedFolder, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
+use crate::leftovers::{entries, has_only};
 use crate::seal::{Verified, Written, check_seal, verify};
 use crate::store::{self, Location, Object};
 
@@ -51,15 +52,18 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Whether there is an index at `folder`, be it one of which the first manifest was not made yet.
+    /// Whether there is an index at `folder`, be it one of this machine of which the first manifest was not made yet. Others have
+    /// folders of such names, too.
     pub(crate) fn is_at(folder: &Path) -> Result<bool> {
-        match Location::of_path(folder)? {
-            Some(location) => {
-                let manifests = location.as_prefix().join(MANIFESTS).as_prefix();
-                Ok(!location.is_web() && !Object::list(&manifests, 1)?.is_empty())
-            }
-            None => Ok(folder.join(MANIFESTS).is_dir()),
+        if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
+            return Ok(false);
         }
+        let has_only = |name: &str, is_ours: fn(&str) -> bool| {
+            let folder = folder.join(name);
+            folder.is_dir() && has_only(&folder, |name| is_ours(name) || is_staging(name))
+        };
+        let is_begun = || has_only(PARTS, gc::is_name_of_part) && has_only(MANIFESTS, |_| false);
+        Ok(!numbers(folder)?.is_empty() || is_begun())
     }
 
     /// Whether a file would be one of an index by its place, or have the name of one of its tables.
@@ -78,12 +82,8 @@ impl Index {
 
     /// Whether an object is a table of a part, or a manifest, of some index, by its name.
     pub(crate) fn is_file(object: &Location) -> bool {
-        let is_manifest = |name: &str| {
-            name.strip_suffix(".json")
-                .is_some_and(|digits| digits.len() == 20 && digits.bytes().all(|b| b.is_ascii_digit()))
-        };
         match (object.folder().key().filename(), object.key().filename()) {
-            (Some(MANIFESTS), Some(name)) => is_manifest(name),
+            (Some(MANIFESTS), Some(name)) => number_of_manifest(name).is_some(),
             (Some(folder), Some(name)) => gc::is_name_of_part(folder) && FILES.contains(&name),
             _ => false,
         }
@@ -227,8 +227,7 @@ impl Index {
             None => vec![folder.clone()],
         };
         cleanup::hold().note(&noted);
-        staged.commit()?;
-        let held = File::open(&folder).inspect(hold).ok();
+        let held = staged.commit()?;
         let part = Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times };
         Ok(WrittenPart { part, folder, _held: held, noted, is_kept: false })
     }
@@ -249,8 +248,7 @@ impl Index {
         let is_next = next.commit_new()?;
         drop(hold);
         // The next number may be free because its manifest was removed, when the index was well beyond it.
-        let is_named = |newest: Manifest| newest.parts.iter().any(|part| part.name == written.part.name);
-        let is_added = is_next && newest(&self.folder)?.is_some_and(is_named);
+        let is_added = is_next && newest(&self.folder)?.is_some_and(|newest| newest.has_part(&written.part.name));
         written.is_kept = is_added;
         Ok(is_added)
     }
@@ -310,27 +308,21 @@ fn manifest_path(folder: &Path, number: u64) -> PathBuf {
     folder.join(MANIFESTS).join(format!("{number:020}.json"))
 }
 
+/// The number of a manifest, by its name, which [`manifest_path`] gives.
+fn number_of_manifest(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".json")?;
+    let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
 /// The numbers of the manifests that are there, in order.
 fn numbers(folder: &Path) -> Result<Vec<u64>> {
     let manifests = folder.join(MANIFESTS);
-    let mut numbers = Vec::new();
-    if let Some(location) = Location::of_path(&manifests)? {
-        for object in Object::list_folder(&location)?.0 {
-            let name = object.location.key().filename().unwrap_or_default().to_owned();
-            numbers.extend(name.strip_suffix(".json").and_then(|digits| digits.parse::<u64>().ok()));
-        }
-        numbers.sort_unstable();
-        return Ok(numbers);
+    if Location::of_path(&manifests)?.is_none() && !manifests.is_dir() {
+        return Ok(Vec::new());
     }
-    let entries = match fs::read_dir(&manifests) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(numbers),
-        entries => entries.with_context(|| format!("cannot read {}", manifests.display()))?,
-    };
-    for entry in entries {
-        let name = entry.with_context(|| format!("cannot read {}", manifests.display()))?.file_name();
-        let digits = name.to_str().filter(|name| !is_staging(name)).and_then(|name| name.strip_suffix(".json"));
-        numbers.extend(digits.and_then(|digits| digits.parse::<u64>().ok()));
-    }
+    let number = |path: &PathBuf| number_of_manifest(path.file_name()?.to_str()?);
+    let mut numbers: Vec<_> = entries(&manifests)?.iter().filter_map(number).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }

@@ -97,7 +97,7 @@ impl Finished {
 
     /// A folder to make a table in.
     pub(crate) fn begin(&self, key: Key) -> Result<StagedFolder> {
-        StagedFolder::create(&self.place(key), &[])
+        StagedFolder::create_new(&self.place(key))
     }
 
     /// Keeps a table that was made, and gives its folder. What made it is not told, as it may hold a secret.
@@ -108,7 +108,7 @@ impl Finished {
         if !place.exists() {
             let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "noted": noted });
             Manifest::write(made.path(), &about)?;
-            made.commit()?;
+            made.commit_new()?;
             self.hold(&place);
         }
         Ok(place)

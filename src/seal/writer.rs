@@ -28,10 +28,9 @@ impl<W: Write + Send> SealedWriter<W> {
                 field.name()
             );
         }
-        let properties = properties
-            .set_dictionary_enabled(schema.flattened_fields().len() <= MOST_DICTIONARIES)
-            .set_created_by(CREATED_BY.to_string())
-            .build();
+        let has_many = schema.flattened_fields().len() > MOST_DICTIONARIES;
+        let properties = if has_many { properties.set_dictionary_enabled(false) } else { properties };
+        let properties = properties.set_created_by(CREATED_BY.to_string()).build();
         Ok(Self { writer: ArrowWriter::try_new(Sealing::new(to), schema, Some(properties))?, rows: 0 })
     }
 

@@ -140,7 +140,10 @@ impl CompareContainment {
         let mut reader = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
         self.reading.begin(places)?;
-        let labels = labelled.read_labels(&mut reader).await?;
+        if let Some(reference) = &self.reference {
+            self.reading.in_from(Path::new(reference), "--reference")?;
+        }
+        let labels = labelled.read_labels(&mut reader, &self.reading).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents).await?;
         let truth = labelled.truth(&mut reader).await?;
         self.say_without_time(&mut reader, &contenders).await?;

@@ -8,6 +8,7 @@ use arrow::datatypes::Schema;
 use arrow::util::display::array_value_to_string;
 
 use super::containment::{named, one_batch};
+use crate::cli::options::InputOptions;
 use crate::cli::run::{Run, grouped};
 use crate::cli::threads::Readable;
 use crate::corpus;
@@ -81,16 +82,9 @@ impl Labelled {
     }
 
     /// Reads the labels, and fails where one says nothing.
-    pub(super) async fn read_labels(&self, reader: &mut Run<'_>) -> Result<Labels> {
+    pub(super) async fn read_labels(&self, reader: &mut Run<'_>, reading: &InputOptions) -> Result<Labels> {
         let file = &self.labels;
-        // All columns are kept by their names, whatever these are.
-        let reading = corpus::Options {
-            text_column: Some(String::new()),
-            text_is_optional: true,
-            id_column: Some(String::new()),
-            ..corpus::Options::default()
-        };
-        let rows = corpus::open(std::slice::from_ref(file), &reading)?;
+        let rows = corpus::open(std::slice::from_ref(file), &reading.of_labels(""))?;
         let columns = Columns::of(file, &rows.schema())?;
         reader.take_in("labels_", rows, Needed::Documents).await?;
         reader.workspace.parameters = columns.parameters();

@@ -19,7 +19,7 @@ use crate::store::{Explained, place_of, unsound};
 /// Says of an error that is one of decoding which file it is of: the first that cannot be read to its end, of those that the
 /// statement reads.
 pub(super) async fn name_damaged(error: anyhow::Error, statement: Statement, session: &SessionState) -> anyhow::Error {
-    if !is_of_decoding(&error) {
+    if !error.chain().find_map(|cause| cause.downcast_ref()).is_some_and(is_of_decoding) {
         return error;
     }
     match find(statement, session).await {
@@ -28,14 +28,13 @@ pub(super) async fn name_damaged(error: anyhow::Error, statement: Statement, ses
     }
 }
 
-fn is_of_decoding(error: &anyhow::Error) -> bool {
-    let root = error.chain().find_map(|cause| cause.downcast_ref::<DataFusionError>()).map(DataFusionError::find_root);
-    let is_of_parquet = match root {
-        Some(DataFusionError::ParquetError(_)) => true,
-        Some(DataFusionError::ArrowError(error, _)) => matches!(**error, ArrowError::ParquetError(_)),
+fn is_of_decoding(error: &DataFusionError) -> bool {
+    let is_of_parquet = match error.find_root() {
+        DataFusionError::ParquetError(_) => true,
+        DataFusionError::ArrowError(error, _) => matches!(**error, ArrowError::ParquetError(_)),
         _ => false,
     };
-    is_of_parquet && Explained::of(error.as_ref()).is_none()
+    is_of_parquet && Explained::of(error).is_none()
 }
 
 async fn find(statement: Statement, session: &SessionState) -> Result<Option<DataFusionError>> {
@@ -56,6 +55,9 @@ async fn find(statement: Statement, session: &SessionState) -> Result<Option<Dat
                 let Err(error) = read(DataSourceExec::from_data_source(alone.build()), session).await else {
                     continue;
                 };
+                if !is_of_decoding(&error) {
+                    return Ok(None);
+                }
                 let store = session.runtime_env().object_store(&files.object_store_url)?;
                 return Ok(Some(unsound(&place_of(&store, &file.object_meta.location), &error)));
             }

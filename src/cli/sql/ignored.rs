@@ -1,14 +1,16 @@
-//! What a statement may say that DataFusion would pass over without a word.
+//! What a statement may say that DataFusion would pass over without a word, or take for something else.
 
 use std::ops::ControlFlow;
 
 use anyhow::{Result, bail};
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{self, GroupByExpr, Query, Select, SelectItem, TableFactor, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    self, Expr, GroupByExpr, Query, Select, SelectItem, TableFactor, TableWithJoins, Visit, Visitor,
+};
 
 use super::methods::in_sql;
 
-/// Fails where a part of a statement would be passed over.
+/// Fails where a part of a statement would be passed over, or taken for something else.
 pub(super) fn refuse_ignored(statement: &mut Statement) -> Result<()> {
     match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)) {
         ControlFlow::Continue(()) => Ok(()),
@@ -40,6 +42,37 @@ const UNCHECKED: (&str, &str) = (
     "nothing checks it, and queries would believe it; leave it out, and ask the rows",
 );
 const TRANSACTIONS: &str = "each statement counts once it has run, and there is nothing to go back to; leave it out";
+
+/// Whether a column is named as what stands behind the first `_` of `1_000`.
+fn ends_with_digits(item: &SelectItem) -> bool {
+    let SelectItem::ExprWithAlias { expr, alias } = item else { return false };
+    let is_of_digits = |c: char| c == '_' || c.is_ascii_digit();
+    let is_rest = alias.quote_style.is_none() && alias.value.starts_with('_') && alias.value.chars().all(is_of_digits);
+    let mut last = expr;
+    while let Expr::BinaryOp { right, .. } = last {
+        last = right;
+    }
+    is_rest && matches!(last, Expr::Value(value) if matches!(value.value, ast::Value::Number(..)))
+}
+
+fn joins(tables: &TableWithJoins) -> ControlFlow<Found> {
+    use ast::JoinConstraint::{Natural, None, Using};
+    use ast::JoinOperator::{FullOuter, Inner, Join, Right, RightOuter};
+    tables.joins.iter().try_for_each(|join| {
+        let (Join(by) | Inner(by) | Right(by) | RightOuter(by) | FullOuter(by)) = &join.join_operator else {
+            return ControlFlow::Continue(());
+        };
+        let is_inner = matches!(join.join_operator, Join(_) | Inner(_));
+        first([
+            (is_inner && *by == None, "JOIN without ON", "write ON or USING, or CROSS JOIN"),
+            (
+                !is_inner && matches!(by, Using(_) | Natural),
+                "RIGHT or FULL JOIN with USING or NATURAL",
+                "the column would be that of the left table alone; write ON, and coalesce(a.id, b.id)",
+            ),
+        ])
+    })
+}
 
 fn is_constrained(column: &ast::ColumnDef) -> bool {
     column.options.iter().any(|of| !matches!(of.option, ast::ColumnOption::Null | ast::ColumnOption::Comment(_)))
@@ -74,6 +107,7 @@ impl Visitor for Ignored {
     }
 
     fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Found> {
+        select.from.iter().try_for_each(joins)?;
         let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
         let is_ilike = |item: &SelectItem| match item {
             SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => options.opt_ilike.is_some(),
@@ -93,7 +127,27 @@ impl Visitor for Ignored {
             ),
             (select.exclude.is_some(), "EXCLUDE behind the columns", "write SELECT * EXCLUDE (a, b)"),
             (!select.connect_by.is_empty(), "CONNECT BY", "write WITH RECURSIVE"),
+            (
+                select.projection.iter().any(ends_with_digits),
+                "a number with _ in it",
+                "write its digits alone; what stands behind the _ would be the name of a column",
+            ),
         ])
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Found> {
+        use ast::BinaryOperator::{And, Or, Xor};
+        let swallows = match expr {
+            Expr::IsDistinctFrom(_, right) | Expr::IsNotDistinctFrom(_, right) => {
+                matches!(**right, Expr::BinaryOp { op: And | Or | Xor, .. })
+            }
+            _ => false,
+        };
+        first([(
+            swallows,
+            "AND or OR behind IS DISTINCT FROM",
+            "it would be a part of the value that is compared; put parentheses around (a IS DISTINCT FROM b)",
+        )])
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Found> {
@@ -112,6 +166,7 @@ impl Visitor for Ignored {
                 ])
             }
             TableFactor::Derived { sample, .. } => first([(sample.is_some(), SAMPLE.0, SAMPLE.1)]),
+            TableFactor::NestedJoin { table_with_joins, .. } => joins(table_with_joins),
             TableFactor::Function { with_ordinality, .. } => first([(*with_ordinality, ORDINALITY.0, ORDINALITY.1)]),
             _ => ControlFlow::Continue(()),
         }
@@ -151,12 +206,24 @@ mod tests {
             ("ROLLBACK", "ROLLBACK"),
             ("CREATE INDEX i ON t (a)", "CREATE INDEX"),
             ("SHOW FUNCTIONS LIKE 'j%'", "SHOW FUNCTIONS"),
+            ("SELECT 5 * 1_000_000", "a number with _"),
+            ("SELECT * FROM a JOIN b", "JOIN without ON"),
+            ("SELECT * FROM a POSITIONAL JOIN b", "JOIN without ON"),
+            ("SELECT id FROM a RIGHT JOIN b USING (id)", "RIGHT or FULL JOIN"),
+            ("SELECT id FROM a NATURAL FULL JOIN b", "RIGHT or FULL JOIN"),
+            ("SELECT a IS DISTINCT FROM b OR c", "behind IS DISTINCT FROM"),
+            ("SELECT * FROM t WHERE NOT a IS NOT DISTINCT FROM b AND c", "behind IS DISTINCT FROM"),
             ("CREATE TABLE t (a INT, PRIMARY KEY (a)) AS SELECT 1", "PRIMARY KEY"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
             assert!(said.contains(part) && said.contains(" is not supported: "), "{sql}: {said}");
         }
-        let taken = "SELECT * EXCLUDE (a), b FROM t, LATERAL (SELECT 1) AS u WHERE a = 1 GROUP BY ROLLUP (a) LIMIT 1";
-        assert!(refused(taken).is_ok());
+        for taken in [
+            "SELECT * EXCLUDE (a), b FROM t, LATERAL (SELECT 1) AS u WHERE a = 1 GROUP BY ROLLUP (a) LIMIT 1",
+            "SELECT a AS _1, 1 AS \"_2\" FROM a LEFT JOIN b USING (id) CROSS JOIN c JOIN d ON a.id = d.id",
+            "SELECT c OR a IS DISTINCT FROM b FROM t WHERE (a IS DISTINCT FROM b) AND a IS NOT DISTINCT FROM (b OR c)",
+        ] {
+            assert!(refused(taken).is_ok(), "{taken}");
+        }
     }
 }

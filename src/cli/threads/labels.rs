@@ -84,14 +84,7 @@ impl Threads {
     pub(super) async fn read_labels(&self, run: &mut Run<'_>) -> Result<()> {
         let Some(labels) = &self.labels else { return Ok(()) };
         let file = labels.to_str().context("the file of --labels has a name that is not Unicode")?;
-        // All columns are kept by their names, whatever these are.
-        let text_column = if self.label == "text" { "text" } else { "" };
-        let reading = corpus::Options {
-            text_column: Some(text_column.to_string()),
-            text_is_optional: true,
-            id_column: Some(String::new()),
-            ..corpus::Options::default()
-        };
+        let reading = self.reading.of_labels(if self.label == "text" { "text" } else { "" });
         let documents = corpus::open(&[file.to_string()], &reading)?;
         let schema = documents.schema();
         for wanted in ["id_a", "id_b", &self.label] {
