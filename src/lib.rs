@@ -63,6 +63,7 @@ mod config;
 mod corpus;
 mod export;
 mod file_tables;
+mod float_statistics;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -74,6 +75,7 @@ mod leftovers;
 mod limited;
 mod memory_pool;
 mod memory_watch;
+mod nullable_filters;
 mod pipeline;
 mod resident;
 mod seal;

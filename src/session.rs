@@ -9,12 +9,15 @@ use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::optimizer::Optimizer;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
+use crate::float_statistics::DistrustFloats;
 use crate::hamming_within::HammingWithin;
+use crate::nullable_filters::NullableFilters;
 use crate::seal::SealedStore;
 use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
@@ -35,6 +38,10 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     rules.insert(place, Arc::new(SimilarityJoinRule));
     // Not below similarity joins, of which both sides are read once as long as they are the same.
     rules.insert(place + 1, Arc::new(PushDownSemiJoins));
+    let rules = &mut builder.physical_optimizers().get_or_insert_with(PhysicalOptimizer::new).rules;
+    rules.insert(0, Arc::new(DistrustFloats));
+    rules.push(Arc::new(DistrustFloats));
+    rules.push(Arc::new(NullableFilters));
     builder.with_query_planner(Arc::new(IbidQueryPlanner))
 }
 

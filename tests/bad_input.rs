@@ -875,7 +875,7 @@ fn what_many_small_parts_take_stays_within_the_memory() {
         ("lists.parquet", place.read("lists.parquet")),
     ] {
         place.write(name, data);
-        let (ended, peak) = run(&place, &format!("ingest {name} -o corpus --memory 256MiB"));
+        let (ended, peak) = run(&place, &format!("ingest {name} -o corpus --memory 256MiB --max-ratio 5000"));
         assert_eq!(ended.code, Some(0), "{name}: {}", ended.err);
         assert!(peak <= 320, "{name}: {peak} MiB");
         std::fs::remove_dir_all(place.path("corpus")).unwrap();

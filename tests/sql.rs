@@ -222,6 +222,40 @@ fn what_is_declared_of_parquet_cuts_no_value() {
     assert_eq!(place.sql(made), [json!({"l": [1, 2], "s": ["x"], "r": {"x": 1}})]);
 }
 
+/// Statistics of Parquet leave NaN out.
+#[test]
+fn nan_is_found_in_parquet() {
+    let place = Place::with([("n.csv", "id,f\n1,1.0\n2,NaN\n3,2.0\n")]);
+    place.ok("sql -o n.parquet SELECT*FROM'n.csv'");
+    let figures = "SELECT count(*) FILTER (WHERE f > 5) AS above, max(f) AS most, min(f) AS least";
+    for from in ["'n.csv'", "'n.parquet'", "t"] {
+        let table = "CREATE TABLE t AS SELECT * FROM 'n.csv'; ";
+        for (sql, expected) in [
+            (format!("{figures} FROM {from}"), json!({"above": 1, "most": "NaN", "least": 1.0})),
+            (format!("SELECT max(f) AS most FROM {from}"), json!({"most": "NaN"})),
+            (format!("SELECT id FROM {from} WHERE f > 5 AND id > 0"), json!({"id": 2})),
+            (format!("SELECT id FROM {from} WHERE f = 'NaN'"), json!({"id": 2})),
+            (format!("SELECT id FROM {from} ORDER BY f DESC LIMIT 1"), json!({"id": 2})),
+        ] {
+            assert_eq!(place.sql(&format!("{table}{sql}")), [expected], "{sql}");
+        }
+    }
+}
+
+#[test]
+fn outer_joins_with_conditions_are_the_same_in_little_memory() {
+    let place = Place::new();
+    let rows = "CREATE TABLE a AS SELECT * FROM (VALUES (1, 1), (1, 5), (2, 2), (NULL, 3)) AS t (k, v); ";
+    for join in ["LEFT", "RIGHT", "FULL"] {
+        let sql = format!(
+            "{rows}SELECT a.k, a.v, b.k AS k2, b.v AS v2 FROM a {join} JOIN a AS b ON a.k = b.k AND a.v < b.v ORDER BY 1, 2, 3, 4"
+        );
+        let ended = place.run_with(["sql", &sql, "--format", "ndjson", "--memory", "1GiB"], "");
+        assert_eq!(ended.code, Some(0), "{join}: {}", ended.err);
+        assert_eq!(crate::program::json_lines(ended.text()), place.sql(&sql), "{join}");
+    }
+}
+
 #[test]
 fn a_file_is_not_dropped() {
     let place = Place::with([("in.csv", "n\n1\n")]);
