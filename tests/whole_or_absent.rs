@@ -107,10 +107,7 @@ impl Scene {
 
     /// How many files there are.
     fn files(&self) -> usize {
-        fn below(path: &Path) -> usize {
-            if path.is_dir() { entries(path).iter().map(|entry| below(entry)).sum() } else { 1 }
-        }
-        below(&self.path(""))
+        files(&self.path("")).len()
     }
 
     fn command(&self, line: &str) -> Command {
@@ -358,12 +355,11 @@ fn a_private_corpus_stays_private() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     place.write("a.jsonl", collection_jsonl(5, 1));
-    place.write("corpus/x", "");
+    std::fs::create_dir(place.path("corpus")).unwrap();
     let mode = |path: &str| place.path(path).metadata().unwrap().permissions().mode() & 0o777;
     let set = |path: &str, mode| {
         std::fs::set_permissions(place.path(path), std::fs::Permissions::from_mode(mode)).unwrap();
     };
-    std::fs::remove_file(place.path("corpus/x")).unwrap();
     set("corpus", 0o700);
     place.ok("ingest a.jsonl -o corpus");
     assert_eq!(mode("corpus"), 0o700);
@@ -465,7 +461,11 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
             scene.ok(line);
             let whole_run = began.elapsed();
             // Two that add to one index do not give the same one.
-            let state = || if is_index { BTreeMap::new() } else { files(&scene.path("")) };
+            let contents = |path: PathBuf| (path.clone(), std::fs::read(path).unwrap());
+            let state = || -> BTreeMap<_, _> {
+                let seen = if is_index { Vec::new() } else { files(&scene.path("")) };
+                seen.into_iter().map(contents).collect()
+            };
             let after = state();
             for _ in 0..times("IBID_INTERRUPTS", 2) {
                 if is_index {
@@ -608,17 +608,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
-/// All files in a folder and below, with what is in them.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    for path in entries(folder) {
-        if path.is_dir() {
-            found.extend(files(&path));
-        } else {
-            found.insert(path.clone(), std::fs::read(path).unwrap());
-        }
-    }
-    found
+/// All files in a folder and below.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    entries(folder).into_iter().flat_map(below).collect()
 }
 
 /// Flips a byte of a file.

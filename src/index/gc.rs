@@ -79,16 +79,23 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
     for holds in [PARTS, MANIFESTS] {
         for path in entries(&folder.join(holds))? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-            let is_unnamed = holds == PARTS && !named.contains(name);
-            if is_unnamed && is_name_of_part(name) && !has_only(&path, is_of_part) {
-                collected.shared.push(name.to_owned());
-            }
-            let unnamed = if is_unnamed { part(&path) } else { None };
-            if let Some(_held) = unnamed.or_else(|| abandoned(&path)) {
-                // A run may have named it, before it let go of it.
-                if is_unnamed && newest(folder)?.is_some_and(|manifest| manifest.has_part(name)) {
+            let held = if holds == PARTS && is_name_of_part(name) {
+                if named.contains(name) {
                     continue;
                 }
+                let held = part(&path);
+                if held.is_none() && !has_only(&path, is_of_part) {
+                    collected.shared.push(name.to_owned());
+                }
+                // A run may have named it, before it let go of it.
+                if held.is_some() && newest(folder)?.is_some_and(|manifest| manifest.has_part(name)) {
+                    continue;
+                }
+                held
+            } else {
+                abandoned(&path)
+            };
+            if held.is_some() {
                 collected.removed.remove_older(folder, &path, grace, dry_run)?;
             }
         }

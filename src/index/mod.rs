@@ -58,11 +58,11 @@ impl Index {
         if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
             return Ok(false);
         }
-        let has_only = |name: &str, is_ours: fn(&str) -> bool| {
-            let folder = folder.join(name);
-            folder.is_dir() && has_only(&folder, |name| is_ours(name) || is_staging(name))
+        let is_ours = |within: &str, is_name: fn(&str) -> bool| {
+            let within = folder.join(within);
+            within.is_dir() && has_only(&within, |name| is_name(name) || is_staging(name))
         };
-        let is_begun = || has_only(PARTS, gc::is_name_of_part) && has_only(MANIFESTS, |_| false);
+        let is_begun = || is_ours(PARTS, gc::is_name_of_part) && is_ours(MANIFESTS, |_| false);
         Ok(!numbers(folder)?.is_empty() || is_begun())
     }
 
@@ -222,14 +222,14 @@ impl Index {
             Ok(PartFile { rows, bytes, seal })
         });
         let (documents, sentences) = (documents?, sentences?);
-        let noted = match Location::of_path(&folder)? {
+        let paths = match Location::of_path(&folder)? {
             Some(_) => FILES.iter().map(|file| folder.join(file)).collect(),
-            None => vec![folder.clone()],
+            None => vec![folder],
         };
-        cleanup::hold().note(&noted);
+        cleanup::hold().note(&paths);
         let held = staged.commit()?;
         let part = Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times };
-        Ok(WrittenPart { part, folder, _held: held, noted, is_kept: false })
+        Ok(WrittenPart { part, paths, _held: held, is_kept: false })
     }
 
     /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
@@ -241,7 +241,7 @@ impl Index {
         let next = self.stage(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
         // Where this fails nobody knows whether the manifest is there.
         let mut hold = cleanup::hold();
-        hold.forget(&written.noted);
+        hold.forget(&written.paths);
         written.is_kept = true;
         // A file is there at once, so that who interrupts the program can wait for it.
         let hold = Location::of_path(&self.folder)?.is_none().then_some(hold);
@@ -270,25 +270,27 @@ impl Index {
 /// A part that was written, and vanishes if dropped, or if the program is interrupted, before a manifest may name it.
 pub(crate) struct WrittenPart {
     part: Part,
-    folder: PathBuf,
+    /// Its folder, and in a store its objects.
+    paths: Vec<PathBuf>,
     _held: Option<File>,
-    noted: Vec<PathBuf>,
     is_kept: bool,
 }
 
 impl Drop for WrittenPart {
     fn drop(&mut self) {
-        cleanup::hold().forget(&self.noted);
         if self.is_kept {
             return;
         }
-        let removed = match Location::of_path(&self.folder) {
-            Ok(Some(folder)) => FILES.iter().try_for_each(|file| store::remove(&folder.as_prefix().join(file))),
-            _ => fs::remove_dir_all(&self.folder).map_err(anyhow::Error::new),
-        };
-        if let Err(error) = removed {
-            log::warn!("cannot remove {}, which ibid gc removes: {error:#}", self.folder.display());
+        for path in &self.paths {
+            let removed = match Location::of_path(path) {
+                Ok(Some(object)) => store::remove(&object),
+                _ => fs::remove_dir_all(path).map_err(anyhow::Error::new),
+            };
+            if let Err(error) = removed {
+                log::warn!("cannot remove {}, which ibid gc removes: {error:#}", path.display());
+            }
         }
+        cleanup::hold().forget(&self.paths);
     }
 }
 

@@ -114,15 +114,15 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
         }
         let is_all = if kind.is_temporal() {
             is_time(text, kind)
-        } else if kind.is_floating() && !is_whole(text) {
-            // A float stands for a fraction that it is near, and for no number that is too large for it.
-            written.clear();
-            formatter.value(row).write(&mut written)?;
-            !written.ends_with("inf") || !text.contains(|c: char| c.is_ascii_digit())
         } else {
             written.clear();
             formatter.value(row).write(&mut written)?;
-            written == text || is_same_number(&written, text.trim())
+            if kind.is_floating() && !is_whole(text) {
+                // A float stands for a fraction that it is near, and for no number that is too large for it.
+                !written.ends_with("inf") || !text.contains(|c: char| c.is_ascii_digit())
+            } else {
+                written == text || is_same_number(&written, text.trim())
+            }
         };
         if !is_all {
             let instead = if kind.is_floating() { ", and not DECIMAL" } else { "" };

@@ -155,7 +155,7 @@ impl Workspace {
 
     /// Runs one statement.
     pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
-        let made = match &self.finished {
+        let key = match &self.finished {
             Some(finished) => self.key(finished, &statement).await?,
             None => None,
         };
@@ -163,8 +163,8 @@ impl Workspace {
             bail!(COPY);
         }
         let plan = self.session.state().statement_to_plan(statement).await?;
-        let noted = made.and_then(|key| Some((self.made_by(&plan)?, key)));
-        let outcome = self.run_plan(plan, made).await?;
+        let noted = key.and_then(|key| Some((self.made_by(&plan)?, key)));
+        let outcome = self.run_plan(plan, key).await?;
         if let (Some(finished), Some((name, key))) = (&self.finished, noted) {
             finished.note(self.session.table_provider(name).await?, key);
         }
@@ -193,7 +193,7 @@ impl Workspace {
         table.if_not_exists && self.session.table_exist(table.name.clone()).is_ok_and(|exists| exists)
     }
 
-    async fn run_plan(&self, plan: LogicalPlan, made: Option<Key>) -> Result<Outcome> {
+    async fn run_plan(&self, plan: LogicalPlan, key: Option<Key>) -> Result<Outcome> {
         // Also within EXPLAIN ANALYZE, which runs it.
         if plan.exists(|part| Ok(matches!(part, LogicalPlan::Copy(_))))? {
             bail!(COPY);
@@ -219,7 +219,7 @@ impl Workspace {
         }
         match plan {
             LogicalPlan::Ddl(DdlStatement::CreateMemoryTable(table)) if !self.stays(&table) => {
-                let (rows, counters) = self.materialise(table, made).await?;
+                let (rows, counters) = self.materialise(table, key).await?;
                 Ok(Outcome::Done { rows: Some(rows), counters })
             }
             LogicalPlan::Ddl(DdlStatement::CreateExternalTable(mut table)) => {
@@ -330,23 +330,22 @@ impl Workspace {
             tables.push(self.session.table_provider(table).await?);
         }
         let statement = statement.to_string();
-        let key = finished.key([statement.as_str(), &settings(&state)], &tables);
-        Ok(key)
+        Ok(finished.key([statement.as_str(), &settings(&state)], &tables))
     }
 
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
     /// A table that it replaces stays until then.
-    async fn materialise(&self, table: CreateMemoryTable, made: Option<Key>) -> Result<(u64, Counters)> {
+    async fn materialise(&self, table: CreateMemoryTable, key: Option<Key>) -> Result<(u64, Counters)> {
         let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
         refuse_same_names(plan.schema().as_arrow())?;
         let plan = plan.as_ref();
-        let (folder, table) = match (&self.finished, made) {
-            (Some(finished), Some(made)) => match finished.take(made)? {
+        let (folder, table) = match (&self.finished, key) {
+            (Some(finished), Some(key)) => match finished.take(key)? {
                 Some((folder, noted)) => (folder, Table::of_json(&noted["noted"])),
                 None => {
-                    let staged = finished.begin(made)?;
+                    let staged = finished.begin(key)?;
                     let table = self.write(plan, staged.path()).await?;
-                    (finished.keep(made, staged, &table.to_json())?, table)
+                    (finished.keep(key, staged, &table.to_json())?, table)
                 }
             },
             _ => {

@@ -18,7 +18,7 @@ use crate::cli::containment::{Containment, WITHOUT_TIME};
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::{Compared, Run, ratio};
 use crate::cli::threads::Readable;
-use crate::corpus;
+use crate::corpus::{self, refuse_result};
 use crate::export::Format;
 use crate::ingest::Needed;
 use crate::leftovers::entries;
@@ -141,7 +141,7 @@ impl CompareContainment {
         let places = self.writing.check(&[])?;
         self.reading.begin(places)?;
         if let Some(reference) = &self.reference {
-            self.reading.in_from(Path::new(reference), "--reference")?;
+            refuse_result(Path::new(reference), &self.reading.reading())?;
         }
         let labels = labelled.read_labels(&mut reader, &self.reading).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents).await?;

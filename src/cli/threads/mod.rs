@@ -208,11 +208,11 @@ impl Threads {
 
     /// Fails where an option would have no effect.
     fn check_strategy(&self) -> Result<()> {
-        let is_capped = self.strategy == Strategy::Term;
+        let is_term = self.strategy == Strategy::Term;
         refuse_without_effect(&[
-            ("--max-postings", self.max_postings.is_some(), is_capped),
-            ("--certify", self.certify.is_some(), is_capped),
-            ("--capped", self.capped.is_some(), is_capped),
+            ("--max-postings", self.max_postings.is_some(), is_term),
+            ("--certify", self.certify.is_some(), is_term),
+            ("--capped", self.capped.is_some(), is_term),
         ])
     }
 
