@@ -242,6 +242,8 @@ struct Writer<'a> {
     text: &'a mut String,
     gap: Gap,
     start: usize,
+    /// Whether the line goes on with a paragraph.
+    goes_on: bool,
     opened: Option<Opened>,
     /// Whether something was dropped since the last letter.
     hole: bool,
@@ -253,8 +255,15 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn new(text: &'a mut String, gap: Gap, goes_on: bool) -> Self {
         let start = text.len();
-        let opened = (!goes_on).then_some(Opened { inside: start, outside: None, hole: false });
-        Self { text, gap, start, opened, hole: false, any_hole: false, solid: start }
+        let mut writer = Self { text, gap, start, goes_on, opened: None, hole: false, any_hole: false, solid: start };
+        writer.opened = writer.beginning(false);
+        writer
+    }
+
+    /// The beginning of a block, if the text is there.
+    fn beginning(&self, hole: bool) -> Option<Opened> {
+        let inside = self.text.len();
+        (inside == self.start && !self.goes_on).then_some(Opened { inside, outside: None, hole })
     }
 
     /// Whether the line has left anything.
@@ -395,6 +404,7 @@ impl<'a> Writer<'a> {
             Some(Opened { outside: Some((outside, gap)), hole: true, .. }) => {
                 self.text.truncate(outside);
                 (self.gap, self.solid, self.hole) = (gap, self.solid.min(outside), true);
+                self.opened = self.beginning(true);
                 return;
             }
             opened => self.opened = opened,
