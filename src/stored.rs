@@ -8,7 +8,7 @@ use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
 use crate::corpus::is_name_of_file;
-use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
+use crate::export::{Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
 use crate::seal::{Root, seal_of};
@@ -34,14 +34,27 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
     let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    // One that cannot be read protects nothing.
-    let manifest = || Manifest::of(folder).ok().flatten();
-    let is_named = || manifest().is_some_and(|manifest| name == MANIFEST || manifest.file(name).is_some());
     let is_table = || ingest::FILES.contains(&name) && ingest::is_corpus(folder);
-    if Index::has(&place).unwrap_or(false) || is_named() || is_table() {
-        bail!("cannot write {}: it is a part of what that folder holds; name another file", target.display());
+    if Index::has(&place).unwrap_or(false) || has_manifest(folder) || is_table() {
+        bail!(
+            "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
+            target.display()
+        );
     }
     Ok(())
+}
+
+/// Fails where a folder is a collection or a result, to which other files do not belong.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    if has_manifest(folder) || Index::is_at(folder).unwrap_or(false) {
+        bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
+    }
+    Ok(())
+}
+
+/// Whether a folder has a manifest of ours. One that cannot be read protects nothing.
+fn has_manifest(folder: &Path) -> bool {
+    Manifest::of(folder).is_ok_and(|manifest| manifest.is_some())
 }
 
 impl Stored {

@@ -295,6 +295,7 @@ fn faults(place: &Place, name: &str, outcome: &Outcome) -> Vec<String> {
         }
     }
     let quarantine = "--on-error quarantine --quarantine bad.jsonl";
+    place.write("bad.jsonl", "");
     let (ended, _) = run(place, &format!("ingest {name} -o corpus --max-record-bytes 64KiB {quarantine}"));
     let said = &ended.err;
     let bad = json_lines(&String::from_utf8(place.read("bad.jsonl")).unwrap());
@@ -425,7 +426,7 @@ fn from_says_which_record_it_cannot_read() {
     let lines = |bad: &str| "{\"a\": 1, \"b\": \"x\"}\n".repeat(5000) + bad + "\n{\"a\": 2}\n{\"a\": }\n";
     // The second row is of two lines.
     let rows = |bad: &str| "a,b\n".to_owned() + &"1,\"x\ny\"\n2,z\n".repeat(20_000) + bad + "\n3,x\n";
-    let types = "types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others";
+    let types = "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others";
     for (file, data, said) in [
         (
             "json.jsonl",
@@ -452,10 +453,16 @@ fn from_says_which_record_it_cannot_read() {
             rows("1,2,3"),
             "line 60002, byte 240004: incorrect number of fields, expected 2 got 3; correct it",
         ),
+        ("type.csv", rows("y,2"), "line 60002, byte 240004: the value \"y\" of column a is no Int64; columns"),
         (
-            "type.csv",
-            rows("y,2"),
-            "line 60002, byte 240004: Error while parsing value 'y' as type 'Int64' for column 0. Row",
+            "zeros-type.csv",
+            rows("007,2"),
+            "line 60002, byte 240004: the value \"007\" of column a may be a name, and the column is of type Int64",
+        ),
+        (
+            "late-type.jsonl",
+            lines("{\"late\": 1}"),
+            "line 5001, byte 95000: the member \"late\" is one that the first records do not have; columns",
         ),
         ("soon.csv", "a,b\r\n1,\"x\r\ny\"\r\n\r\n1,2,3\r\n".to_owned(), "line 5, byte 17: Encountered unequal lengths"),
         ("cut.csv", "a,b\n1,2\n3".to_owned(), "line 3, byte 8: Encountered unequal lengths"),
@@ -810,7 +817,7 @@ fn a_quarantine_takes_the_place_of_no_other_file() {
         ("ingest in.jsonl -o c --quarantine bad.jsonl", "is for --on-error quarantine"),
         (
             "passages corpus --on-error quarantine --quarantine corpus/documents.parquet",
-            "it is a part of what that folder holds",
+            "that folder is a corpus, an index or a result",
         ),
         (
             "search corpus --queries queries.jsonl --on-error quarantine --quarantine queries.jsonl",
@@ -840,8 +847,21 @@ fn a_quarantine_is_that_of_the_last_run() {
         assert_eq!(kept.iter().map(|entry| entry["data"].as_str().unwrap()).collect::<Vec<_>>(), [data]);
     }
     let before = place.read("bad.jsonl");
-    place.fails(1, "ingest nothing.jsonl -o corpus --on-error quarantine --quarantine bad.jsonl");
-    assert_eq!(place.read("bad.jsonl"), before);
+    place.write("no.folder", "");
+    let copies = "{\"text\": \"One sentence of some words, three times.\"}\n".repeat(3);
+    place.write("many.jsonl", &copies);
+    for line in
+        ["ingest nothing.jsonl -o corpus", "ingest one.jsonl -o no.folder/corpus", "pairs many.jsonl --max-pairs 1"]
+    {
+        place.fails(1, &format!("{line} --on-error quarantine --quarantine bad.jsonl"));
+        assert_eq!(place.read("bad.jsonl"), before, "{line}");
+    }
+    // What is bad may be why it fails.
+    place.write("many.jsonl", copies + "not it");
+    place.fails(1, "pairs many.jsonl --max-pairs 1 --on-error quarantine --quarantine bad.jsonl");
+    assert_eq!(json_lines(std::str::from_utf8(&place.read("bad.jsonl")).unwrap())[0]["data"], "not it");
+    let staged = std::fs::read_dir(place.path(".")).unwrap();
+    assert_eq!(staged.filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count(), 0);
 }
 
 /// A list of ten million bytes, of which a tree would take a gigabyte.

@@ -808,6 +808,89 @@ fn numbers_beside_texts_of_json_are_text_as_they_are_written() {
     }
 }
 
+/// Ids such as 007 and 7 would be one.
+#[test]
+fn numbers_that_may_be_names_are_texts() {
+    let place = Place::with([
+        ("names.csv", "id,code,price,n\n007,12e3,1.10,1\n7,12000,2.50,2\n"),
+        ("many/1.csv", "id\n7\n"),
+        ("many/2.csv", "id\n007\n"),
+    ]);
+    let rows = place.sql("SELECT id, code, price + n AS p FROM 'names.csv' WHERE id = '007'");
+    assert_eq!(rows, [json!({"id": "007", "code": "12e3", "p": 2.1})]);
+    assert_eq!(place.sql("SELECT count(DISTINCT id) AS n FROM 'many'"), [json!({"n": 2})]);
+    let made = "CREATE EXTERNAL TABLE t(id INT) STORED AS CSV LOCATION 'many/'; ";
+    assert_eq!(place.sql(&format!("{made}SELECT count(DISTINCT id) AS n FROM t")), [json!({"n": 1})]);
+    place.ok("sql -o ids.csv SELECT'007'AS\tid\tUNION\tALL\tSELECT'7'");
+    assert_eq!(place.sql("SELECT id FROM 'ids.csv' ORDER BY id"), [json!({"id": "007"}), json!({"id": "7"})]);
+}
+
+#[test]
+fn members_of_json_that_come_late_are_not_lost() {
+    let early = "{\"a\": 1, \"b\": {\"c\": 2}}\n".repeat(1000);
+    let place = Place::with([
+        ("late.jsonl", &(early.clone() + "{\"a\": 3, \"late\": 4}\n")),
+        ("within.jsonl", &(early + "{\"a\": 3, \"b\": {\"c\": 5, \"late\": 4}}\n")),
+    ]);
+    for (sql, file) in [("SELECT * FROM 'late.jsonl'", "late.jsonl"), ("SELECT b FROM 'within.jsonl'", "within.jsonl")]
+    {
+        let ended = place.run_with(["sql", sql], "");
+        let says =
+            format!("{file}, line 1001, byte 24000: the member \"late\" is one that the first records do not have");
+        assert!(ended.code == Some(1) && ended.err.contains(&says), "{sql}: {}", ended.err);
+    }
+    // Whoever names columns knows which.
+    for file in ["late.jsonl", "within.jsonl"] {
+        assert_eq!(place.sql(&format!("SELECT sum(a) AS s FROM '{file}'")), [json!({"s": 1003})]);
+    }
+    for (columns, options, sum) in
+        [("(a INT, late INT)", "", 4), ("", " OPTIONS ('format.schema_infer_max_rec' '2000')", 4)]
+    {
+        let made = format!("CREATE EXTERNAL TABLE t{columns} STORED AS JSON LOCATION 'late.jsonl'{options}; ");
+        assert_eq!(place.sql(&format!("{made}SELECT sum(late) AS s FROM t")), [json!({"s": sum})]);
+    }
+}
+
+/// They are read by their places.
+#[test]
+fn columns_of_csv_are_declared_at_their_places() {
+    let place = Place::with([
+        ("t.csv", "a,b\n1,2\n"),
+        ("some/1.csv", "b,a\n2,1\n"),
+        ("some/t.csv", "a,b\n1,2\n"),
+        ("twice.csv", "a,a\n1,2\n"),
+        ("by/y=3/t.csv", "a,b\n1,2\n"),
+    ]);
+    place.write("t.csv.gz", gzip("a,b\n1,2\n"));
+    let made = |columns: &str, rest: &str| {
+        let sql = format!("CREATE EXTERNAL TABLE t({columns}) STORED AS CSV {rest}; SELECT * FROM t");
+        let ended = place.run_with(["sql", "--format", "ndjson", &sql], "");
+        if ended.code == Some(0) { ended.text().to_owned() } else { ended.err }
+    };
+    for (columns, rest, expected) in [
+        ("a INT, b INT", "LOCATION 't.csv'", "{\"a\":1,\"b\":2}\n"),
+        ("A INT, c INT", "LOCATION 't.csv'", "{\"a\":1,\"c\":2}\n"),
+        ("a INT, b INT", "LOCATION 'twice.csv'", "{\"a\":1,\"b\":2}\n"),
+        ("y INT, a INT, b INT", "PARTITIONED BY (y) LOCATION 'by/'", "{\"a\":1,\"b\":2,\"y\":3}\n"),
+    ] {
+        assert_eq!(made(columns, rest), expected, "{columns}");
+    }
+    for (columns, rest) in [
+        ("b INT, a INT", "LOCATION 't.csv'"),
+        ("b INT, c INT", "LOCATION 't.csv'"),
+        ("b INT, a INT", "LOCATION 'some/'"),
+        ("b INT, c INT", "LOCATION 't.csv.gz'"),
+    ] {
+        let said = made(columns, rest);
+        assert!(
+            said.contains("t.csv") && said.contains("b is declared as column 1, and the header has a, b"),
+            "{said}"
+        );
+    }
+    let without = "LOCATION 't.csv' OPTIONS ('format.has_header' 'false')";
+    assert_eq!(made("b TEXT, a TEXT", without), "{\"b\":\"a\",\"a\":\"b\"}\n{\"b\":\"1\",\"a\":\"2\"}\n");
+}
+
 /// Readers of Arrow cut what a type does not hold, and say nothing.
 #[test]
 fn values_are_not_cut() {

@@ -100,12 +100,7 @@ pub fn main(give_back: fn()) -> ExitCode {
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
         end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
-        let outcome = runtime.block_on(dispatch(cli.command));
-        // Also what a command that failed has found.
-        let outcome = match outbox::send() {
-            Err(error) if outcome.is_ok() => Err(error),
-            _ => outcome,
-        };
+        let outcome = delivered(runtime.block_on(dispatch(cli.command)));
         // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
         // that are about to end, and glibc may then look for a large stack that is gone already.
         std::mem::forget(runtime);
@@ -115,8 +110,8 @@ pub fn main(give_back: fn()) -> ExitCode {
         Ok(run) => run.join(),
         Err(error) => Ok(Err(error.into())),
     };
-    // Once a signal ends the program, what fails for want of its temporary files is not worth a word.
-    let _last_word = cleanup::hold();
+    // Once a signal ends the program, what fails for want of its temporary files is not worth a word. A panic leaves none.
+    let _last_word = if outcome.is_err() { cleanup::remove_all() } else { cleanup::hold() };
     match outcome {
         Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
@@ -131,6 +126,17 @@ pub fn main(give_back: fn()) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Puts in place what a command has collected that ended so.
+fn delivered(outcome: anyhow::Result<Ending>) -> anyhow::Result<Ending> {
+    if let Ok(Ending::Done | Ending::NotStrict) = outcome {
+        return outbox::send().and(outcome);
+    }
+    if let Err(error) = outbox::send_found() {
+        run::say(&run::describe(&error));
+    }
+    outcome
 }
 
 /// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
@@ -150,9 +156,16 @@ fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::
 fn misused(error: &clap::Error) -> ExitCode {
     let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
     let shown = if io::stderr().is_terminal() { parse(args_os().map(written_out)).err() } else { None };
-    // There is nowhere left to complain if standard error is gone.
-    let _ = shown.as_ref().unwrap_or(error).print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    let printed = shown.as_ref().unwrap_or(error).print();
+    match printed {
+        // There is nowhere left to complain if standard error is gone.
+        _ if error.use_stderr() => ExitCode::from(2),
+        Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
+            run::say(&format!("cannot write to standard output: {why}"));
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
 }
 
 /// Ends the program when a signal asks for it, and removes its temporary files.

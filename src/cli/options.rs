@@ -121,7 +121,16 @@ impl InputOptions {
 
     /// Notes where results go, which must be no input. Fails where the quarantine cannot be written, or would be written where
     /// a result goes, before anything is read.
-    pub(super) fn begin(&self, mut results: Places) -> Result<()> {
+    pub(super) fn begin(&self, results: Places) -> Result<()> {
+        self.begin_with(results, outbox::collected)
+    }
+
+    /// As [`begin`](Self::begin), for a command whose end nobody waits for.
+    pub(super) fn begin_live(&self) -> Result<()> {
+        self.begin_with(Places::default(), outbox::live)
+    }
+
+    fn begin_with(&self, mut results: Places, file: impl Fn(&Path) -> Result<PathBuf>) -> Result<()> {
         if let Some(path) = self.quarantine.as_deref() {
             if self.on_error != OnError::Quarantine {
                 bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
@@ -129,8 +138,7 @@ impl InputOptions {
             check_place(path)?;
             results.take(path)?;
             corpus::Quarantine::check(path)?;
-            // What goes to an object is collected in a file first.
-            let quarantine = corpus::Quarantine::new(outbox::local(path)?);
+            let quarantine = corpus::Quarantine::new(path.to_path_buf()).collected_in(file(path)?);
             self.begun.get_or_init(|| quarantine);
         }
         self.results.get_or_init(|| results);
@@ -246,6 +254,11 @@ impl Places {
         }
         self.files.push(place);
         Ok(())
+    }
+
+    /// Fails where a result would take the place of an input.
+    pub(super) fn refuse(&self, input: &Path) -> Result<()> {
+        Ok(refuse_result(input, &corpus::Options { results: self.files.clone(), ..corpus::Options::default() })?)
     }
 }
 

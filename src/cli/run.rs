@@ -37,7 +37,7 @@ use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
 use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
-use crate::stored::Stored;
+use crate::stored::{Stored, check_folder};
 use crate::terminal::{Screen, visible};
 
 /// How many operators an error about memory names.
@@ -189,7 +189,10 @@ impl<'a> Run<'a> {
             spinner
         };
         let mut workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
-        workspace.finished = options.resume.as_deref().map(Finished::at).transpose()?;
+        if let Some(folder) = &options.resume {
+            workspace.finished = Some(Finished::at(folder)?);
+            check_folder(folder).context("cannot keep tables there with --resume")?;
+        }
         Ok(Self {
             workspace,
             options,

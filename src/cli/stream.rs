@@ -25,7 +25,6 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::add::{self, Addition};
 use super::containment::Containment;
-use super::options::Places;
 use super::run::{Out, Run, for_operators, grouped, mebibytes};
 use super::{Ending, signals};
 use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, Summary};
@@ -77,7 +76,7 @@ pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> R
         bail!("a stream writes JSON lines to standard output: leave out -o, and a --format other than ndjson");
     }
     let run = Run::begin(addition.running)?;
-    addition.reading.begin(Places::default())?;
+    addition.reading.begin_live()?;
     let mut judging = Judging::begin(containment, addition, run).await?;
     // From here on the end is ours, so that what was judged is kept.
     let mut asked = signals::end_when_asked();

@@ -249,7 +249,10 @@ pub(crate) enum OnError {
 /// The file of bad records, to which all readers of a run add.
 #[derive(Debug, Clone)]
 pub(crate) struct Quarantine {
-    pub(crate) path: PathBuf,
+    /// Its place.
+    path: PathBuf,
+    /// The file that takes it.
+    file: PathBuf,
     /// Whether it is that of this run already, and no longer that of an earlier one.
     begun: Arc<Mutex<bool>>,
 }
@@ -264,7 +267,12 @@ impl Eq for Quarantine {}
 
 impl Quarantine {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, begun: Arc::default() }
+        Self { file: path.clone(), path, begun: Arc::default() }
+    }
+
+    /// The same, collected in a file; errors name its place.
+    pub(crate) fn collected_in(self, file: PathBuf) -> Self {
+        Self { file, ..self }
     }
 
     /// Fails where a file stands there that is no quarantine, such as an input.
@@ -296,10 +304,10 @@ impl Quarantine {
     fn open(&self) -> io::Result<File> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         if !*begun {
-            File::create(&self.path)?;
+            File::create(&self.file)?;
             *begun = true;
         }
-        File::options().append(true).open(&self.path)
+        File::options().append(true).open(&self.file)
     }
 }
 
@@ -361,7 +369,7 @@ impl Problems {
             let entry = json!({
                 "file": from, "line": line, "byte": byte, "record": record, "reason": reason, "data": data,
             });
-            // Flushed each time, so that a run that fails later still leaves what it found.
+            // Flushed each time: others may read it, and other readers add to it.
             writeln!(file, "{entry}")
                 .and_then(|()| file.flush())
                 .map_err(|source| Error::Write { path: path.clone(), source })?;

@@ -1,34 +1,39 @@
-//! What is written bit by bit while a command runs, and becomes an object when it ends.
+//! What is written bit by bit while a command runs, and takes its place when it ends.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{fs, io};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use tempfile::NamedTempFile;
 
 use super::objects::PREFIX;
+use super::staging::StagedFile;
 use crate::cleanup;
-use crate::store::{Location, When, put};
+use crate::store::Location;
 
-/// The objects, each with the file that it is until then.
-static OUTBOX: Mutex<Vec<(Location, NamedTempFile)>> = Mutex::new(Vec::new());
+/// The files, each with its place.
+static OUTBOX: Mutex<Vec<(PathBuf, StagedFile)>> = Mutex::new(Vec::new());
 
-fn outbox() -> MutexGuard<'static, Vec<(Location, NamedTempFile)>> {
+fn outbox() -> MutexGuard<'static, Vec<(PathBuf, StagedFile)>> {
     OUTBOX.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The file of this machine in which what goes to `target` is collected: itself, unless it is an object.
-pub(crate) fn local(target: &Path) -> Result<PathBuf> {
-    let Some(location) = Location::of_path(target)? else { return Ok(target.to_path_buf()) };
+/// The file of this machine in which what goes to `target` is collected.
+pub(crate) fn collected(target: &Path) -> Result<PathBuf> {
     let mut outbox = outbox();
-    if let Some((_, file)) = outbox.iter().find(|(known, _)| *known == location) {
+    if let Some((_, file)) = outbox.iter().find(|(known, _)| known == target) {
         return Ok(file.path().to_path_buf());
     }
-    let file = temporary_file().context("cannot make a temporary file")?;
+    let file = StagedFile::create(target)?;
     let path = file.path().to_path_buf();
-    outbox.push((location, file));
+    outbox.push((target.to_path_buf(), file));
     Ok(path)
+}
+
+/// As [`collected`], but the file itself, unless it is an object: for what others read while the command runs.
+pub(crate) fn live(target: &Path) -> Result<PathBuf> {
+    if Location::of_path(target)?.is_some() { collected(target) } else { Ok(target.to_path_buf()) }
 }
 
 /// A file that goes with the program, and that `ibid gc` removes where it did not.
@@ -39,8 +44,20 @@ pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
 
 /// Puts all of it in place.
 pub(crate) fn send() -> Result<()> {
-    for (location, file) in outbox().drain(..) {
-        put(file.path(), &location, When::Always)?;
+    outbox().drain(..).try_for_each(|(_, file)| file.commit())
+}
+
+/// Drops what is still collected when a command ends before it is sent, as one that is given up.
+pub(crate) struct Unsent;
+
+impl Drop for Unsent {
+    fn drop(&mut self) {
+        outbox().clear();
     }
-    Ok(())
+}
+
+/// Puts in place what a command has collected that fails, and leaves what is there where that is nothing.
+pub(crate) fn send_found() -> Result<()> {
+    outbox().retain(|(_, file)| fs::metadata(file.path()).is_ok_and(|found| found.len() > 0));
+    send()
 }

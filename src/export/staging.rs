@@ -211,6 +211,11 @@ impl StagedFile {
         Ok(Self { file, parent, target, object })
     }
 
+    /// Where it is until then.
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     pub(crate) fn commit(mut self) -> Result<()> {
         if let Some(object) = &self.object {
             self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::HashMap;
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -19,6 +19,7 @@ use object_store::{GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::RECORDS_OF_SCHEMA;
 use super::place::{Reason, Refused};
+use super::spelling::Spelling;
 use super::store::{LimitedStore, at_ends};
 use crate::store::Explained;
 
@@ -159,17 +160,25 @@ async fn columns_of_csv(
     files: &LimitedStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
-    let rows = csv.options().schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
+    let options = csv.options();
+    let rows = options.schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
     let read = |pieces: BoxStream<'static, Result<Bytes>>| async move {
         let (schema, _) = csv.infer_schema_from_stream(state, rows, pieces).await?;
         Ok::<_, DataFusionError>(schema)
     };
+    let has_header = options.has_header.unwrap_or(state.config_options().catalog.has_header);
+    let spelling = Arc::new(Mutex::new(Spelling::new(files.syntax, has_header, rows)));
     let pieces = at_ends(files.get(&object.location).await?.into_stream(), files.syntax);
+    let pieces = pieces.inspect_ok({
+        let spelling = Arc::clone(&spelling);
+        move |piece| spelling.lock().unwrap_or_else(PoisonError::into_inner).take(piece)
+    });
     let error = match read(pieces.boxed()).await {
+        Ok(columns) => return Ok(spelling.lock().unwrap_or_else(PoisonError::into_inner).correct(&columns)),
         Err(error) if matches!(error.find_root(), DataFusionError::ArrowError(..) | DataFusionError::Execution(_)) => {
             error
         }
-        found => return found,
+        Err(error) => return Err(error),
     };
     // In one piece: of a row that begins another one it is not said what is wrong.
     let read = |store, whole: ObjectMeta| {

@@ -49,18 +49,19 @@ pub(super) fn has_large(values: &dyn Array) -> bool {
     }
 }
 
-/// The columns of a table, with texts in the place of what a reader of CSV would cut.
-pub(super) fn as_texts(columns: &Schema) -> Schema {
+/// The columns of a table, with texts in the place of what a reader of CSV would cut. Integers are texts where nobody has said
+/// that they are integers: 007 may be a name.
+pub(super) fn as_texts(columns: &Schema, is_found: bool) -> Schema {
     let fields = columns.fields().iter().map(|field| {
         let kind = field.data_type();
-        let is_cut = is_parsed(kind) || kind.is_floating();
+        let is_cut = is_parsed(kind) || kind.is_floating() || (is_found && kind.is_integer());
         field.as_ref().clone().with_data_type(if is_cut { DataType::Utf8 } else { kind.clone() })
     });
     Schema::new(fields.collect::<Fields>())
 }
 
-/// Makes the texts among these columns what the columns of a table are.
-pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef) -> Result<RecordBatch, ArrowError> {
+/// Makes the texts among these columns what the columns of a table are; `is_found` is that of [`as_texts`].
+pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef, is_found: bool) -> Result<RecordBatch, ArrowError> {
     let column = |(column, field): (&ArrayRef, &Arc<Field>)| {
         if column.data_type() == field.data_type() {
             return Ok(Arc::clone(column));
@@ -71,7 +72,20 @@ pub(super) fn of_texts(read: &RecordBatch, columns: &SchemaRef) -> Result<Record
             DataType::Decimal256(precision, scale) => decimals::<Decimal256Type>(column, precision, scale)?,
             ref kind => cast_with_options(column, kind, &CastOptions { safe: true, ..CastOptions::default() })?,
         };
-        check(field.name(), column, &values)?;
+        let kind = values.data_type();
+        if is_found
+            && kind.is_numeric()
+            && let Some(text) = column.as_string::<i32>().iter().flatten().find(|text| may_be_name(text, kind))
+        {
+            return Err(ArrowError::ParseError(format!(
+                "the value {text:?} of column {} may be a name, and the column is of type {kind}",
+                field.name()
+            )));
+        }
+        // A cast to integers cuts nothing.
+        if !kind.is_integer() || values.null_count() > column.null_count() {
+            check(field.name(), column, &values)?;
+        }
         Ok(values)
     };
     let arrays = read.columns().iter().zip(columns.fields()).map(column).collect::<Result<_, ArrowError>>()?;
@@ -133,6 +147,18 @@ pub(super) fn check(name: &str, texts: &dyn Array, values: &dyn Array) -> Result
         }
     }
     Ok(())
+}
+
+/// Whether a number has what its type does not keep, and nothing says that it is a number: zeros before it, a plus sign or blanks.
+fn may_be_name(text: &str, kind: &DataType) -> bool {
+    let has_more = |end: Option<char>| end.is_some_and(|end| end == '+' || end.is_whitespace());
+    has_leading_zeros(text.as_bytes())
+        || (kind.is_integer() && (has_more(text.chars().next()) || has_more(text.chars().next_back())))
+}
+
+/// Whether a text is a number that begins with zeros which the number does not have.
+pub(super) fn has_leading_zeros(text: &[u8]) -> bool {
+    matches!(text.trim_ascii_start(), [b'0', b'0'..=b'9', ..] | [b'-' | b'+', b'0', b'0'..=b'9', ..])
 }
 
 /// Whether a type of times holds all of one.
@@ -209,7 +235,7 @@ mod tests {
         let read = |texts: Vec<Option<&str>>| {
             let texts: ArrayRef = Arc::new(StringArray::from(texts));
             let columns = Arc::new(Schema::new(vec![Field::new("a", DataType::Decimal128(5, 2), true)]));
-            let made = of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns)?;
+            let made = of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns, false)?;
             Ok::<_, ArrowError>(made.column(0).as_primitive::<Decimal128Type>().iter().collect::<Vec<_>>())
         };
         let found = read(vec![Some("1e2"), Some("+1.5"), None, Some("-.5"), Some("12.000")]).unwrap();
@@ -224,7 +250,7 @@ mod tests {
         let read = |kind: DataType, text: &str| {
             let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
             let columns = Arc::new(Schema::new(vec![Field::new("a", kind, true)]));
-            of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns)
+            of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns, false)
         };
         for (text, kind, expected) in [
             ("9007199254740993", DataType::Float64, false),
@@ -246,6 +272,32 @@ mod tests {
             ("-Infinity", DataType::Float64, true),
         ] {
             assert_eq!(read(kind.clone(), text).is_ok(), expected, "{text} {kind}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_nobody_declared_have_no_leading_zeros() {
+        let read = |kind: DataType, text: &str, is_found| {
+            let texts: ArrayRef = Arc::new(StringArray::from(vec!["1", text]));
+            let columns = Arc::new(Schema::new(vec![Field::new("a", kind, true)]));
+            let made = of_texts(&RecordBatch::try_from_iter([("a", texts)]).unwrap(), &columns, is_found)?;
+            Ok::<_, ArrowError>(made.column(0).null_count())
+        };
+        for text in ["007", "-01", " 00", "+007", "+7", " 7", "7 "] {
+            assert!(read(DataType::Int64, text, true).is_err(), "{text}");
+        }
+        for text in ["007", "+7"] {
+            assert_eq!(read(DataType::Int64, text, false).unwrap(), 0, "{text}");
+        }
+        assert!(read(DataType::Float64, "00.5", true).is_err());
+        for text in ["0", "-0", "10", "9223372036854775807"] {
+            assert_eq!(read(DataType::Int64, text, true).unwrap(), 0, "{text}");
+        }
+        for text in ["1.9", "9223372036854775808", "1e3", "x"] {
+            assert!(read(DataType::Int64, text, true).is_err(), "{text}");
+        }
+        for text in ["0.5", "-0.0", "0e0"] {
+            assert_eq!(read(DataType::Float64, text, true).unwrap(), 0, "{text}");
         }
     }
 

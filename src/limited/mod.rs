@@ -4,12 +4,15 @@
 mod array;
 mod columns;
 mod exact;
+mod fields;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod header;
 mod opener;
 mod place;
 mod read;
 mod records;
+mod spelling;
 mod store;
 mod strict;
 
@@ -17,6 +20,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -45,6 +49,7 @@ use self::opener::{LimitedOpener, Reading};
 use self::read::JsonOpener;
 use self::records::Syntax;
 use self::store::LimitedStore;
+use self::strict::{Kind, ReadColumns};
 
 /// How many records say what columns there are, if no option does, as in DataFusion.
 const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SCHEMA_INFER_MAX_RECORD;
@@ -114,6 +119,8 @@ struct LimitedFormat {
     limits: Limits,
     /// How many records of a file are read to see what columns there are, where all of it would be.
     records_of_schema: Option<usize>,
+    /// Whether the columns are those that were found in the first records, and not declared.
+    is_found: AtomicBool,
 }
 
 impl LimitedFormat {
@@ -130,7 +137,7 @@ impl LimitedFormat {
         } else {
             return format;
         };
-        Arc::new(Self { format, unpacked, syntax, limits, records_of_schema })
+        Arc::new(Self { format, unpacked, syntax, limits, records_of_schema, is_found: AtomicBool::new(false) })
     }
 }
 
@@ -160,8 +167,10 @@ impl FileFormat for LimitedFormat {
             syntax: self.syntax,
             limits: self.limits,
             enough: self.records_of_schema,
+            declared: None,
             last: Arc::default(),
         };
+        self.is_found.store(true, Ordering::Relaxed);
         columns(&self.unpacked, state, &files, objects).await
     }
 
@@ -182,7 +191,8 @@ impl FileFormat for LimitedFormat {
             return Ok(plan);
         };
         let (source, rows) = (Arc::clone(scan.file_source()), state.config().batch_size());
-        let source = LimitedSource { source, rows, syntax: self.syntax, limits: self.limits };
+        let is_found = self.is_found.load(Ordering::Relaxed);
+        let source = LimitedSource { source, is_found, rows, syntax: self.syntax, limits: self.limits };
         Ok(DataSourceExec::from_data_source(
             FileScanConfigBuilder::from(scan.clone()).with_source(Arc::new(source)).build(),
         ))
@@ -208,6 +218,7 @@ impl FileFormat for LimitedFormat {
 struct LimitedSource {
     /// What it is planned as.
     source: Arc<dyn FileSource>,
+    is_found: bool,
     /// How many rows it gives at a time.
     rows: usize,
     syntax: Syntax,
@@ -233,10 +244,12 @@ impl LimitedSource {
             None => SplitProjection::unprojected(table),
         };
         let opener = match self.as_csv() {
-            Some(csv) => read::csv(csv, &projection.file_indices, self.rows, store, scan, partition)?,
+            Some(csv) => read::csv(csv, &projection.file_indices, self.is_found, self.rows, store, scan, partition)?,
             None => {
+                let are_all = projection.file_indices.len() == columns.fields().len();
                 let columns = Arc::new(columns.project(&projection.file_indices)?);
-                Arc::new(JsonOpener { columns, rows: self.rows, store })
+                let records = Kind::of_records(&ReadColumns { columns: &columns, are_all, is_found: self.is_found });
+                Arc::new(JsonOpener { columns, records: Arc::new(records), rows: self.rows, store })
             }
         };
         ProjectionOpener::try_new(projection, opener, columns)
@@ -257,7 +270,9 @@ impl FileSource for LimitedSource {
     ) -> Result<Arc<dyn FileOpener>> {
         let compression = scan.file_compression_type;
         let (syntax, limits, last) = (self.syntax, self.limits, Arc::default());
-        let files = Arc::new(LimitedStore { store, compression, syntax, limits, enough: None, last });
+        let has_header = self.as_csv().is_some_and(CsvSource::has_header);
+        let declared = (has_header && !self.is_found).then(|| Arc::clone(self.table_schema().file_schema()));
+        let files = Arc::new(LimitedStore { store, compression, syntax, limits, enough: None, declared, last });
         let scan = FileScanConfigBuilder::from(scan.clone())
             .with_file_compression_type(FileCompressionType::UNCOMPRESSED)
             .build();

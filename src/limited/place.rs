@@ -65,7 +65,7 @@ impl Reason {
     /// The error that says so of a file.
     pub(super) fn at(&self, place: &str) -> DataFusionError {
         let remedy = if self.what == What::Type {
-            "types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others"
+            "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others"
         } else {
             "correct it, or leave bad records out by ibid ingest --on-error skip"
         };

@@ -24,10 +24,11 @@ use super::records::Syntax;
 use super::store::at_ends;
 use super::strict::Kind;
 
-/// Opens files of CSV, of which it reads these columns.
+/// Opens files of CSV, of which it reads these columns; `is_found` says that what the table has was found in the first rows.
 pub(super) fn csv(
     source: &CsvSource,
     columns: &[usize],
+    is_found: bool,
     rows: usize,
     store: Arc<dyn ObjectStore>,
     scan: &FileScanConfig,
@@ -44,12 +45,12 @@ pub(super) fn csv(
         ..CsvOptions::default()
     };
     let table = source.table_schema().file_schema();
-    let texts = Arc::new(as_texts(table));
+    let texts = Arc::new(as_texts(table, is_found));
     let projection = ProjectionExprs::from_indices(columns, &texts);
     let of_texts = CsvSource::new(texts).with_csv_options(options).with_batch_size(rows);
     let of_texts = of_texts.try_pushdown_projection(&projection)?.unwrap_or(of_texts);
     let opener = of_texts.create_file_opener(store, scan, partition)?;
-    Ok(Arc::new(CsvOpener { opener, columns: Arc::new(table.project(columns)?) }))
+    Ok(Arc::new(CsvOpener { opener, columns: Arc::new(table.project(columns)?), is_found }))
 }
 
 /// Opens files of which some columns are read as texts.
@@ -57,12 +58,13 @@ struct CsvOpener {
     opener: Arc<dyn FileOpener>,
     /// What they are made.
     columns: SchemaRef,
+    is_found: bool,
 }
 
 impl FileOpener for CsvOpener {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
-        let (opened, columns) = (self.opener.open(file)?, Arc::clone(&self.columns));
-        let made = async move { Ok(opened.await?.map(move |read| Ok(of_texts(&read?, &columns)?)).boxed()) };
+        let (opened, columns, is_found) = (self.opener.open(file)?, Arc::clone(&self.columns), self.is_found);
+        let made = async move { Ok(opened.await?.map(move |read| Ok(of_texts(&read?, &columns, is_found)?)).boxed()) };
         Ok(made.boxed())
     }
 }
@@ -70,6 +72,7 @@ impl FileOpener for CsvOpener {
 /// Opens files of JSON lines.
 pub(super) struct JsonOpener {
     pub(super) columns: SchemaRef,
+    pub(super) records: Arc<Kind>,
     pub(super) rows: usize,
     pub(super) store: Arc<dyn ObjectStore>,
 }
@@ -77,7 +80,7 @@ pub(super) struct JsonOpener {
 impl FileOpener for JsonOpener {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
         let (store, decoder) = (Arc::clone(&self.store), ExactDecoder::new(&self.columns, self.rows)?);
-        let records = Kind::of_records(&self.columns);
+        let records = Arc::clone(&self.records);
         let opened = async move {
             let file_object = file.object_meta;
             let bytes = match file.range {

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use bytes::{Buf, Bytes, BytesMut};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::Result as DataFusionResult;
 use datafusion::common::parsers::CompressionTypeVariant as Variant;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -27,6 +28,7 @@ use tokio::task::spawn_blocking;
 
 use super::Limits;
 use super::array::Elements;
+use super::header::checked;
 use super::records::{Records, Syntax, lines};
 use crate::corpus::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
 use crate::store::{Explained, place_of};
@@ -44,6 +46,8 @@ pub(super) struct LimitedStore {
     pub(super) limits: Limits,
     /// How many records are enough; then, or once it has [`FREE_GROWTH`] bytes, a file ends.
     pub(super) enough: Option<usize>,
+    /// What columns a table declares that the files are to have by their headers.
+    pub(super) declared: Option<SchemaRef>,
     /// The part of a file that was read last, which the next one may go on with.
     pub(super) last: Arc<Mutex<Option<Part>>>,
 }
@@ -92,6 +96,14 @@ impl LimitedStore {
             GetResultPayload::Stream(stream) => stream.map_err(io::Error::other).boxed(),
         };
         let pieces = if range.start == 0 { begun(pieces, self.syntax, name.clone()).boxed() } else { pieces };
+        let pieces = match &self.declared {
+            Some(columns) if range.start == 0 => {
+                let (name, columns, longest) = (name.clone(), Arc::clone(columns), self.limits.max_record_bytes);
+                let failed = move |said| io::Error::other(refused(format!("{name}: {said}")));
+                checked(pieces, self.syntax, columns, longest, failed).boxed()
+            }
+            _ => pieces,
+        };
         let pieces = if self.syntax == Syntax::Array { elements(pieces, name.clone()).boxed() } else { pieces };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).take();
         let (first, records) = match last.filter(|last| last.key == *key && last.range.end == range.start) {

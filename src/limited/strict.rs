@@ -1,9 +1,10 @@
-//! Whether lines are records of JSON whose numbers are numbers. The reader of Arrow passes over commas that are missing, takes a record
-//! of several lines or several of one, and makes numbers of texts.
+//! Whether lines are records of JSON whose numbers are numbers, and whose members have columns. The reader of Arrow passes over commas
+//! that are missing and members that it does not look for, takes a record of several lines or several of one, and makes numbers of
+//! texts.
 
 use std::fmt;
 
-use datafusion::arrow::datatypes::{DataType, Schema};
+use datafusion::arrow::datatypes::{DataType, Fields, Schema};
 use datafusion::arrow::error::ArrowError;
 use hashbrown::HashMap;
 use memchr::memchr_iter;
@@ -15,34 +16,49 @@ pub(super) enum Kind {
     /// A number, which has the name and the type of a column.
     Number(String, DataType),
     List(Box<Self>),
-    Struct(HashMap<String, Self>),
+    Struct(Members),
+}
+
+/// What the members of an object are to be.
+pub(super) struct Members {
+    kinds: HashMap<String, Kind>,
+    /// Whether there are to be no others.
+    are_all: bool,
+}
+
+/// The columns that are read of records.
+pub(super) struct ReadColumns<'a> {
+    pub(super) columns: &'a Schema,
+    /// Whether they are all that the table has.
+    pub(super) are_all: bool,
+    /// Whether the table has what was found in the first records.
+    pub(super) is_found: bool,
 }
 
 impl Kind {
     /// That of the records of a table.
-    pub(super) fn of_records(columns: &Schema) -> Self {
-        let columns = columns.fields().iter().map(|field| (field.name(), field.data_type()));
-        Self::of_members(columns, str::to_owned)
+    pub(super) fn of_records(read: &ReadColumns) -> Self {
+        let columns = read.columns.fields();
+        Self::of_members(columns, read.is_found && read.are_all, read.is_found, str::to_owned)
     }
 
-    fn of_members<'a>(
-        members: impl Iterator<Item = (&'a String, &'a DataType)>,
-        column: impl Fn(&str) -> String,
-    ) -> Self {
-        let members = members.map(|(name, kind)| (name.clone(), Self::of(column(name), kind)));
-        let members: HashMap<_, _> = members.filter(|(_, kind)| !matches!(kind, Self::Any)).collect();
-        if members.is_empty() { Self::Any } else { Self::Struct(members) }
+    fn of_members(members: &Fields, are_all: bool, is_found: bool, column: impl Fn(&str) -> String) -> Self {
+        let kinds = members.iter().map(|member| {
+            let name = member.name();
+            (name.clone(), Self::of(column(name), member.data_type(), is_found))
+        });
+        let kinds: HashMap<_, _> = kinds.filter(|(_, kind)| are_all || !matches!(kind, Self::Any)).collect();
+        if kinds.is_empty() && !are_all { Self::Any } else { Self::Struct(Members { kinds, are_all }) }
     }
 
-    fn of(column: String, kind: &DataType) -> Self {
+    fn of(column: String, kind: &DataType, is_found: bool) -> Self {
         match kind {
-            DataType::List(of) => match Self::of(column, of.data_type()) {
+            DataType::List(of) => match Self::of(column, of.data_type(), is_found) {
                 Self::Any => Self::Any,
                 kind => Self::List(Box::new(kind)),
             },
-            DataType::Struct(fields) => {
-                let members = fields.iter().map(|field| (field.name(), field.data_type()));
-                Self::of_members(members, |name| format!("{column}.{name}"))
+            DataType::Struct(members) => {
+                Self::of_members(members, is_found, is_found, |name| format!("{column}.{name}"))
             }
             kind if kind.is_integer() || kind.is_floating() => Self::Number(column, kind.clone()),
             _ => Self::Any,
@@ -137,34 +153,46 @@ impl<'de> Visitor<'de> for &Kind {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        while let Some(kind) = members.next_key_seed(Key(self))? {
-            members.next_value_seed(kind)?;
+        while let Some(member) = members.next_key_seed(Key(self))? {
+            match member {
+                Ok(kind) => members.next_value_seed(kind)?,
+                Err(key) if members.next_value::<Option<IgnoredAny>>()?.is_some() => {
+                    return Err(A::Error::custom(format!(
+                        "the member {key:?} is one that the first records do not have"
+                    )));
+                }
+                Err(_) => {}
+            }
         }
         Ok(())
     }
 }
 
-/// Reads the key of a member of an object for its kind.
+/// Reads the key of a member of an object for its kind, or for itself if it is to have no value.
 struct Key<'a>(&'a Kind);
 
 impl<'de, 'a> DeserializeSeed<'de> for Key<'a> {
-    type Value = &'a Kind;
+    type Value = Result<&'a Kind, String>;
 
-    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<&'a Kind, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<Self::Value, D::Error> {
         key.deserialize_str(self)
     }
 }
 
 impl<'a> Visitor<'_> for Key<'a> {
-    type Value = &'a Kind;
+    type Value = Result<&'a Kind, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a key")
     }
 
-    fn visit_str<E: Error>(self, key: &str) -> Result<&'a Kind, E> {
-        let kind = if let Kind::Struct(members) = self.0 { members.get(key) } else { None };
-        Ok(kind.unwrap_or(&Kind::Any))
+    fn visit_str<E: Error>(self, key: &str) -> Result<Self::Value, E> {
+        let Kind::Struct(members) = self.0 else { return Ok(Ok(&Kind::Any)) };
+        Ok(match members.kinds.get(key) {
+            Some(kind) => Ok(kind),
+            None if members.are_all => Err(key.to_owned()),
+            None => Ok(&Kind::Any),
+        })
     }
 }
 
@@ -172,7 +200,7 @@ impl<'a> Visitor<'_> for Key<'a> {
 mod tests {
     use std::sync::Arc;
 
-    use datafusion::arrow::datatypes::{Field, Fields};
+    use datafusion::arrow::datatypes::Field;
 
     use super::*;
 
@@ -188,7 +216,8 @@ mod tests {
             Field::new("l", DataType::List(of(within)), true),
         ]);
         let check = |columns: &Schema, lines: &str| {
-            Kind::of_records(columns).check(lines.as_bytes()).map_err(|error| error.to_string())
+            let read = ReadColumns { columns, are_all: true, is_found: false };
+            Kind::of_records(&read).check(lines.as_bytes()).map_err(|error| error.to_string())
         };
         for lines in [
             "",
@@ -221,6 +250,32 @@ mod tests {
             assert!(said.starts_with(says), "{line}: {said}");
             // Also where no column is read.
             assert_eq!(check(&Schema::empty(), &lines).is_err(), says.starts_with("Json") && !line.contains("1e400"));
+        }
+    }
+
+    #[test]
+    fn members_are_those_of_the_first_records() {
+        let of = |kind| Arc::new(Field::new("c", kind, true));
+        let within = DataType::Struct(Fields::from(vec![of(DataType::Utf8)]));
+        let columns = Schema::new(vec![
+            Field::new("t", DataType::Utf8, true),
+            Field::new("o", within.clone(), true),
+            Field::new("l", DataType::List(of(within)), true),
+        ]);
+        let late = |line: &str, are_all, is_found| {
+            Kind::of_records(&ReadColumns { columns: &columns, are_all, is_found }).check(line.as_bytes()).is_err()
+        };
+        for (line, of_record, within) in [
+            (r#"{"t":"a","o":{"c":"b"},"l":[{"c":"d"},{},null]}"#, false, false),
+            (r#"{"t":"a","late":null,"o":{"late":null}}"#, false, false),
+            (r#"{"late":0}"#, true, false),
+            (r#"{"t":{"late":1}}"#, false, false),
+            (r#"{"o":{"late":[]}}"#, false, true),
+            (r#"{"l":[{"c":"d"},{"late":""}]}"#, false, true),
+        ] {
+            assert_eq!(late(line, true, true), of_record || within, "{line}");
+            assert_eq!(late(line, false, true), within, "{line}");
+            assert!(!late(line, true, false), "{line}");
         }
     }
 }

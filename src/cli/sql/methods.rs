@@ -16,7 +16,6 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::mistakes::did_you_mean;
 use super::names::CALLED;
-use crate::cli::Ending;
 use crate::cli::clusters::Clusters;
 use crate::cli::containment::Containment;
 use crate::cli::options::RunOptions;
@@ -24,6 +23,8 @@ use crate::cli::pairs::Pairs;
 use crate::cli::passages::Passages;
 use crate::cli::search::Search;
 use crate::cli::threads::Threads;
+use crate::cli::{Ending, delivered};
+use crate::export::outbox::Unsent;
 
 /// The commands that are table functions, too.
 #[derive(Debug, Parser)]
@@ -261,15 +262,17 @@ impl Call {
         let mut line: Vec<OsString> = self.arguments.iter().map(OsString::from).collect();
         line.splice(1..1, options.into_iter().flatten());
         let failed = || format!("in {}", self.written);
-        match Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error))).with_context(failed)? {
+        let _unsent = Unsent;
+        let method = Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error)));
+        let ended = match method.with_context(failed)? {
             Method::Passages(command) => command.method()?.run().await,
             Method::Pairs(command) => command.method().run().await,
             Method::Threads(command) => command.run().await,
             Method::Clusters(command) => command.write_clusters().await,
             Method::Containment(command) => command.run().await,
             Method::Search(command) => command.run().await,
-        }
-        .with_context(failed)
+        };
+        delivered(ended).with_context(failed)
     }
 }
 

@@ -1,0 +1,51 @@
+//! The fields of CSV, one after the other.
+
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder, Terminator};
+
+use super::records::Syntax;
+
+/// How many bytes of a field are kept, unless it is longer: then it is none that anybody looks at.
+const LONGEST: usize = 1024;
+
+/// Reads the fields of a file, piece by piece.
+pub(super) struct Fields {
+    reader: Reader,
+    field: Vec<u8>,
+    length: usize,
+}
+
+impl Fields {
+    pub(super) fn new(syntax: Syntax) -> Self {
+        let mut reader = ReaderBuilder::new();
+        if let Syntax::Csv { quote, escape, delimiter, terminator, comment } = syntax {
+            reader.quote(quote).escape(escape).delimiter(delimiter).comment(comment);
+            if let Some(terminator) = terminator {
+                reader.terminator(Terminator::Any(terminator));
+            }
+        }
+        Self { reader: reader.build(), field: vec![0; LONGEST], length: 0 }
+    }
+
+    /// Takes bytes until a field ends in them; gives it, and whether it is the last one of its row.
+    pub(super) fn next(&mut self, bytes: &mut &[u8]) -> Option<(&[u8], bool)> {
+        while !bytes.is_empty() {
+            let (result, taken, written) = self.reader.read_field(bytes, &mut self.field[self.length..]);
+            *bytes = &bytes[taken..];
+            self.length += written;
+            match result {
+                ReadFieldResult::Field { record_end } => {
+                    let field = &self.field[..std::mem::take(&mut self.length)];
+                    return Some((field, record_end));
+                }
+                ReadFieldResult::OutputFull => self.length = 0,
+                ReadFieldResult::InputEmpty | ReadFieldResult::End => {}
+            }
+        }
+        None
+    }
+
+    /// What there is of a field that has no end.
+    pub(super) fn rest(&self) -> &[u8] {
+        &self.field[..self.length]
+    }
+}
