@@ -490,6 +490,11 @@ fn a_pattern_takes_what_manifests_name() {
         assert_eq!(server.sql(&select(pattern)), "n\n20\n", "{pattern}");
     }
     assert_eq!(server.sql(&select(&format!("made/{earlier}"))), "n\n30\n");
+    for (depth, n) in [("", 1), ("a/", 2), ("a/b/", 4)] {
+        server.ok(&format!("sql -o s3://box/deep/{depth}t.parquet SELECT\t{n}\tAS\tn"));
+    }
+    assert_eq!(server.sql("SELECT sum(n) AS n FROM 's3://box/deep/**/*.parquet'"), "n\n7\n");
+    assert_eq!(server.sql("SELECT sum(n) AS n FROM 's3://box/deep/a/**/*.parquet'"), "n\n6\n");
     server.ok("pairs s3://box/index --add s3://box/made.jsonl");
     for (from, says) in [
         (
@@ -530,28 +535,45 @@ fn results_are_those_of_files() {
     }
     server.place.write("quotes.jsonl", made.lines().take(3).collect::<Vec<_>>().join("\n"));
     server.put("quotes.jsonl", server.place.read("quotes.jsonl"));
+    let labels = "id_a,id_b,label\nd00001,d00002,1\nd00003,d00004,0\n";
+    server.place.write("labels.csv", labels);
+    server.put("labels.csv", labels);
     for (command, output) in [
         ("passages MADE", "out.parquet"),
         ("passages MADE --against MADE.jsonl --capped CAPPED", "out.csv"),
         ("pairs MADE --unit sentence --threshold 0.7", "out.ndjson"),
         ("pairs MADE --threshold 0.05", "out.parquet"),
-        ("threads MADE --field text --threshold 0.2", "out.parquet"),
+        ("threads MADE --field text --threshold 0.2 --groups GROUPS", "out.parquet"),
+        ("threads MADE --field text --labels LABELS --threshold 0.2", "out.ndjson"),
         ("containment MADE", "out.csv"),
         ("containment QUOTES --against MADE", "out.parquet"),
         ("codes learn MADE --top 200", "codes.parquet"),
         ("search MADE --queries QUOTES --unit document", "out.ndjson"),
+        ("search MADE --queries QUOTES --unit document --codes CODES --distance 16", "out.ndjson"),
+        ("codes compare MADE --other QUOTES --queries 20 --top 100", "out.csv"),
     ] {
         let line = |root: &str| {
-            let command =
-                command.replace("MADE", &format!("{root}made")).replace("QUOTES", &format!("{root}quotes.jsonl"));
-            format!("{} -o {root}{output}", command.replace("CAPPED", &format!("{root}capped.csv")))
+            let mut command = command.to_owned();
+            for (name, file) in [
+                ("MADE", "made"),
+                ("QUOTES", "quotes.jsonl"),
+                ("CAPPED", "capped.csv"),
+                ("GROUPS", "groups.csv"),
+                ("LABELS", "labels.csv"),
+                ("CODES", "codes.parquet"),
+            ] {
+                command = command.replace(name, &format!("{root}{file}"));
+            }
+            format!("{command} -o {root}{output}")
         };
         server.place.ok(&line(""));
         server.ok(&line("s3://box/"));
         assert!(server.place.read(output) == server.get(output), "{command}");
         assert!(server.place.read(output).len() > 100, "{command}: hardly a result");
     }
-    assert_eq!(server.place.read("capped.csv"), server.get("capped.csv"));
+    for further in ["capped.csv", "groups.csv"] {
+        assert_eq!(server.place.read(further), server.get(further));
+    }
     server.place.ok("clusters made -o groups");
     server.ok("clusters s3://box/made/ -o s3://box/groups");
     for name in names("groups").iter().filter(|name| *name != "manifest.json") {
@@ -581,6 +603,10 @@ fn results_are_those_of_files() {
     server.put("count.sql", format!("{count} 's3://box/made/documents.parquet'"));
     let ended = server.ok("sql -f s3://box/count.sql --format csv");
     assert_eq!(ended.text(), "n\n150\n");
+    let script = "\\i s3://box/count.sql\n\\o s3://box/seven.csv\nSELECT 7 AS n;\n";
+    let ended = end(server.with_key(["sql", "-c", script, "--format", "csv"]));
+    assert_eq!((ended.code, ended.text()), (Some(0), "n\n150\n"), "{}", ended.err);
+    assert_eq!(server.get("seven.csv"), b"n\n7\n");
     assert!(ended.err.contains("s3://box: read ") && ended.err.contains(" requests"), "{}", ended.err);
     let said = server.fails("sql -f s3://box/none.sql");
     assert!(said.contains("cannot read s3://box/none.sql: there is no s3://box/none.sql"), "{said}");
@@ -722,6 +748,13 @@ fn one_of_two_that_write_one_folder_is_told() {
     let server = Server::start();
     server.place.write("a.jsonl", collection_jsonl(40, 1));
     server.place.write("b.jsonl", collection_jsonl(40, 2));
+    let texts = |folder: &str| {
+        format!("SELECT md5(string_agg(text, '' ORDER BY doc_id)) AS h FROM 's3://box/{folder}/documents.parquet'")
+    };
+    let alone = ["a", "b"].map(|name| {
+        server.ok(&format!("ingest {name}.jsonl -o s3://box/{name}/"));
+        server.sql(&texts(name))
+    });
     let mut told = 0;
     for round in 0..times("IBID_RACES", 5) {
         let ended = std::thread::scope(|scope| {
@@ -735,6 +768,9 @@ fn one_of_two_that_write_one_folder_is_told() {
         assert!(failed.iter().all(|ended| ended.err.contains("another run wrote s3://box/")), "{failed:?}");
         assert!(failed.len() < 2);
         told += failed.len();
+        let there = server.sql(&texts(&round.to_string()));
+        let is_of = |run: usize| ended[run].code == Some(0) && there == alone[run];
+        assert!(is_of(0) || is_of(1), "{there} of {alone:?}: {ended:?}");
         assert!(server.ok(&format!("verify s3://box/{round}/")).text().contains("2 files, all as they were written"));
     }
     assert!(told > 0, "they never met");
@@ -757,6 +793,10 @@ fn a_query_fetches_what_it_needs() {
     assert!(read < size / 8, "{read} of {size}: {requests:#?}");
     assert!(requests.len() < 20, "{requests:#?}");
     assert!(requests.iter().all(|request| request.method != "GET" || !request.range.is_empty()), "{requests:#?}");
+    // Of the other groups nothing is read.
+    assert_eq!(server.sql("SELECT sum(n) AS s FROM 's3://box/big.parquet'"), "s\n80000200000\n");
+    let of_column = read_of(&server.requests());
+    assert!(read < of_column / 2, "{read} of {of_column}");
 
     let said = server.ok("ingest s3://box/big.parquet --text-column text --id-column n -o there").err;
     let requests = server.requests();
@@ -855,6 +895,25 @@ fn an_answer_that_is_lost_is_made_good() {
     let requests = server.requests();
     let refused = requests.iter().filter(|request| request.method == "PUT" && request.status == 412).count();
     assert!(refused > 0, "{requests:?}");
+}
+
+#[test]
+fn a_write_that_meets_another_is_tried_again() {
+    let server = Server::start();
+    server.place.write("made.jsonl", collection_jsonl(40, 1));
+    server.ok("ingest made.jsonl -o s3://box/conflict/");
+    assert!(server.ok("verify s3://box/conflict/").text().contains("2 files, all as they were written"));
+    server.ok("passages s3://box/conflict-index/ --add made.jsonl -o out.csv");
+    for folder in ["conflict", "conflict-index"] {
+        let count = format!("SELECT count(*) AS n FROM 's3://box/{folder}/documents.parquet'");
+        assert_eq!(server.sql(&count), "n\n40\n", "{folder}");
+    }
+    assert_eq!(std::fs::read_dir(server.object("conflict-index/manifests")).unwrap().count(), 1);
+    let requests = server.requests();
+    for folder in ["/box/conflict/", "/box/conflict-index/"] {
+        let met = requests.iter().filter(|request| request.status == 409 && request.target.starts_with(folder)).count();
+        assert!(met > 0, "{requests:?}");
+    }
 }
 
 #[test]

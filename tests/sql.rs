@@ -302,6 +302,9 @@ fn the_history_has_no_secrets() {
     assert!(history(&place).contains("remember me") && !history(&place).contains("hush"), "{}", history(&place));
     let mode = |path: &str| std::fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("state/ibid/history"), mode("state/ibid")), (0o600, 0o700));
+    let files = std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
+    let files: Vec<_> = files.filter(|name| name.to_string_lossy().contains("history")).collect();
+    assert!(files.is_empty(), "{files:?}");
     // The next shell remembers, and tells nobody.
     std::fs::set_permissions(place.path("state/ibid/history"), PermissionsExt::from_mode(0o644)).unwrap();
     let mut shell = Terminal::shell(&place);
@@ -610,6 +613,7 @@ fn a_result_notes_the_parameters_of_its_statements_and_no_secret() {
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let footer = String::from_utf8_lossy(&place.read("x.parquet")).into_owned();
     assert!(footer.contains(r#""parameters":{"n":"7","password":"'***'"}"#) && !footer.contains("hunter"), "{footer}");
+    assert!(footer.contains(&format!(r#""ibid":"{}""#, env!("CARGO_PKG_VERSION"))), "{footer}");
     let kept = std::fs::read_dir(place.path("kept")).unwrap().next().unwrap().unwrap().path();
     let manifest = std::fs::read_to_string(kept.join("manifest.json")).unwrap();
     assert!(manifest.contains("\"key\"") && !manifest.contains("hunter"), "{manifest}");

@@ -431,7 +431,7 @@ fn an_interrupted_fit_ends_at_once_and_cleans_up() {
 /// Every command that may take long, at moments spread over its run, in a folder and in a store.
 #[test]
 fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
-    let mut slowest = Duration::ZERO;
+    let mut took = Vec::new();
     for root in ["here", "s3://box"] {
         let scene = Scene { server: Server::start(), root };
         scene.write("a.jsonl", collection_jsonl(300, 1));
@@ -477,7 +477,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 let asked = Instant::now();
                 run.signal("INT");
                 let (code, said) = run.end();
-                slowest = slowest.max(asked.elapsed());
+                took.push(asked.elapsed());
                 // It may just have said that it is done, or not listen yet.
                 let is_interrupted = code == Some(130) && said.ends_with("ibid: interrupted\n");
                 assert!(is_interrupted || code.is_none_or(|code| code == 0), "{line}: {code:?} {said}");
@@ -500,7 +500,10 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
             }
         }
     }
-    eprintln!("the slowest ended after {slowest:?}");
+    // A machine that is busy with other tests may delay some.
+    took.sort_unstable();
+    eprintln!("the slowest ended after {:?}", took.last());
+    assert!(took[took.len() / 2] < Duration::from_secs(1), "{took:?}");
 }
 
 /// What can be read only once is copied first.

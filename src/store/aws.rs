@@ -141,3 +141,20 @@ fn no_keys(error: &CredentialsError) -> String {
         super::redacted(&said.unwrap_or_else(|| error.to_string()))
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_in_no_debug_output() {
+        let credential = AwsCredential {
+            key_id: "hush-id".to_owned(),
+            secret_key: "hush".to_owned(),
+            token: Some("hush".to_owned()),
+        };
+        let known = Mutex::new(Some((Arc::new(credential), None)));
+        let keys = Arc::new(Keys { provider: None, known, first_failure: OnceLock::new() });
+        assert_eq!(format!("{keys:?} {keys:#?}"), "Keys Keys");
+    }
+}

@@ -374,6 +374,14 @@ mod tests {
     }
 
     #[test]
+    fn passwords_and_signatures_are_in_no_debug_output() {
+        for text in ["https://me:hush@h/a.csv?sig=hush#hush", "https://h/a.csv?X-Amz-Signature=hush"] {
+            let shown = format!("{0:?} {0:#?} {0}", of(text));
+            assert!(!shown.contains("hush") && shown.contains("//h/a.csv"), "{shown}");
+        }
+    }
+
+    #[test]
     fn keys_are_as_they_are_written() {
         for (text, root, key, is_prefix) in [
             ("s3://b/dir/a b#1?.txt", "s3://b", "dir/a b#1?.txt", false),

@@ -65,8 +65,9 @@ fn parameter(text: &str) -> Result<(String, String)> {
 impl Sql {
     pub(super) async fn run(self) -> Result<Ending> {
         let places = self.writing.check(&[])?;
-        let scripts = self.file.iter().filter(|script| script.as_os_str() != "-");
-        scripts.into_iter().try_for_each(|script| places.refuse(script))?;
+        for script in self.file.iter().filter(|script| script.as_os_str() != "-") {
+            places.refuse(script)?;
+        }
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
         let run = Run::begin(running)?;

@@ -4,8 +4,8 @@
 //!
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
 //! what went wrong by the schedule, separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
-//! The first time that an object with `lost` in its key is written the answer gets lost, and one with `changing` in its key
-//! becomes longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may
+//! The first time that an object with `lost` in its key is written the answer gets lost, one with `conflict` in its key meets another
+//! write the first time that it is written on a condition, and one with `changing` in its key becomes longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may
 //! also stand before the host [`DOMAIN`]. The bucket `google` is open to all, in the words of Google Cloud Storage.
 
 mod faults;
@@ -64,7 +64,7 @@ async fn main() -> Result<()> {
         folder: folder.into(),
         log: Mutex::new(log),
         writing: tokio::sync::Mutex::new(()),
-        lost: Mutex::default(),
+        failed: Mutex::default(),
         schedule,
     });
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -93,8 +93,8 @@ struct Server {
     log: Mutex<File>,
     /// Held by whoever writes.
     writing: tokio::sync::Mutex<()>,
-    /// The objects of which an answer got lost.
-    lost: Mutex<HashSet<String>>,
+    /// The objects that have failed once, as their keys say.
+    failed: Mutex<HashSet<String>>,
     schedule: Option<Schedule>,
 }
 
@@ -113,8 +113,12 @@ impl Server {
         let if_match = header(IF_MATCH);
         let scheduled = self.schedule.as_ref().and_then(|faults| faults.of(&method, &target, &range, is_conditional));
         let key = request.uri().path().to_owned();
-        let is_lost = method == Method::PUT && key.contains("lost") && lock(&self.lost).insert(key);
-        let fault = if is_lost { Some(Fault::Lost) } else { scheduled };
+        let of_key = match method {
+            Method::PUT if key.contains("lost") => Some(Fault::Lost),
+            Method::PUT if is_conditional && key.contains("conflict") => Some(Fault::Conflict),
+            _ => None,
+        };
+        let fault = of_key.filter(|_| lock(&self.failed).insert(key)).or(scheduled);
         let answer = match fault {
             Some(Fault::InternalError) => Ok(error(500, "InternalError", "")),
             Some(Fault::SlowDown) => Ok(error(503, "SlowDown", "")),
