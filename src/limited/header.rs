@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::records::Syntax;
 
 /// Reads the header of a file.
-pub(super) struct Header {
+struct Header {
     fields: Fields,
     names: Vec<String>,
     is_whole: bool,
