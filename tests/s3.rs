@@ -6,7 +6,10 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, times};
-use crate::s3_server::{KEY, SECRET, Server, end, read_of};
+use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, Request, SECRET, Server, end, read_of};
+
+/// The authority of the server's certificate, which is none that systems know.
+const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/s3-server/tls/authority.pem");
 
 #[test]
 fn from_takes_objects_prefixes_globs_and_partitions() {
@@ -303,6 +306,11 @@ fn keys_of_roles_are_asked_for() {
         let asked = requests.iter().filter(|request| !request.target.starts_with("/box")).count();
         assert_eq!(asked, times, "{variables:?}: {requests:?}");
     }
+    std::fs::write(&token, "token-of-the-identity").unwrap();
+    let encrypted = [("AWS_ENDPOINT_URL", server.encrypted.as_str()), ("AWS_CA_BUNDLE", AUTHORITY)];
+    let (ended, requests) = run(&[&of_pod[..], &encrypted].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert!(requests.iter().filter(|request| request.method == "TLS").count() > 1, "{requests:?}");
     std::fs::write(&token, "token-of-another").unwrap();
     for (variables, said) in [
         (&of_pod[..], "Not authorized to take the role"),
@@ -314,6 +322,82 @@ fn keys_of_roles_are_asked_for() {
         assert_eq!(ended.code, Some(1), "{variables:?}");
         assert!(ended.err.contains(said), "{variables:?}: {}", ended.err);
         assert!(!ended.err.contains("token-of-another"), "{}", ended.err);
+    }
+}
+
+/// Asks for the row of `x.csv` with the key, these further arguments and these variables.
+fn ask(server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> (Ended, Vec<Request>) {
+    server.put("x.csv", "a\n1\n");
+    server.requests();
+    let mut command = server.command(["sql", "SELECT a FROM 's3://box/x.csv'", "--format", "csv"]);
+    command.args(arguments).env("AWS_ACCESS_KEY_ID", KEY).env("AWS_SECRET_ACCESS_KEY", SECRET);
+    command.envs(variables.iter().copied());
+    (end(command), server.requests())
+}
+
+#[test]
+fn variables_say_whose_keys_which_region_and_which_server() {
+    const NOWHERE: &str = "http://127.0.0.1:1";
+    let server = Server::start();
+    let here = server.address.as_str();
+    let of_role =
+        [("AWS_ACCESS_KEY_ID", ROLE_KEY), ("AWS_SECRET_ACCESS_KEY", ROLE_SECRET), ("AWS_SESSION_TOKEN", ROLE_TOKEN)];
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+        ask(&server, arguments, &[&[("AWS_ALLOW_HTTP", "true")][..], variables].concat())
+    };
+    // What is said on the command line comes first, and what is meant for S3 alone before what is meant for all.
+    for (arguments, variables, region) in [
+        (&["--allow-http"][..], &[("AWS_ALLOW_HTTP", "false")][..], "us-east-1"),
+        (&[], &of_role, "us-east-1"),
+        (&[], &[("AWS_DEFAULT_REGION", "eu-west-1")], "eu-west-1"),
+        (&[], &[("AWS_DEFAULT_REGION", "eu-west-1"), ("AWS_REGION", "eu-west-2")], "eu-west-2"),
+        (&["--region", "eu-west-3"], &[("AWS_REGION", "eu-west-2")], "eu-west-3"),
+        (&[], &[("AWS_ENDPOINT_URL", NOWHERE), ("AWS_ENDPOINT_URL_S3", here)], "us-east-1"),
+        (&["--endpoint-url", here], &[("AWS_ENDPOINT_URL_S3", NOWHERE)], "us-east-1"),
+    ] {
+        let (ended, requests) = run(arguments, variables);
+        assert_eq!((ended.code, ended.text()), (Some(0), "a\n1\n"), "{arguments:?} {variables:?}: {}", ended.err);
+        let is_of_region = requests.iter().all(|request| request.region == region);
+        assert!(!requests.is_empty() && is_of_region, "{arguments:?} {variables:?}: {requests:?}");
+    }
+    for (variables, said) in [
+        (&[("AWS_ALLOW_HTTP", "false")][..], "is not encrypted; use https://, or say --allow-http"),
+        (&of_role[..2], "the session token has expired or is no token"),
+        (&[("AWS_ENDPOINT_URL_S3", NOWHERE)], "nothing listens at http://127.0.0.1:1"),
+    ] {
+        let (ended, _) = run(&[], variables);
+        assert_eq!(ended.code, Some(1), "{variables:?}");
+        assert!(ended.err.contains(said), "{variables:?}: {}", ended.err);
+    }
+}
+
+/// It is for 127.0.0.1.
+#[test]
+fn a_server_is_believed_by_its_certificate() {
+    let server = Server::start();
+    server.place.write("bad.pem", "-----BEGIN CERTIFICATE-----\nTm9uZQ==\n-----END CERTIFICATE-----\n");
+    let encrypted = server.encrypted.as_str();
+    let believed = [("AWS_ENDPOINT_URL", encrypted), ("AWS_CA_BUNDLE", AUTHORITY)];
+    let (ended, requests) = ask(&server, &["-o", "s3://box/out.csv"], &believed);
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(server.get("out.csv"), b"a\n1\n");
+    assert!(requests.iter().any(|request| request.method == "TLS"), "{requests:?}");
+    let untrusted = format!(
+        "the certificate of {encrypted} is not one to trust (invalid peer certificate: UnknownIssuer); name that of its authority \
+         by AWS_CA_BUNDLE"
+    );
+    for (endpoint, variable, said) in [
+        (encrypted.to_owned(), ("AWS_CA_BUNDLE", ""), untrusted.as_str()),
+        (encrypted.replace("127.0.0.1", "localhost"), ("AWS_CA_BUNDLE", AUTHORITY), "not valid for name \"localhost\""),
+        (encrypted.replace("https:", "http:"), ("AWS_ALLOW_HTTP", "true"), "does not speak HTTP; check"),
+        (encrypted.to_owned(), ("AWS_CA_BUNDLE", "none.pem"), "cannot read none.pem, which AWS_CA_BUNDLE names"),
+        (encrypted.to_owned(), ("AWS_CA_BUNDLE", "bad.pem"), "bad.pem, which AWS_CA_BUNDLE names, has no certificates"),
+    ] {
+        let (ended, requests) = ask(&server, &[], &[("AWS_ENDPOINT_URL", endpoint.as_str()), variable]);
+        assert_eq!(ended.code, Some(1), "{endpoint}: {}", ended.err);
+        assert!(ended.err.contains(said), "{endpoint}: {}", ended.err);
+        // A request that is tried again is tried eleven times.
+        assert!(requests.len() < 8, "{endpoint}: {requests:?}");
     }
 }
 
@@ -803,6 +887,26 @@ fn a_query_fetches_what_it_needs() {
     let read = read_of(&requests);
     assert!(read < size * 6 / 5, "{read} of {size}");
     assert!(said.contains(&format!("in {} requests", requests.len())), "{said}\n{requests:#?}");
+}
+
+#[test]
+fn the_summary_counts_what_the_server_sent() {
+    let server = Server::start();
+    server.put("x.csv", "n,text\n1,x\n");
+    let rows = "SELECT value AS n, encode(digest(CAST(value AS VARCHAR), 'sha512'), 'hex') AS text FROM generate_series(1, 3000)";
+    let ended = end(server.with_key(["sql", rows, "-o", "s3://box/x.parquet"]));
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    for file in ["x.csv", "x.parquet"] {
+        server.requests();
+        let ended = end(server.with_key(["sql", &format!("SELECT sum(n) FROM 's3://box/{file}'")]));
+        assert_eq!(ended.code, Some(0), "{file}: {}", ended.err);
+        let requests = server.requests();
+        // Answers that something is not there among them.
+        let sent: u64 = requests.iter().filter(|request| request.method != "HEAD").map(|request| request.bytes).sum();
+        let read = if sent < 1000 { format!("{sent} bytes") } else { format!("{:.1} kB", sent as f64 / 1000.0) };
+        let said = format!("s3://box: read {read} in {} requests", requests.len());
+        assert!(sent > 0 && ended.err.contains(&said), "{file}: {said}: {}\n{requests:#?}", ended.err);
+    }
 }
 
 /// A slow line gives a piece in time, and not a large file, or a column of many rows.

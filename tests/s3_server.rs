@@ -10,11 +10,16 @@ use crate::program::{Ended, Place};
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 
+/// A key of a role, which opens nothing without the token.
+pub(crate) const ROLE_KEY: &str = "ASIAEXAMPLE";
+pub(crate) const ROLE_SECRET: &str = "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY";
+pub(crate) const ROLE_TOKEN: &str = "IQoJb3JpZ2luX2VjEXAMPLETOKEN";
+
 /// What nobody is told: the key, that of a role, the tokens for it and of it, and signatures.
 const SECRETS: [&str; 8] = [
     SECRET,
-    "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY",
-    "IQoJb3JpZ2luX2VjEXAMPLETOKEN",
+    ROLE_SECRET,
+    ROLE_TOKEN,
     "token-of-the-identity",
     "token-of-the-container",
     "token-of-the-machine",
@@ -27,9 +32,11 @@ pub(crate) struct Server {
     pub(crate) place: Place,
     process: Child,
     pub(crate) address: String,
+    /// Where the same is had over connections that are encrypted.
+    pub(crate) encrypted: String,
 }
 
-/// A request, as the server saw it.
+/// A request, as the server saw it, or a connection that was to be encrypted: the method is `TLS` then.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -37,6 +44,8 @@ pub(crate) struct Request {
     pub(crate) range: String,
     pub(crate) status: u16,
     pub(crate) bytes: u64,
+    /// That it was signed for.
+    pub(crate) region: String,
 }
 
 impl Drop for Server {
@@ -65,9 +74,10 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut address = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut address).unwrap();
-        Self { place, process, address: address.trim().to_owned() }
+        let mut addresses = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut addresses).unwrap();
+        let (address, encrypted) = addresses.trim().split_once(' ').unwrap();
+        Self { place, process, address: address.to_owned(), encrypted: encrypted.to_owned() }
     }
 
     /// Where the server has an object of the bucket `box`.
@@ -139,13 +149,14 @@ impl Server {
         std::fs::write(&path, "").unwrap();
         let of_line = |line: &str| {
             let parts: Vec<&str> = line.split('\t').collect();
-            let [method, target, range, status, bytes, _] = parts[..] else { panic!("{line}") };
+            let [method, target, range, status, bytes, _, region] = parts[..] else { panic!("{line}") };
             Request {
                 method: method.to_owned(),
                 target: target.to_owned(),
                 range: range.to_owned(),
                 status: status.parse().unwrap(),
                 bytes: bytes.parse().unwrap_or(0),
+                region: region.to_owned(),
             }
         };
         log.lines().map(of_line).collect()

@@ -10,8 +10,8 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, SharedCredentialsProvider};
 use aws_smithy_http_client::Builder;
-use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
+use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::service_config::ServiceConfigKey;
 use object_store::CredentialProvider;
 use object_store::aws::AwsCredential;
@@ -37,8 +37,9 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Reads it. Nothing is asked over the network before keys are needed.
-    pub(super) async fn read(region: Option<String>) -> Self {
+    /// Reads it. Nothing is asked over the network before keys are needed. Of servers that give keys, too, the authorities in
+    /// `bundle`, which is PEM, may sign the certificates.
+    pub(super) async fn read(region: Option<String>, bundle: Vec<u8>) -> anyhow::Result<Self> {
         let named = region.or_else(|| variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]));
         let region = match named {
             Some(region) => region,
@@ -48,7 +49,11 @@ impl Environment {
                 of_profile.map_or_else(|| "us-east-1".to_owned(), |region| region.as_ref().to_owned())
             }
         };
-        let client = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
+        let trusted = TrustStore::default().with_pem_certificate(bundle);
+        let client = Builder::new()
+            .tls_provider(Provider::Rustls(CryptoMode::Ring))
+            .tls_context(TlsContext::builder().with_trust_store(trusted).build()?)
+            .build_https();
         let config = aws_config::defaults(BehaviorVersion::latest())
             .http_client(client)
             .region(Region::new(region.clone()))
@@ -59,7 +64,7 @@ impl Environment {
             .or_else(|| config.endpoint_url().map(str::to_owned));
         let keys =
             Keys { provider: config.credentials_provider(), known: Mutex::new(None), first_failure: OnceLock::new() };
-        Self { region, endpoint, keys: Arc::new(keys) }
+        Ok(Self { region, endpoint, keys: Arc::new(keys) })
     }
 }
 

@@ -267,6 +267,8 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
              --allow-http",
             redacted(&innermost(error))
         )
+    } else if has(&["invalid http version"]) {
+        format!("what listens at {server} does not speak HTTP; check {address}, which may need https://")
     } else if has(&[OUT_OF_PATIENCE]) {
         format!(
             "the server {server} has kept the run waiting for two minutes in all; check the network, or run it again later"

@@ -11,7 +11,7 @@ use datafusion::error::DataFusionError;
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::client::Certificate;
+use object_store::client::{Certificate, HttpConnector as _};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
 use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
@@ -131,7 +131,8 @@ impl Stores {
 
     fn make(&self, url: &Url, key: &str) -> Result<Made> {
         let traffic = Arc::new(Traffic::default());
-        let connector = Connector::new(Arc::clone(&traffic), certificates()?);
+        let (bundle, certificates) = certificates()?;
+        let connector = Connector::new(Arc::clone(&traffic), certificates);
         let root = redacted_url(&url[..url::Position::BeforePath]);
         let allow_http = self.settings.allow_http || variable(&["AWS_ALLOW_HTTP"]).is_some_and(|value| is_true(&value));
         let mut about = About {
@@ -146,7 +147,7 @@ impl Stores {
         let inner: Arc<dyn ObjectStore> = match url.scheme() {
             "s3" | "s3a" => {
                 let region = self.settings.region.clone();
-                let environment = wait(Environment::read(region))?;
+                let environment = wait(Environment::read(region, bundle))??;
                 let endpoint = self.settings.endpoint.clone().or(environment.endpoint);
                 let mut builder = AmazonS3Builder::from_env()
                     .with_bucket_name(url.host_str().unwrap_or_default())
@@ -297,15 +298,17 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
-/// The certificates of AWS_CA_BUNDLE.
-fn certificates() -> Result<Vec<Certificate>> {
-    let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Vec::new()) };
+/// The file that `AWS_CA_BUNDLE` names, in PEM, and its certificates.
+fn certificates() -> Result<(Vec<u8>, Vec<Certificate>)> {
+    let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Default::default()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
     let found = Certificate::from_pem_bundle(&bundle).unwrap_or_default();
-    if found.is_empty() {
+    // What is within one is looked at when there is a client, and that of keys would panic.
+    let are_certificates = Connector::new(Arc::default(), found.clone()).connect(&ClientOptions::new()).is_ok();
+    if found.is_empty() || !are_certificates {
         bail!("{path}, which AWS_CA_BUNDLE names, has no certificates; name a file of them in PEM");
     }
-    Ok(found)
+    Ok((bundle, found))
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! An S3 server on loopback, for the tests of ibid: `ibid-s3-server FOLDER KEY SECRET LOG [SEED]` serves the folders of FOLDER
-//! as buckets to whoever signs with KEY and SECRET, says its address on standard output, and ends with its standard input. With
-//! SEED requests fail by the [`Schedule`] of this number.
+//! as buckets to whoever signs with KEY and SECRET, says its addresses, of `http:` and of `https:`, on a line of standard output, and
+//! ends with its standard input. With SEED requests fail by the [`Schedule`] of this number.
 //!
 //! Each request is a line of the file LOG before it is answered: method, path with query, range, status, bytes of the answer,
-//! what went wrong by the schedule, separated by tabs. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
+//! what went wrong by the schedule, region of the signature, separated by tabs. So is a connection to the address of `https:`, as one of
+//! the method `TLS`. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, one with `conflict` in its key meets another
 //! write the first time that it is written on a condition, and one with `changing` in its key becomes longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may
 //! also stand before the host [`DOMAIN`]. The bucket `google` is open to all, in the words of Google Cloud Storage.
@@ -11,6 +12,7 @@
 mod faults;
 mod google;
 mod sts;
+mod tls;
 mod uploads;
 
 use std::collections::HashSet;
@@ -25,8 +27,10 @@ use faults::{Fault, Schedule};
 use futures::StreamExt as _;
 use google::GOOGLE;
 use http_body_util::StreamBody;
-use hyper::body::{Bytes, Frame, Incoming};
-use hyper::header::{CONTENT_LENGTH, ETAG, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
+use hyper::body::{Body as _, Bytes, Frame, Incoming};
+use hyper::header::{
+    AUTHORIZATION, CONTENT_LENGTH, ETAG, HOST, HeaderName, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE,
+};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -38,6 +42,7 @@ use s3s::host::SingleDomain;
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 
 /// What follows the name of a bucket in the host of a request.
@@ -67,24 +72,43 @@ async fn main() -> Result<()> {
         failed: Mutex::default(),
         schedule,
     });
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-    writeln!(std::io::stdout(), "http://{}", listener.local_addr()?)?;
+    let plain = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let encrypted = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let tls = tls::acceptor()?;
+    writeln!(std::io::stdout(), "http://{} https://{}", plain.local_addr()?, encrypted.local_addr()?)?;
     std::thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
     loop {
-        let (socket, _) = listener.accept().await.context("cannot accept a connection")?;
         let server = Arc::clone(&server);
-        tokio::spawn(async move {
-            let answer = service_fn(move |request: Request<Incoming>| {
-                let server = Arc::clone(&server);
-                async move { server.answer(request.map(Body::from)).await }
-            });
-            // A client that goes away is none of the server's business.
-            let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(socket), answer).await;
-        });
+        tokio::select! {
+            accepted = plain.accept() => {
+                let (socket, _) = accepted.context("cannot accept a connection")?;
+                tokio::spawn(serve(server, socket));
+            }
+            accepted = encrypted.accept() => {
+                let (socket, _) = accepted.context("cannot accept a connection")?;
+                server.note("TLS\t\t\t0\t-\t\t\n");
+                let handshake = tls.accept(socket);
+                tokio::spawn(async move {
+                    if let Ok(socket) = handshake.await {
+                        serve(server, socket).await;
+                    }
+                });
+            }
+        }
     }
+}
+
+/// Answers what comes over a connection.
+async fn serve(server: Arc<Server>, connection: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let server = Arc::clone(&server);
+        async move { server.answer(request.map(Body::from)).await }
+    });
+    // A client that goes away is none of the server's business.
+    let _ = Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(connection), answer).await;
 }
 
 struct Server {
@@ -102,6 +126,11 @@ struct Server {
 const FOREVER: Duration = Duration::from_secs(600);
 
 impl Server {
+    /// Writes a line into the log.
+    fn note(&self, line: &str) {
+        let _ = lock(&self.log).write_all(line.as_bytes());
+    }
+
     async fn answer(&self, request: Request<Body>) -> Result<Response<Body>> {
         let method = request.method().clone();
         let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
@@ -111,6 +140,8 @@ impl Server {
         let (range, is_conditional) =
             (header(RANGE), [IF_MATCH, IF_NONE_MATCH].iter().any(|name| request.headers().contains_key(name)));
         let if_match = header(IF_MATCH);
+        // Of `AWS4-HMAC-SHA256 Credential=KEY/DAY/REGION/…`.
+        let region = header(AUTHORIZATION).split('/').nth(2).unwrap_or_default().to_owned();
         let scheduled = self.schedule.as_ref().and_then(|faults| faults.of(&method, &target, &range, is_conditional));
         let key = request.uri().path().to_owned();
         let of_key = match method {
@@ -129,12 +160,14 @@ impl Server {
             _ => self.answer_well(request, &if_match).await,
         };
         let status = answer.as_ref().map_or(0, |response| response.status().as_u16());
-        let length =
-            |response: &Response<Body>| response.headers().get(CONTENT_LENGTH)?.to_str().ok().map(str::to_owned);
-        let bytes = answer.as_ref().ok().and_then(length).unwrap_or_else(|| "-".to_owned());
+        let length = |response: &Response<Body>| {
+            let said =
+                response.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+            said.or_else(|| response.body().size_hint().exact())
+        };
+        let bytes = answer.as_ref().ok().and_then(length).map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
         let fault_name = fault.map(|fault| format!("{fault:?}")).unwrap_or_default();
-        let line = format!("{method}\t{target}\t{range}\t{status}\t{bytes}\t{fault_name}\n");
-        let _ = lock(&self.log).write_all(line.as_bytes());
+        self.note(&format!("{method}\t{target}\t{range}\t{status}\t{bytes}\t{fault_name}\t{region}\n"));
         match fault {
             Some(Fault::Lost) => Err(broken("the answer is lost")),
             Some(Fault::Stall | Fault::StallAfter) => {

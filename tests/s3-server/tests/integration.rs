@@ -17,9 +17,10 @@ fn it_asks_for_a_signature_and_ends_with_its_input() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut address = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut address).unwrap();
-    let mut connection = TcpStream::connect(address.trim().strip_prefix("http://").unwrap()).unwrap();
+    let mut addresses = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut addresses).unwrap();
+    let address = addresses.split(' ').next().unwrap().strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(address).unwrap();
     connection.write_all(b"GET /bucket/x HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").unwrap();
     let mut answer = String::new();
     connection.read_to_string(&mut answer).unwrap();
