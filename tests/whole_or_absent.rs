@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use parquet::file::reader::{FileReader as _, SerializedFileReader};
+use serde_json::{Value, json};
 
 use crate::program::{Dice, Place, collection_jsonl, copy_folder, run_command, times};
 use crate::s3_server::{Server, end};
@@ -172,6 +173,9 @@ fn kill_often(line: &str, documents: [usize; 2], folders: &[&str], state: impl F
                 scene.ok(line);
             } else {
                 assert!(now == after.0, "neither the old nor the new: {said}");
+                if folders.contains(&"@/index") {
+                    scene.ok("verify @/index");
+                }
             }
             killed += 1;
             let percent = if kept > 0 && kept < killed { 5 } else { 25 };
@@ -208,6 +212,9 @@ fn a_full_disk_leaves_the_old_file() {
     place.write("a.jsonl", collection_jsonl(3000, 1));
     for line in [
         "sql 'SELECT value, random() AS n FROM generate_series(0, 1000000)' -o out.parquet",
+        // A row, for which a sort goes to disk.
+        "sql 'SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY r) AS n FROM (SELECT random() AS r FROM \
+         generate_series(1, 10000000)))' -o out.parquet --memory 128MiB --threads 1",
         "ingest a.jsonl -o corpus",
         "pairs a.jsonl --unit sentence -o out.parquet",
         "pairs index --add a.jsonl -o out.parquet",
@@ -338,16 +345,14 @@ fn links_pipes_and_modes_stay_what_they_are() {
 /// Why results are not written with `COPY`: it replaces the old file by half of the new one.
 #[tokio::test]
 async fn copy_does_not_leave_the_old_file() {
-    let place = Place::with([("out.csv", "the old result")]);
     let session = ibid::session(Default::default(), Default::default()).unwrap();
-    let file = place.path("out.csv");
-    let copy = format!("COPY ({FAILS_LATE}) TO '{}' STORED AS CSV", file.display());
-    let failed = match session.sql(&copy).await {
-        Ok(frame) => frame.collect().await.is_err(),
-        Err(_) => true,
-    };
-    assert!(failed);
-    assert_ne!(place.read("out.csv"), b"the old result");
+    for (file, format) in [("out.parquet", "PARQUET"), ("out.csv", "CSV"), ("out.ndjson", "JSON")] {
+        let place = Place::with([(file, "the old result")]);
+        let copy = format!("COPY ({FAILS_LATE}) TO '{}' STORED AS {format}", place.path(file).display());
+        let error = session.sql(&copy).await.unwrap().collect().await.unwrap_err().to_string();
+        assert!(error.contains("Cannot cast string 'x'"), "{format}: {error}");
+        assert_ne!(place.read(file), b"the old result", "{format}");
+    }
 }
 
 #[test]
@@ -617,6 +622,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries(folder).into_iter().flat_map(below).collect()
 }
 
+/// How many tables a folder of `--resume` has, where it is there, without those that are not whole.
+fn tables_kept(folder: &Path) -> usize {
+    let names = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| !name.to_str().unwrap().starts_with('.')).count()
+}
+
 /// Flips a byte of a file.
 fn flip(place: &Place, file: &str, at: usize) {
     let mut bytes = place.read(file);
@@ -662,30 +673,95 @@ fn verify_knows_results_that_are_not_what_was_written() {
     assert!(place.run("verify reuse.csv").text().contains("it has no seal"));
 }
 
+/// A manifest that says this, with the seal that belongs to it.
+fn sealed(mut json: Value) -> String {
+    json.as_object_mut().unwrap().remove("seal");
+    let text = serde_json::to_string_pretty(&json).unwrap();
+    let text = text.strip_suffix("\n}").unwrap();
+    format!("{text},\n  \"seal\": \"{:016x}\"\n}}\n", xxhash_rust::xxh3::xxh3_64(text.as_bytes()))
+}
+
+#[test]
+fn a_flipped_byte_of_any_result_is_found_by_verify() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(40, 1));
+    place.write("b.jsonl", collection_jsonl(40, 2).replace("\"d0", "\"e0"));
+    std::fs::create_dir(place.path("pairs")).unwrap();
+    for line in [
+        "ingest a.jsonl -o corpus",
+        "clusters corpus -o clusters",
+        "pairs index --add a.jsonl -o added.csv",
+        "pairs index --add b.jsonl -o added.csv",
+        "pairs corpus --unit sentence --threshold 0.5 -o pairs/x.parquet",
+    ] {
+        place.ok(line);
+    }
+    // A process each is slow: fewer than of the file of the unit test.
+    let (mut dice, flips) = (Dice(8), times("IBID_FLIPS", 300).div_ceil(25));
+    for result in ["corpus", "clusters", "index", "pairs"] {
+        place.ok(&format!("verify {result}"));
+        let whole = place.path(result);
+        let names =
+            files(&whole).into_iter().map(|file| file.strip_prefix(&whole).unwrap().to_str().unwrap().to_owned());
+        let (mut manifests, mut tables): (Vec<_>, Vec<_>) = names.partition(|name| name.ends_with(".json"));
+        tables.sort();
+        let copies: Vec<_> = (0..flips).map(|copy| format!("flipped/{copy}")).collect();
+        let mut damaged = Vec::new();
+        for copy in &copies {
+            copy_folder(&whole, &place.path(copy));
+            let file = format!("{copy}/{}", tables[dice.below(tables.len())]);
+            let at = dice.below(place.read(&file).len());
+            flip(&place, &file, at);
+            damaged.push((file, at));
+        }
+        let ended = place.run_with(["verify"].into_iter().chain(copies.iter().map(String::as_str)), "");
+        assert_eq!(ended.code, Some(1), "{result}: {}", ended.err);
+        for (file, at) in damaged {
+            assert!(ended.text().contains(&format!("{file}: WRONG: ")), "byte {at} of {file}\n{}", ended.text());
+        }
+        // The newest counts.
+        manifests.sort();
+        let Some(manifest) = manifests.pop().map(|name| format!("flipped/0/{name}")) else { continue };
+        copy_folder(&whole, &place.path("flipped/0"));
+        let sound = place.read(&manifest);
+        // The first one and the last one are what it is known by.
+        let by_chance: Vec<_> = (0..flips.div_ceil(2)).map(|_| dice.below(sound.len())).collect();
+        for at in [0, sound.len() - 2].into_iter().chain(by_chance) {
+            flip(&place, &manifest, at);
+            place.fails(1, "verify flipped/0");
+            place.write(&manifest, &sound);
+        }
+    }
+}
+
 #[test]
 fn a_run_takes_up_the_tables_of_one_that_was_killed() {
-    let place = Place::new();
-    place.write("a.jsonl", collection_jsonl(400, 2));
-    place.ok("ingest a.jsonl -o corpus");
-    place.ok("passages corpus -o whole.parquet");
-    let began = Instant::now();
-    place.ok("passages corpus -o out.parquet --resume first");
-    let whole_run = began.elapsed();
-    let whole = place.read("whole.parquet");
-    assert!(whole == place.read("out.parquet"));
-    let (mut dice, mut taken_up) = (Dice(4), 0);
-    for _ in 0..times("IBID_RESUMES", 10) {
-        std::fs::remove_file(place.path("out.parquet")).unwrap();
-        let mut child = place.start("passages corpus -o out.parquet --resume stages");
-        std::thread::sleep(whole_run * u32::try_from(dice.below(1000)).unwrap() / 1000);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        taken_up += usize::from(place.path("stages").is_dir() && !entries(&place.path("stages")).is_empty());
-        place.ok("passages corpus -o out.parquet --resume stages");
-        assert!(whole == place.read("out.parquet"), "another result");
-        std::fs::remove_dir_all(place.path("stages")).unwrap();
+    let mut dice = Dice(4);
+    for (root, command) in [("here", "passages"), ("s3://box", "pairs --unit sentence --threshold 0.5")] {
+        let scene = Scene { server: Server::start(), root };
+        scene.write("a.jsonl", collection_jsonl(400, 2));
+        scene.ok("ingest @/a.jsonl -o @/corpus");
+        scene.ok(&format!("{command} @/corpus -o @/whole.parquet"));
+        let line = |kept: &str| format!("{command} @/corpus -o @/out.parquet --resume {kept}");
+        let began = Instant::now();
+        scene.ok(&line("first"));
+        let whole_run = began.elapsed();
+        let whole = scene.read("whole.parquet");
+        assert!(whole == scene.read("out.parquet"), "{command}");
+        let (line, stages) = (line("stages"), scene.server.place.path("stages"));
+        let (mut killed, mut taken_up) = (0, 0);
+        let kills = times("IBID_RESUMES", 10).div_ceil(2);
+        while killed < kills || taken_up == 0 {
+            assert!(killed < 5 * kills, "{command}: all were killed before they had made a table");
+            std::fs::remove_file(scene.path("out.parquet")).unwrap();
+            scene.kill(&line, whole_run * u32::try_from(dice.below(1000)).unwrap() / 1000);
+            killed += 1;
+            taken_up += usize::from(tables_kept(&stages) > 0);
+            scene.ok(&line);
+            assert!(whole == scene.read("out.parquet"), "{command}: another result");
+            std::fs::remove_dir_all(&stages).unwrap();
+        }
     }
-    assert!(taken_up > 0, "all were killed before they had made a table");
 }
 
 #[test]
@@ -867,7 +943,8 @@ fn files_are_read_once_unless_they_change() {
     // A corpus takes them from there: what was noted shows in what is told.
     let noted = std::fs::read_to_string(first[0].join("manifest.json")).unwrap();
     assert!(noted.contains("\"documents\": 60"), "{noted}");
-    std::fs::write(first[0].join("manifest.json"), noted.replace("\"documents\": 60", "\"documents\": 61")).unwrap();
+    let noted = sealed(serde_json::from_str(&noted.replace("\"documents\": 60", "\"documents\": 61")).unwrap());
+    std::fs::write(first[0].join("manifest.json"), noted).unwrap();
     assert!(place.run("ingest a.jsonl -o corpus --resume kept").err.contains("documents 61"));
     assert!(place.run("ingest a.jsonl -o other").err.contains("documents 60"));
     for file in ["documents.parquet", "sentences.parquet"] {
@@ -877,17 +954,55 @@ fn files_are_read_once_unless_they_change() {
     assert_eq!(run(" --resume kept --on-error skip"), whole);
     assert_eq!(read(), first);
     // One byte is enough.
-    let content =
-        || serde_json::from_slice::<serde_json::Value>(&place.read("corpus/manifest.json")).unwrap()["content"].clone();
-    let before = content();
     let changed = String::from_utf8(place.read("a.jsonl")).unwrap().replacen(". ", "! ", 1);
-    assert_eq!(before["bytes"], changed.len());
     place.write("a.jsonl", changed);
     assert_eq!(run(" --resume kept"), run(""));
     assert_eq!(read().len(), 2);
-    place.ok("ingest a.jsonl -o corpus");
-    let after = content();
-    assert!(before["xxh3"] != after["xxh3"] && before["bytes"] == after["bytes"], "{before} {after}");
+}
+
+#[test]
+fn a_manifest_says_what_was_read_and_what_is_there() {
+    let place = Place::new();
+    let texts = [collection_jsonl(20, 1), collection_jsonl(20, 2).replace("\"d0", "\"e0")];
+    place.write("in/a.jsonl", &texts[0]);
+    place.write("in/b.jsonl", &texts[1]);
+    let manifest =
+        |folder: &str| -> Value { serde_json::from_slice(&place.read(format!("{folder}/manifest.json"))).unwrap() };
+    let corpus = |threads: u8| {
+        place.ok(&format!("ingest in -o corpus --threads {threads}"));
+        manifest("corpus")
+    };
+    let made = corpus(1);
+    assert_eq!(made["inputs"], json!(["in"]));
+    let hash = &made["content"]["xxh3"];
+    assert_eq!(made["content"], json!({ "files": 2, "bytes": texts.concat().len(), "xxh3": hash }));
+    assert_eq!(corpus(8), made);
+    place.write("in/b.jsonl", texts[1].replacen(". ", "! ", 1));
+    let other = corpus(8);
+    assert_eq!(other["content"]["bytes"], made["content"]["bytes"]);
+    assert!(hash.is_string() && other["content"]["xxh3"] != *hash, "{hash}");
+    // The files that are there, by their own footers.
+    place.ok("clusters corpus -o clusters");
+    for (folder, tables) in [("corpus", 2), ("clusters", 6)] {
+        let mut there = files(&place.path(folder));
+        there.retain(|file| file.extension().is_some_and(|extension| extension == "parquet"));
+        there.sort();
+        assert_eq!(there.len(), tables);
+        let of_file = |file: &PathBuf| {
+            let reader = SerializedFileReader::new(std::fs::File::open(file).unwrap()).unwrap();
+            let footer = reader.metadata().file_metadata();
+            let seal = footer.key_value_metadata().unwrap().iter().find(|pair| pair.key == "ibid.seal").unwrap();
+            let (name, bytes) = (file.file_name().unwrap().to_str(), file.metadata().unwrap().len());
+            json!({ "name": name, "rows": footer.num_rows(), "bytes": bytes, "seal": seal.value })
+        };
+        assert_eq!(manifest(folder)["files"], there.iter().map(of_file).collect::<Value>());
+    }
+    let of_table = |file: &Value| {
+        let table = file["name"].as_str().unwrap().strip_suffix(".parquet");
+        json!({ "table": table, "rows": file["rows"], "seal": file["seal"] })
+    };
+    let read: Value = other["files"].as_array().unwrap().iter().map(of_table).collect();
+    assert_eq!(manifest("clusters")["inputs"], read);
 }
 
 #[test]
@@ -895,10 +1010,7 @@ fn tables_that_a_run_reads_are_kept_as_long_as_it_lives() {
     let place = Place::new();
     let script = "CREATE TABLE t AS SELECT 1 AS n; SELECT count(*) FROM t, generate_series(1, 1000000000000)";
     let mut reading = place.command(["sql", script, "--resume", "kept"]).stdout(Stdio::null()).spawn().unwrap();
-    let kept = || {
-        let names = std::fs::read_dir(place.path("kept")).into_iter().flatten().map(|entry| entry.unwrap().file_name());
-        names.filter(|name| !name.to_str().unwrap().starts_with('.')).count()
-    };
+    let kept = || tables_kept(&place.path("kept"));
     let began = Instant::now();
     while kept() == 0 && began.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(5));
@@ -974,7 +1086,7 @@ fn verify_knows_folders_that_are_not_what_was_written() {
     let edit = |file: &str, change: &dyn Fn(&mut Value)| {
         let mut json = serde_json::from_slice(&place.read(file)).unwrap();
         change(&mut json);
-        place.write(file, json.to_string());
+        place.write(file, sealed(json));
     };
     anew();
     place.write("corpus/more.parquet", place.read("other.parquet"));

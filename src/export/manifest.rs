@@ -1,20 +1,20 @@
-use std::fs::{self, File};
-use std::io::Write as _;
+use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::objects::{is_of, name_here, stem_of_sealed};
 use crate::ingest;
-use crate::seal::{Root, check_seal, seal_of};
+use crate::seal::{Root, check_json, check_seal, ends_sealed, seal_of, sealed_json};
 use crate::store::{Location, Object, read_start};
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
 
 /// The version of the layout that is written and read.
-const LAYOUT: u64 = 1;
+const LAYOUT: u64 = 2;
 
 /// How a manifest begins.
 const BEGINNING: &[u8] = b"{\n  \"layout\": ";
@@ -54,9 +54,7 @@ impl Manifest {
             all.extend(about.clone());
             all.insert("files".to_owned(), Value::Array(files));
         }
-        let mut file = File::create(folder.join(MANIFEST)).with_context(failed)?;
-        serde_json::to_writer_pretty(&mut file, &manifest).with_context(failed)?;
-        file.write_all(b"\n").with_context(failed)
+        fs::write(folder.join(MANIFEST), sealed_json(manifest)?).with_context(failed)
     }
 
     /// Whether a folder of this machine has one.
@@ -67,8 +65,9 @@ impl Manifest {
     /// The manifest of a folder, if it has one. Other programs have files of that name, too: one that does not look like ours is
     /// theirs, unless there are files with names of ours.
     pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
-        let Some(json) = Self::json_of(folder)? else { return Ok(None) };
+        let Some((text, json)) = Self::json_of(folder)? else { return Ok(None) };
         let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
+        let manifest = manifest.and_then(|manifest| check_json(&text).map(|()| manifest));
         let path = folder.join(MANIFEST);
         manifest.with_context(|| format!("{} is no sound manifest of a result", path.display())).map(Some)
     }
@@ -79,7 +78,7 @@ impl Manifest {
     }
 
     /// What stands in a manifest of ours, if there is one.
-    fn json_of(folder: &Path) -> Result<Option<Result<Value, serde_json::Error>>> {
+    fn json_of(folder: &Path) -> Result<Option<(Bytes, serde_json::Result<Value>)>> {
         let path = folder.join(MANIFEST);
         let Some(text) = read_start(&path, MOST).with_context(|| format!("cannot read {}", path.display()))? else {
             return Ok(None);
@@ -93,13 +92,13 @@ impl Manifest {
                 (!layout.is_null() || !files.is_null(), is_like_ours)
             }
             // One that was cut short, or damaged.
-            Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text)),
+            Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text) || ends_sealed(&text)),
         };
         let is_ours = |name: &String| ingest::FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
         if !(is_like_ours || may_be_ours && names(folder)?.iter().any(is_ours)) {
             return Ok(None);
         }
-        Ok(Some(json))
+        Ok(Some((text, json)))
     }
 
     fn of_json(json: Value) -> Result<Self> {

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::{MANIFEST, Manifest};
+use crate::seal::sealed_json;
 use crate::store::{self, Location, Object, When, put};
 
 /// How the names of what is staged on this machine begin.
@@ -76,7 +77,7 @@ impl ObjectsFolder {
             noted["name"] = Value::String(name);
         }
         let path = staged.join(MANIFEST);
-        let json = serde_json::to_string_pretty(&manifest.about)? + "\n";
+        let json = sealed_json(manifest.about)?;
         fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
         let when = self.manifest.clone().map_or(When::New, |manifest| When::Still(Box::new(manifest)));
         if put(&path, &self.folder.join(MANIFEST), when)? {

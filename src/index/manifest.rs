@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::seal::Root;
 
 /// The version of the layout that is written and read.
-const LAYOUT: u64 = 2;
+const LAYOUT: u64 = 3;
 
 /// The parts of an index at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

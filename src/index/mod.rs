@@ -34,7 +34,7 @@ use crate::cleanup;
 use crate::export::{StagedFile, StagedFolder, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::leftovers::{entries, has_only};
-use crate::seal::{Verified, Written, check_seal, verify};
+use crate::seal::{Verified, Written, check_json, check_seal, sealed_json, verify};
 use crate::store::{self, Location, Object};
 
 /// How many objects are looked at for one that is of no index.
@@ -261,8 +261,7 @@ impl Index {
     /// Writes the next manifest, which is not in its place yet.
     fn stage(&self, next: &Manifest) -> Result<StagedFile> {
         let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number))?;
-        serde_json::to_writer(&mut staged, &next.to_json()).context("cannot write a manifest")?;
-        staged.write_all(b"\n").context("cannot write a manifest")?;
+        staged.write_all(sealed_json(next.to_json())?.as_bytes()).context("cannot write a manifest")?;
         Ok(staged)
     }
 }
@@ -348,6 +347,7 @@ fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
         return Ok(None);
     };
     let manifest = serde_json::from_slice(&bytes).map_err(anyhow::Error::new).and_then(|json| Manifest::of_json(&json));
+    let manifest = manifest.and_then(|manifest| check_json(&bytes).map(|()| manifest));
     let manifest = manifest.with_context(|| format!("{} is no sound manifest of an index", path.display()))?;
     if manifest.number != number {
         bail!("{} is no sound manifest of an index: it has the number {}", path.display(), manifest.number);

@@ -9,11 +9,12 @@
 //!   seal itself counts as sixteen zeros.
 //!
 //! So the seal stands for the whole file: what has the same seal has the same bytes. Other programs read such a file as any
-//! other. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
+//! other. A manifest is JSON, and ends with a seal of its own. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
 //! [`verify`] checks all of it.
 
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
+mod json;
 mod store;
 mod verify;
 mod writer;
@@ -29,6 +30,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::corpus::check_schema;
 
+pub(crate) use self::json::{check_json, ends_sealed, sealed_json};
 pub(crate) use self::store::{SealedStore, unnameable};
 pub(crate) use self::verify::{Verified, check_root, check_seal, seal_in, seal_of, verify, verify_source};
 pub(crate) use self::writer::{SealedWriter, Written};
