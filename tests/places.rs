@@ -209,6 +209,17 @@ fn no_result_takes_the_place_of_an_input() {
     place.write("script.sql", "SELECT 1");
     let said = place.fails(1, "sql -f script.sql -o ./script.sql --format csv");
     assert!(said.contains("is one of the inputs, and is named for a result"), "{said}");
+    for (script, line, says) in [
+        ("\\o own.csv\nSELECT 2", "-f own.csv", "own.csv is a script that runs; name another file"),
+        ("\\i sql.csv\n\\o sql.csv\nSELECT 2", "-f own.csv", "sql.csv is a script that runs"),
+        ("\\i sql.csv", "-f own.csv -o sql.csv", "is one of the inputs, and is named for a result"),
+    ] {
+        place.write("sql.csv", "SELECT 1");
+        place.write("own.csv", script);
+        let said = place.fails(1, &format!("sql {line} --format csv"));
+        assert!(said.contains(says), "{said}");
+        assert_eq!((place.read("own.csv"), place.read("sql.csv")), (script.into(), b"SELECT 1".into()));
+    }
     // What has the name of a table is one of the user's here.
     fs::create_dir(place.path("data")).unwrap();
     place.ok("sql -o data/documents.parquet SELECT'a'AS\tid,'One.'AS\ttext");

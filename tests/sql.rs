@@ -370,6 +370,27 @@ fn nothing_of_a_document_commands_the_terminal() {
     assert!(said.0 == Some(1) && said.1.contains("nothing for a terminal"), "{}", said.1);
 }
 
+/// What panics in DataFusion, by a number that is too large; any other expression that does so serves as well.
+const PANICS: &str = "approx_percentile_cont(CAST(value AS DOUBLE), 0.5, 18446744073709551615)";
+
+#[test]
+fn a_panic_ends_a_command_and_leaves_the_old_result() {
+    let place = Place::with([("out.csv", "the old result")]);
+    // On the thread of the command, and on those of the query engine.
+    for query in ["SELECT PANICS FROM range(3)", "SELECT value % 7 AS k, PANICS FROM t GROUP BY k"] {
+        let query = query.replace("PANICS", PANICS);
+        place.write("panic.sql", format!("CREATE TABLE t AS SELECT value FROM range(100000);\n{query};\nSELECT 3"));
+        let said = place.fails(1, "sql -f panic.sql -o out.csv");
+        assert!(said.contains("internal error") && said.contains("please report it"), "{said}");
+        assert_eq!(place.read("out.csv"), b"the old result");
+        assert_eq!(place.names(), ["out.csv", "panic.sql"]);
+        assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0, "{query}");
+    }
+    let mut shell = Terminal::shell(&place);
+    assert!(shell.line(&format!("SELECT {PANICS} FROM range(3);")).contains("internal error"));
+    assert!(shell.line("SELECT 40 + 2 AS sum;").contains("42"));
+}
+
 #[test]
 fn a_script_ends_where_it_fails() {
     let place = Place::with([

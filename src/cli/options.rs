@@ -235,6 +235,7 @@ impl OutputOptions {
 pub(super) struct Places {
     files: Vec<PathBuf>,
     folder: Option<PathBuf>,
+    scripts: Vec<PathBuf>,
 }
 
 impl Places {
@@ -242,7 +243,13 @@ impl Places {
     pub(super) fn of_folder(folder: &Path, files: &[&str]) -> Result<Self> {
         let folder = resolved(folder)?;
         let files = folder.iter().flat_map(|folder| files.iter().map(|file| folder.join(file))).collect();
-        Ok(Self { files, folder })
+        Ok(Self { files, folder, ..Self::default() })
+    }
+
+    /// Notes a script that runs, of which no later result takes the place.
+    pub(super) fn keep(&mut self, script: &Path) -> Result<()> {
+        self.scripts.extend(resolved(script)?);
+        Ok(())
     }
 
     /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
@@ -251,6 +258,9 @@ impl Places {
         let is_within = self.folder.as_ref().is_some_and(|folder| place.starts_with(folder));
         if is_within || self.files.contains(&place) {
             bail!("{} is named for two results; give each a file of its own", file.display());
+        }
+        if self.scripts.contains(&place) {
+            bail!("{} is a script that runs; name another file for the result", file.display());
         }
         self.files.push(place);
         Ok(())

@@ -22,6 +22,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use tokio::task::JoinError;
 
 use super::Ending;
 use super::add::{self, Addition, Finds};
@@ -161,7 +162,18 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
     if is_out_of_memory(error) && !said.contains("--memory") {
         said.push_str("; raise --memory");
     }
+    if is_panic(error) {
+        said.push_str("; this is an internal error, please report it with the command that did it");
+    }
     redacted(&said)
+}
+
+/// Whether a thread of the query engine panicked, which it says as an error.
+fn is_panic(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);
+        shared.or_else(|| cause.downcast_ref()).is_some_and(JoinError::is_panic)
+    })
 }
 
 /// A command that is under way.

@@ -174,6 +174,12 @@ impl Shell {
                 None => anyhow::Error::new(error).context(format!("cannot read {}", path.display())),
             }
         })?;
+        {
+            let mut state = self.state();
+            // The result of --output takes its place at the end.
+            state.writing.check(&[])?.refuse(path)?;
+            state.places.keep(path)?;
+        }
         self.run_script(&path.display().to_string(), &script, depth).await
     }
 
