@@ -56,11 +56,8 @@ fn same_for_threads(place: &Place, command: &str, files: &[&str]) {
 fn the_order_of_the_documents_does_not_matter() {
     let place = Place::new();
     let made = collection_jsonl(400, 6);
-    let mut lines: Vec<&str> = made.lines().collect();
-    let mut dice = Dice(1);
-    (1..lines.len()).for_each(|i| lines.swap(i, dice.below(i + 1)));
     place.write("made.jsonl", &made);
-    place.write("shuffled.jsonl", lines.join("\n"));
+    place.write("shuffled.jsonl", shuffled(&made));
     for command in COMMANDS.iter().copied().chain(["passages --profile edited"]) {
         let rows = |input: &str| place.ok(&format!("{command} {input} --format csv"));
         let made = rows("made.jsonl");
@@ -88,16 +85,23 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
     }
 }
 
+/// The same lines in another order.
+fn shuffled(lines: &str) -> String {
+    let mut lines: Vec<&str> = lines.lines().collect();
+    let mut dice = Dice(1);
+    (1..lines.len()).for_each(|i| lines.swap(i, dice.below(i + 1)));
+    lines.join("\n")
+}
+
 /// What a command gives for a made collection, and scripts that give the same: of it and of its documents in another order, in a
 /// folder and in a store.
 fn rows_and_scripts(server: &Server, command: &str, documents: usize) -> (String, [String; 4]) {
     let place = &server.place;
     let made = collection_jsonl(documents, 8);
-    let turned: Vec<_> = made.lines().rev().collect();
     place.write("made.jsonl", &made);
-    place.write("turned.jsonl", turned.join("\n"));
-    let scripts = ["made", "turned", "s3://box/made/", "s3://box/turned/"].map(|folder| {
-        let name = if folder.contains("made") { "made" } else { "turned" };
+    place.write("shuffled.jsonl", shuffled(&made));
+    let scripts = ["made", "shuffled", "s3://box/made/", "s3://box/shuffled/"].map(|folder| {
+        let name = if folder.contains("made") { "made" } else { "shuffled" };
         server.ok(&format!("ingest {name}.jsonl -o {folder}"));
         server.ok(&format!("{command} {folder} --show-sql")).text().to_owned()
     });

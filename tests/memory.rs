@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::program::{Ended, Place, collection, jsonl, times, watch};
@@ -42,7 +43,10 @@ fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) ->
 /// Runs a command that may take so many MiB, and takes a quarter more at most.
 fn run_within(place: &Place, line: &str, memory: u64) -> Ended {
     let began = Instant::now();
-    let (ended, peak) = watch(place.command(format!("{line} --memory {memory}MiB").split(' ')), LONGEST);
+    let mut command = place.command(format!("{line} --memory {memory}MiB").split(' '));
+    // A stream reads it.
+    command.stdin(File::open(place.path("texts.jsonl")).map_or_else(|_| Stdio::null(), Stdio::from));
+    let (ended, peak) = watch(command, LONGEST);
     eprintln!(
         "{line} --memory {memory}MiB: exit code {:?}, {peak} MiB, {:.0} s",
         ended.code,
@@ -93,7 +97,7 @@ fn ingest_of_ten_times_the_memory() {
 }
 
 /// What is run on texts, and what it writes.
-const METHODS: [(&str, &str); 7] = [
+const METHODS: [(&str, &str); 12] = [
     ("pairs corpus -o OUT.csv", "OUT.csv"),
     // Without the sentences that stand in thousands of documents.
     ("passages corpus --max-frequency 100 -o OUT.csv", "OUT.csv"),
@@ -102,6 +106,11 @@ const METHODS: [(&str, &str); 7] = [
     ("threads texts.jsonl --field text=1 -o OUT.csv", "OUT.csv"),
     ("pairs corpus --unit sentence -o OUT.csv", "OUT.csv"),
     ("containment corpus -o OUT.csv", "OUT.csv"),
+    ("pairs OUT-pairs --add corpus -o OUT.csv", "OUT.csv"),
+    ("containment OUT-containment --add corpus -o OUT.csv", "OUT.csv"),
+    ("containment OUT-stream --add -", ""),
+    ("codes learn corpus -o OUT.parquet", "OUT.parquet"),
+    ("explain passages corpus -o OUT.csv", "OUT.csv"),
 ];
 
 /// As much text as memory, a tenth of what the commands take without a limit, and by a variable more; the first commands, and by
@@ -127,16 +136,23 @@ fn run_methods_within(memory: u64, more: u64, methods: &[(&str, &str)]) -> usize
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let mut done = 0;
     for (method, written) in methods {
-        let ended = run_within(&place, &method.replace("OUT", "with"), memory);
+        let run = |out: &str, memory| {
+            let ended = run_within(&place, &method.replace("OUT", out), memory);
+            let result = std::fs::read(place.path(written.replace("OUT", out)));
+            // A stream writes to standard output.
+            let result = if written.is_empty() { ended.out.clone() } else { result.unwrap_or_default() };
+            (ended, result)
+        };
+        let (ended, with) = run("with", memory);
         if ended.code != Some(0) {
             assert_eq!(ended.code, Some(1));
             assert!(ended.err.contains("raise --memory") && ended.err.contains("consumed"), "{}", ended.err);
             continue;
         }
         // As good as no limit, but for ten times as much text.
-        place.ok(&format!("{} --memory {}MiB", method.replace("OUT", "without"), 40 * memory));
-        let written = ["with", "without"].map(|out| place.read(written.replace("OUT", out)));
-        assert!(written[0] == written[1], "{method} gives other rows with little memory");
+        let (ended, without) = run("without", 40 * memory);
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+        assert!(with == without, "{method} gives other rows with little memory");
         done += 1;
     }
     done

@@ -1,6 +1,8 @@
 //! A store that fails. Whatever it does, a run gives the right rows, or a clear error and leaves what was there.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
@@ -10,6 +12,30 @@ use crate::s3_server::{Server, end};
 /// How many schedules of faults are tried, and how many at a time.
 const SCHEDULES: usize = 12;
 const AT_ONCE: usize = 6;
+
+/// All that goes wrong with requests, by name.
+const FAULTS: [&str; 10] = [
+    "Conflict",
+    "CutShort",
+    "ErrorWithin",
+    "InternalError",
+    "Late",
+    "Lost",
+    "Reset",
+    "SlowDown",
+    "Stall",
+    "StallAfter",
+];
+
+/// The schedule that is tried at a turn. In the first ones no upload ends with an error within an answer, so the first is another:
+/// each request fails once in it, the last one of an upload with such an error, and that for a new manifest with a conflict.
+fn schedule_at(turn: u64) -> u64 {
+    match turn {
+        0 => 496,
+        496 => 0,
+        turn => turn,
+    }
+}
 
 /// What is run, what it writes, and of which schedules, one in so many.
 const COMMANDS: [(&str, Written, u64); 8] = [
@@ -123,29 +149,37 @@ fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
     let states = States::make();
     let schedules = times("IBID_SCHEDULES", SCHEDULES) as u64;
     let (next, failed, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+    let came = Mutex::new(BTreeMap::<String, u32>::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
                 loop {
-                    let schedule = next.fetch_add(1, Ordering::Relaxed);
-                    if schedule >= schedules {
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    if turn >= schedules {
                         return;
                     }
-                    let [of_done, of_failed] = states.try_one(schedule);
+                    let ([of_done, of_failed], faults) = states.try_one(schedule_at(turn));
+                    let mut came = came.lock().unwrap();
+                    faults.into_iter().for_each(|fault| *came.entry(fault).or_default() += 1);
                     done.fetch_add(of_done, Ordering::Relaxed);
                     failed.fetch_add(of_failed, Ordering::Relaxed);
                 }
             });
         }
     });
-    let (done, failed) = (done.into_inner(), failed.into_inner());
-    eprintln!("{schedules} schedules: {done} runs gave the right rows, {failed} an error");
+    let (done, failed, came) = (done.into_inner(), failed.into_inner(), came.into_inner().unwrap());
+    eprintln!("{schedules} schedules: {done} runs gave the right rows, {failed} an error; {came:?}");
     assert!(done > schedules && failed > 0, "{done} runs were done, {failed} failed");
+    // A function of schedules and requests, and so the same each time.
+    if schedules >= SCHEDULES as u64 {
+        assert_eq!(came.keys().map(String::as_str).collect::<Vec<_>>(), FAULTS, "what goes wrong");
+    }
 }
 
 impl States {
-    /// Runs all commands while requests fail by a schedule, and says how many were done, and how many failed.
-    fn try_one(&self, schedule: u64) -> [u64; 2] {
+    /// Runs all commands while requests fail by a schedule, and says how many were done, how many failed, and what went wrong with
+    /// requests.
+    fn try_one(&self, schedule: u64) -> ([u64; 2], Vec<String>) {
         let began = Instant::now();
         let server = serve(&self.old, Some(schedule));
         let mut counts = [0, 0];
@@ -180,6 +214,9 @@ impl States {
                 }
             }
         });
+        let log = String::from_utf8(server.place.read("log")).unwrap();
+        let faults = log.lines().filter_map(|line| line.split('\t').nth(5)).filter(|fault| !fault.is_empty());
+        let faults = faults.map(str::to_owned).collect();
         // When all is well again, so is what comes next, whatever the runs before it did.
         let server = serve(&server.place, None);
         for (line, written, one_in) in COMMANDS {
@@ -203,6 +240,6 @@ impl States {
             "schedule {schedule}: {done} runs gave the right rows, {failed} an error, in {:.0?}",
             began.elapsed()
         );
-        counts
+        (counts, faults)
     }
 }
