@@ -63,6 +63,7 @@ mod config;
 mod corpus;
 mod export;
 mod file_tables;
+mod filters_by_name;
 mod float_statistics;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
@@ -85,6 +86,7 @@ mod similarity_join;
 mod store;
 mod stored;
 mod stream;
+mod subqueries;
 mod terminal;
 mod weights;
 

@@ -15,12 +15,14 @@ use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
+use crate::filters_by_name::FiltersByName;
 use crate::float_statistics::DistrustFloats;
 use crate::hamming_within::HammingWithin;
 use crate::nullable_filters::NullableFilters;
 use crate::seal::SealedStore;
 use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
+use crate::subqueries::Subqueries;
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
@@ -39,10 +41,13 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     // Not below similarity joins, of which both sides are read once as long as they are the same.
     rules.insert(place + 1, Arc::new(PushDownSemiJoins));
     let rules = &mut builder.physical_optimizers().get_or_insert_with(PhysicalOptimizer::new).rules;
+    for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
+        *rule = Arc::new(FiltersByName(Arc::clone(rule)));
+    }
     rules.insert(0, Arc::new(DistrustFloats));
     rules.push(Arc::new(DistrustFloats));
     rules.push(Arc::new(NullableFilters));
-    builder.with_query_planner(Arc::new(IbidQueryPlanner))
+    builder.with_analyzer_rule(Arc::new(Subqueries)).with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
 /// The scalar functions of ibid.

@@ -35,7 +35,7 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
         return Ok(());
     };
     let is_table = || ingest::FILES.contains(&name) && ingest::is_corpus(folder);
-    if Index::has(&place).unwrap_or(false) || has_manifest(folder) || is_table() {
+    if Index::has(&place).unwrap_or(false) || is_taken(folder) || is_table() {
         bail!(
             "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
             target.display()
@@ -46,10 +46,17 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
 
 /// Fails where a folder is a collection or a result, to which other files do not belong.
 pub(crate) fn check_folder(folder: &Path) -> Result<()> {
-    if has_manifest(folder) || Index::is_at(folder).unwrap_or(false) {
+    if is_taken(folder) {
         bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
     }
     Ok(())
+}
+
+/// Whether a folder is a collection or a result, or a folder of an index.
+fn is_taken(folder: &Path) -> bool {
+    let is_index = |folder: &Path| Index::is_at(folder).unwrap_or(false);
+    let is_of_index = |above: &Path| Index::has_folder(folder) && is_index(above);
+    has_manifest(folder) || is_index(folder) || folder.parent().is_some_and(is_of_index)
 }
 
 /// Whether a folder has a manifest of ours. One that cannot be read protects nothing.

@@ -206,6 +206,23 @@ fn no_result_takes_the_place_of_an_input() {
         let said = place.fails(1, line);
         assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
     }
+    place.ok("ingest in -o corpus");
+    place.ok("pairs grown --add in -o grown.csv");
+    for (line, said) in [
+        ("clusters corpus -o corpus", "corpus is one of the inputs, and stands in the folder of the result"),
+        ("clusters corpus/documents.parquet -o ./corpus", "stands in the folder of the result"),
+        ("clusters in -o corpus/groups", "is a corpus, an index or a result"),
+        ("ingest in -o grown/more", "is a corpus, an index or a result"),
+        ("sql SELECT(1) -o grown/x.csv", "that folder is a corpus, an index or a result"),
+        ("sql SELECT(1) -o grown/parts/x.csv", "that folder is a corpus, an index or a result"),
+        ("pairs in -o x.csv --resume grown/parts", "is a corpus, an index or a result"),
+        ("sql SELECT(1) -o file:x.csv", "files of this machine are named by their path"),
+        ("sql SELECT(1) -o file:///tmp/x.csv", "files of this machine are named by their path"),
+    ] {
+        let ended = place.fails(1, line);
+        assert!(ended.contains(said), "{line}: {ended}");
+    }
+    place.ok("verify corpus grown");
     place.write("script.sql", "SELECT 1");
     let said = place.fails(1, "sql -f script.sql -o ./script.sql --format csv");
     assert!(said.contains("is one of the inputs, and is named for a result"), "{said}");

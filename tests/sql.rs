@@ -833,6 +833,38 @@ fn numbers_beside_texts_of_json_are_text_as_they_are_written() {
     }
 }
 
+/// The reader of CSV looks at the fields of some rows as one text.
+#[test]
+fn a_field_of_csv_is_text_by_itself() {
+    let place = Place::new();
+    place.write("x.csv", b"a,b\n\xC3\xA9,y\n\xC3,\xA9\n");
+    for declared in ["", "CREATE EXTERNAL TABLE t (a VARCHAR, b VARCHAR) STORED AS CSV LOCATION 'x.csv';"] {
+        let table = if declared.is_empty() { "'x.csv'" } else { "t" };
+        let ended = place.run_with(["sql", &format!("{declared} SELECT a, b FROM {table}")], "");
+        assert_eq!(ended.code, Some(1), "{declared}: {}", ended.text());
+        assert!(ended.err.contains("x.csv, line 3, byte 9: ") && ended.err.contains("UTF-8"), "{}", ended.err);
+    }
+}
+
+/// A packed file comes in pieces of 64 KiB.
+#[test]
+fn the_columns_of_csv_do_not_hang_on_how_a_file_comes() {
+    let place = Place::new();
+    let row =
+        |n: usize| format!("{}\t{}\n", if n < 300 { "2020-01-02" } else { "2020-01-02T03:04:05" }, "x".repeat(400));
+    let rows: String = (0..600).map(row).collect();
+    place.write("times.tsv", format!("at\ttext\n{rows}"));
+    place.write("times.tsv.gz", gzip(format!("at\ttext\n{rows}")));
+    let kinds = |file: &str| place.sql(&format!("SELECT DISTINCT arrow_typeof(at) AS kind FROM '{file}'"));
+    assert_eq!(kinds("times.tsv"), kinds("times.tsv.gz"));
+    assert_eq!(kinds("times.tsv").len(), 1);
+    let comments = "# a comment\n".repeat(10_000);
+    place.write("comments.csv.gz", gzip(format!("{comments}a,b\n{comments}1,2\n{comments}")));
+    let table = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'comments.csv.gz' OPTIONS ('format.comment' '#', 'format.compression' 'gzip');";
+    let rows = place.sql(&format!("{table} SELECT a + b AS sum FROM t"));
+    assert_eq!(rows, [serde_json::json!({ "sum": 3 })]);
+}
+
 /// Ids such as 007 and 7 would be one.
 #[test]
 fn numbers_that_may_be_names_are_texts() {

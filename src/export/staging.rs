@@ -9,7 +9,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::objects::{self, ObjectsFolder};
 use super::{MANIFEST, Manifest};
 use crate::cleanup;
-use crate::store::{self, Location, When};
+use crate::store::{self, Location, When, redacted};
 use crate::terminal::Screen;
 
 /// How much of a name is in that of what is staged for it, in bytes: names may have 255, and tell no more by then.
@@ -194,6 +194,12 @@ impl StagedFile {
 
     pub(crate) fn create(target: &Path) -> Result<Self> {
         let object = Location::of_path(target)?;
+        if object.is_none() && target.to_str().is_some_and(|name| name.starts_with("file:") || name.contains("://")) {
+            bail!(
+                "cannot write {}: files of this machine are named by their path, and objects by s3://, gs:// and az://",
+                redacted(&target.to_string_lossy())
+            );
+        }
         let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
         if object.as_ref().map_or(is_folder, Location::is_prefix) {
             bail!("cannot write {}: it is a folder; name a file", target.display());

@@ -55,7 +55,7 @@ pub(super) fn number(n: usize) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Int64(Some(i64::try_from(n).unwrap())))
 }
 
-fn fraction(n: usize) -> ColumnarValue {
+pub(super) fn fraction(n: usize) -> ColumnarValue {
     ColumnarValue::Scalar(ScalarValue::Float64(Some(n as f64 / 255.0)))
 }
 
@@ -78,7 +78,7 @@ fn set(elements: impl IntoIterator<Item = u64>) -> ListArray {
     list(Arc::new(UInt64Array::from_iter_values(elements)))
 }
 
-fn elements(found: &ArrayRef) -> Vec<u64> {
+pub(super) fn elements(found: &ArrayRef) -> Vec<u64> {
     found.as_list::<i32>().value(0).as_primitive::<UInt64Type>().values().to_vec()
 }
 
@@ -225,15 +225,15 @@ pub(super) fn signatures(data: &[u8]) {
         ("weighted", shingles(), constants(&[n])),
         ("simhash", shingles(), vec![]),
     ] {
-        let _ = try_call(name, [vec![first, frequencies.clone()], more].concat());
+        call(name, [vec![first, frequencies.clone()], more].concat());
     }
 }
 
 /// What `document_frequencies` could give.
-fn frequencies(documents: usize, tokens: Vec<u64>, counts: Vec<i64>) -> ColumnarValue {
+pub(super) fn frequencies(documents: usize, tokens: Vec<u64>, counts: Vec<i64>) -> ColumnarValue {
     let tokens = list(Arc::new(UInt64Array::from(tokens)));
     let counts = list(Arc::new(Int64Array::from(counts)));
-    let field = |name: &str, array: &dyn Array| Arc::new(Field::new(name, array.data_type().clone(), true));
+    let field = |name: &str, array: &dyn Array| Arc::new(Field::new(name, array.data_type().clone(), false));
     let documents = Int64Array::from(vec![i64::try_from(documents).unwrap()]);
     let fields = [
         (field("documents", &documents), Arc::new(documents) as ArrayRef),
@@ -302,25 +302,24 @@ pub(super) fn codes(data: &[u8]) {
     let bits: u32 = words.iter().map(|word| word.count_ones()).sum();
     assert_eq!(bits, whole(a).iter().map(|byte| byte.count_ones()).sum::<u32>());
 
-    let codes: Vec<_> = data.chunks(width).map(whole).collect();
     let hashes: Vec<u64> = data.chunks(8).map(|chunk| chunk.iter().map(|byte| u64::from(*byte)).sum()).collect();
-    let codes: ArrayRef = match FixedSizeBinaryArray::try_from_iter(codes.into_iter()) {
-        Ok(codes) => Arc::new(codes),
-        Err(_) => return,
-    };
-    let (words, codes) = (set(hashes), list(codes));
+    let per_word = i32::try_from(per_word).unwrap() - 8;
+    let Some(codebook) = codebook(per_word, hashes, data.chunks(width).map(whole).collect()) else { return };
+    let tokens = call("words", vec![text(&String::from_utf8_lossy(data))]);
+    let _ = try_call("bit_code", vec![of(tokens), codebook]);
+}
+
+/// What `codebook` could give, if there is a code.
+pub(super) fn codebook(per_word: i32, words: Vec<u64>, codes: Vec<Vec<u8>>) -> Option<ColumnarValue> {
+    let codes: ArrayRef = Arc::new(FixedSizeBinaryArray::try_from_iter(codes.into_iter()).ok()?);
+    let (words, codes) = (set(words), list(codes));
     let field = |name: &str, to: &DataType| Arc::new(Field::new(name, to.clone(), false));
     let codebook = StructArray::from(vec![
-        (
-            field("per_word", &DataType::Int32),
-            Arc::new(Int32Array::from(vec![i32::try_from(per_word).unwrap() - 8])) as _,
-        ),
+        (field("per_word", &DataType::Int32), Arc::new(Int32Array::from(vec![per_word])) as _),
         (field("words", words.data_type()), Arc::new(words) as _),
         (field("codes", codes.data_type()), Arc::new(codes) as ArrayRef),
     ]);
-    let codebook = ColumnarValue::Scalar(ScalarValue::Struct(Arc::new(codebook)));
-    let tokens = call("words", vec![text(&String::from_utf8_lossy(data))]);
-    let _ = try_call("bit_code", vec![of(tokens), codebook]);
+    Some(ColumnarValue::Scalar(ScalarValue::Struct(Arc::new(codebook))))
 }
 
 /// The similarity is that of the plain algorithm, whichever text comes first.
@@ -366,27 +365,16 @@ pub(super) fn differences(data: &[u8]) {
 pub(super) fn edited_passages(data: &[u8]) {
     let ([cosine, gap, characters, seeds], data) = choices(data);
     let (a, b) = two_texts(data);
-    let count = |given: &str| call("sentences", vec![text(given)]).as_list::<i32>().value(0).len();
-    let (count_a, count_b) = (count(&a), count(&b));
+    let (count_a, count_b) = (count_sentences(&a), count_sentences(&b));
     let seeds = if count_a.min(count_b) == 0 { 0 } else { seeds % 16 };
-    let pairs = (0..seeds).map(|n| (i32::try_from(n % count_a).unwrap(), i32::try_from(n / 2 % count_b).unwrap()));
-    let (of_a, of_b): (Vec<_>, Vec<_>) = pairs.unzip();
-    let field = |name: &str| Arc::new(Field::new(name, DataType::Int32, true));
-    let pairs = StructArray::from(vec![
-        (field("sent_a"), Arc::new(Int32Array::from(of_a)) as ArrayRef),
-        (field("sent_b"), Arc::new(Int32Array::from(of_b)) as ArrayRef),
-    ]);
-    let seeds = column(list(Arc::new(pairs)));
-    let more = vec![fraction(cosine), number(gap), number(characters)];
-    let found = call("edited_passages", [vec![text(&a), text(&b), seeds], more].concat());
+    let seeds = (0..seeds).map(|n| (i32::try_from(n % count_a).unwrap(), i32::try_from(n / 2 % count_b).unwrap()));
+    let found = find_edited(&a, &b, seeds, [fraction(cosine), number(gap), number(characters)]);
     let places = numbers(&found, &["byte_a_start", "byte_a_end", "byte_b_start", "byte_b_end"]);
     for place in &places {
         let [a_start, a_end, b_start, b_end] = place[..] else { unreachable!() };
         assert!(a[a_start..a_end].chars().count() >= characters && b[b_start..b_end].chars().count() >= characters);
     }
-    let place = |at: usize| column(Int32Array::from(vec![i32::try_from(at).unwrap()]));
-    let all = vec![text(&a), place(0), place(a.len()), text(&b), place(0), place(b.len())];
-    let found = call("shared_words", all);
+    let found = find_shared(&a, &b);
     let ends: Vec<_> =
         found.as_struct().columns().iter().map(|column| column.as_primitive::<Int32Type>().value(0)).collect();
     let [a_start, a_end, b_start, b_end] =
@@ -395,4 +383,31 @@ pub(super) fn edited_passages(data: &[u8]) {
         unreachable!()
     };
     assert!(a.get(a_start..a_end).is_some() && b.get(b_start..b_end).is_some());
+}
+
+pub(super) fn count_sentences(given: &str) -> usize {
+    call("sentences", vec![text(given)]).as_list::<i32>().value(0).len()
+}
+
+/// What `edited_passages` gives for pairs of sentences as seeds.
+pub(super) fn find_edited(
+    a: &str,
+    b: &str,
+    seeds: impl Iterator<Item = (i32, i32)>,
+    rules: [ColumnarValue; 3],
+) -> ArrayRef {
+    let (of_a, of_b): (Vec<_>, Vec<_>) = seeds.unzip();
+    let field = |name: &str| Arc::new(Field::new(name, DataType::Int32, true));
+    let seeds = StructArray::from(vec![
+        (field("sent_a"), Arc::new(Int32Array::from(of_a)) as ArrayRef),
+        (field("sent_b"), Arc::new(Int32Array::from(of_b)) as ArrayRef),
+    ]);
+    let seeds = column(list(Arc::new(seeds)));
+    call("edited_passages", [vec![text(a), text(b), seeds], rules.to_vec()].concat())
+}
+
+/// What `shared_words` gives for whole texts.
+pub(super) fn find_shared(a: &str, b: &str) -> ArrayRef {
+    let place = |at: usize| column(Int32Array::from(vec![i32::try_from(at).unwrap()]));
+    call("shared_words", vec![text(a), place(0), place(a.len()), text(b), place(0), place(b.len())])
 }

@@ -20,13 +20,18 @@ use crate::{cli, corpus, index, limited, seal, store, terminal};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 29] = [
+    ("answers", store::fuzz::answers),
+    ("arguments", cli::fuzz::arguments),
     ("bzip2", corpus::fuzz::bzip2),
+    ("calls", cli::fuzz::calls),
     ("codes", functions::codes),
     ("csv", corpus::fuzz::csv),
     ("differences", functions::differences),
     ("edit_similarity", functions::edit_similarity),
     ("edited_passages", functions::edited_passages),
+    ("from_csv", limited::fuzz::from_csv),
+    ("from_json", limited::fuzz::from_json),
     ("gzip", corpus::fuzz::gzip),
     ("html", corpus::fuzz::html),
     ("json_array", limited::fuzz::json_array),

@@ -80,6 +80,11 @@ impl Index {
         index.map_or(Ok(false), Self::is_at)
     }
 
+    /// Whether a folder is called as one that an index has.
+    pub(crate) fn has_folder(folder: &Path) -> bool {
+        [PARTS, MANIFESTS].iter().any(|name| folder.ends_with(name))
+    }
+
     /// Whether an object is a table of a part, or a manifest, of some index, by its name.
     pub(crate) fn is_file(object: &Location) -> bool {
         match (object.folder().key().filename(), object.key().filename()) {

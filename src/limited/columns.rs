@@ -20,7 +20,7 @@ use object_store::{GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
 use super::RECORDS_OF_SCHEMA;
 use super::place::{Reason, Refused};
 use super::spelling::Spelling;
-use super::store::{LimitedStore, at_ends};
+use super::store::{LimitedStore, at_ends, blocks};
 use crate::store::Explained;
 
 /// How many files are looked at at once.
@@ -168,7 +168,8 @@ async fn columns_of_csv(
     };
     let has_header = options.has_header.unwrap_or(state.config_options().catalog.has_header);
     let spelling = Arc::new(Mutex::new(Spelling::new(files.syntax, has_header, rows)));
-    let pieces = at_ends(files.get(&object.location).await?.into_stream(), files.syntax);
+    // The types of a column are joined within a piece in another way than those of two.
+    let pieces = at_ends(blocks(files.get(&object.location).await?.into_stream()), files.syntax);
     let pieces = pieces.inspect_ok({
         let spelling = Arc::clone(&spelling);
         move |piece| spelling.lock().unwrap_or_else(PoisonError::into_inner).take(piece)

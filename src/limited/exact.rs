@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use datafusion::arrow::array::cast::AsArray;
 use datafusion::arrow::array::timezone::Tz;
-use datafusion::arrow::array::{Array, ArrayRef, PrimitiveArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{
+    Array, ArrayRef, GenericStringArray, OffsetSizeTrait, PrimitiveArray, RecordBatch, RecordBatchOptions,
+};
 use datafusion::arrow::compute::kernels::cast_utils::{parse_decimal, string_to_datetime};
 use datafusion::arrow::compute::{CastOptions, cast_with_options};
 use datafusion::arrow::datatypes::{
@@ -58,6 +60,28 @@ pub(super) fn as_texts(columns: &Schema, is_found: bool) -> Schema {
         field.as_ref().clone().with_data_type(if is_cut { DataType::Utf8 } else { kind.clone() })
     });
     Schema::new(fields.collect::<Fields>())
+}
+
+/// Fails where a text is not UTF-8 by itself: a reader of CSV looks at those of some rows as one.
+pub(super) fn check_utf8(read: &RecordBatch) -> Result<(), ArrowError> {
+    for (field, column) in read.schema_ref().fields().iter().zip(read.columns()) {
+        let are_texts = match column.data_type() {
+            DataType::Utf8 => are_utf8(column.as_string::<i32>()),
+            DataType::LargeUtf8 => are_utf8(column.as_string::<i64>()),
+            DataType::Utf8View => column.as_string_view().bytes_iter().all(|text| str::from_utf8(text).is_ok()),
+            _ => true,
+        };
+        if !are_texts {
+            return Err(ArrowError::CsvError(format!("a value of column {} is not valid UTF-8", field.name())));
+        }
+    }
+    Ok(())
+}
+
+fn are_utf8<O: OffsetSizeTrait>(texts: &GenericStringArray<O>) -> bool {
+    let values = texts.values();
+    let is_utf8 = |[from, to]: &[O; 2]| str::from_utf8(&values[from.as_usize()..to.as_usize()]).is_ok();
+    values.is_ascii() || texts.value_offsets().array_windows().all(is_utf8)
 }
 
 /// Makes the texts among these columns what the columns of a table are; `is_found` is that of [`as_texts`].

@@ -19,7 +19,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use memchr::memmem;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::exact::{as_texts, check, has_large, is_parsed, of_texts, texts};
+use super::exact::{as_texts, check, check_utf8, has_large, is_parsed, of_texts, texts};
 use super::records::Syntax;
 use super::store::at_ends;
 use super::strict::Kind;
@@ -64,8 +64,12 @@ struct CsvOpener {
 impl FileOpener for CsvOpener {
     fn open(&self, file: PartitionedFile) -> Result<FileOpenFuture> {
         let (opened, columns, is_found) = (self.opener.open(file)?, Arc::clone(&self.columns), self.is_found);
-        let made = async move { Ok(opened.await?.map(move |read| Ok(of_texts(&read?, &columns, is_found)?)).boxed()) };
-        Ok(made.boxed())
+        let made = move |read: Result<RecordBatch>| {
+            let read = read?;
+            check_utf8(&read)?;
+            Ok(of_texts(&read, &columns, is_found)?)
+        };
+        Ok(async move { Ok(opened.await?.map(made).boxed()) }.boxed())
     }
 }
 

@@ -174,6 +174,22 @@ impl LimitedStore {
     }
 }
 
+/// How large [`blocks`] are, in bytes.
+const BLOCK: usize = 4 << 20;
+
+/// The bytes of a file in blocks that hang on nothing but them.
+pub(super) fn blocks(pieces: BoxStream<'static, Result<Bytes>>) -> impl Stream<Item = Result<Bytes>> {
+    stream::try_unfold((pieces, BytesMut::new()), |(mut pieces, mut held)| async move {
+        while held.len() < BLOCK
+            && let Some(piece) = pieces.try_next().await?
+        {
+            held.extend_from_slice(&piece);
+        }
+        let block = held.split_to(held.len().min(BLOCK)).freeze();
+        Ok((!block.is_empty()).then_some((block, (pieces, held))))
+    })
+}
+
 /// The pieces of a file, cut anew where records end.
 pub(super) fn at_ends(
     pieces: impl Stream<Item = Result<Bytes>>,

@@ -1,7 +1,7 @@
 //! The statements of `queries/`, and how their parameters are bound.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt::{self, Display, Write as _};
 
 use anyhow::{Result, bail};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
@@ -265,6 +265,10 @@ impl Parameters {
                         bail!("no value for the parameter {name}; there are values for {}", known.join(", "))
                     }
                 },
+                // What it escapes is read already.
+                Token::EscapedStringLiteral(text) | Token::UnicodeStringLiteral(text) => {
+                    let _ = write!(bound, "'{}'", text.replace('\'', "''"));
+                }
                 other => bound.push_str(&other.to_string()),
             }
         }
@@ -348,6 +352,10 @@ mod tests {
         parameters.set("who", Literal::of_text("O'Brien"));
         let bound = parameters.bind("-- $n\nSELECT 'it''s $n', $n, $who -- end").unwrap();
         assert_eq!(bound, "-- $n\nSELECT 'it''s $n', 3, 'O''Brien' -- end");
+        assert_eq!(
+            parameters.bind(r"SELECT E'it\'s \\n $n', U&'d\0061t', $n").unwrap(),
+            r"SELECT 'it''s \n $n', 'dat', 3"
+        );
         assert!(parameters.bind("SELECT $m").unwrap_err().to_string().contains("n, who"));
         assert_eq!(parameters.bind("/**/ prepare p AS SELECT $1, $n").unwrap(), "/**/ prepare p AS SELECT $1, 3");
     }

@@ -92,7 +92,7 @@ impl Workspace {
     /// A workspace with the session that `open` makes for its folder.
     pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, progress: ProgressBar) -> Result<Self> {
         let folder = cleanup::noted(|| tempfile::Builder::new().prefix(WORKSPACE).tempdir(), TempDir::path)
-            .context("cannot make a temporary folder")?;
+            .context("cannot make a temporary folder, of which TMPDIR names the place")?;
         let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
         hold(&lock);
         let session = open(folder.path())?;

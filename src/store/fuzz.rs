@@ -1,8 +1,13 @@
-//! What fuzzers run of the names of objects.
+//! What fuzzers run of the names of objects, and of what servers answer.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
+use quick_xml::escape::escape;
+
+use super::explain::{Asked, Explained, explain};
 use super::location::{Location, redacted, redacted_url};
+use super::uploads;
+use crate::fuzz::choices;
 
 pub(crate) fn location(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -24,4 +29,33 @@ pub(crate) fn location(data: &[u8]) {
         assert!(folder.is_prefix() && !pattern.is_empty(), "{shown}");
     }
     assert_eq!(location.folder().root(), location.root());
+}
+
+/// Of an error it is said where it arose, and nothing of what was signed. A list of uploads has the keys that a server puts into it.
+pub(crate) fn answers(data: &[u8]) {
+    let ([status, settings], data) = choices(data);
+    let text = String::from_utf8_lossy(data);
+    let is_set = |bit: u32| settings >> bit & 1 == 1;
+    let asked = Asked {
+        place: "s3://b/k",
+        root: ["s3://b", "gs://b"][settings & 1],
+        endpoint: is_set(1).then_some("http://localhost:9000"),
+        region: is_set(2).then_some("us-east-1"),
+        is_anonymous: is_set(3),
+    };
+    let said = |source: String| {
+        let error = explain(object_store::Error::Generic { store: "S3", source: source.into() }, &asked);
+        Explained::of(&error).unwrap().to_string()
+    };
+    let signed = "<StringToSign>AWS4-HMAC-SHA256</StringToSign>";
+    let answer = said(format!("Server returned non-2xx status code: {} X: {signed}{text}", 300 + status));
+    assert!(answer.starts_with("s3://b/k: "), "{answer}");
+    assert!(!answer.contains("HMAC") || text.contains("HMAC"), "{answer}");
+    assert!(said(text.to_string()).starts_with("s3://b/k: "), "{text}");
+
+    let _ = uploads::parse(&text);
+    let keys: Vec<_> = text.split('\n').collect();
+    let listed = keys.iter().map(|key| format!("<Upload><Key>{}</Key></Upload>", escape(*key)));
+    let page = uploads::parse(&format!("<Uploads>{}</Uploads>", listed.collect::<String>())).unwrap();
+    assert!(page.uploads.iter().map(|upload| upload.key.as_str()).eq(keys), "{text:?}");
 }

@@ -78,16 +78,16 @@ impl Upload {
 
 /// An upload, as a server lists it.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Listed {
-    key: String,
+pub(super) struct Listed {
+    pub(super) key: String,
     id: String,
     begun: String,
 }
 
 /// A part of the list, and where the next begins.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Page {
-    uploads: Vec<Listed>,
+pub(super) struct Page {
+    pub(super) uploads: Vec<Listed>,
     next: Option<(String, String)>,
 }
 
@@ -151,7 +151,7 @@ impl Bucket {
 }
 
 /// Reads a part of the list.
-fn parse(xml: &str) -> Result<Page> {
+pub(super) fn parse(xml: &str) -> Result<Page> {
     let mut reader = Reader::from_str(xml);
     let (mut page, mut text) = (Page::default(), String::new());
     let (mut is_truncated, mut next) = (false, (String::new(), String::new()));

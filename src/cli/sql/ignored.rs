@@ -5,14 +5,17 @@ use std::ops::ControlFlow;
 use anyhow::{Result, bail};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{
-    self, Expr, GroupByExpr, Query, Select, SelectItem, TableFactor, TableWithJoins, Visit, Visitor,
+    self, Expr, FunctionArguments, GroupByExpr, Query, Select, SelectItem, SetExpr, SetOperator, SetQuantifier,
+    TableFactor, TableWithJoins, Visit, Visitor,
 };
 
 use super::methods::in_sql;
 
-/// Fails where a part of a statement would be passed over, or taken for something else.
-pub(super) fn refuse_ignored(statement: &mut Statement) -> Result<()> {
-    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored)) {
+/// Fails where a part of a statement would be passed over, or taken for something else. `is_scalar` knows the functions that give a
+/// value for each row.
+pub(super) fn refuse_ignored(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> Result<()> {
+    let mut ignored = Ignored { is_scalar };
+    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut ignored)) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(Found { part, instead }) => bail!("{part} is not supported: {instead}"),
     }
@@ -24,7 +27,9 @@ struct Found {
     instead: &'static str,
 }
 
-struct Ignored;
+struct Ignored<'a> {
+    is_scalar: &'a dyn Fn(&str) -> bool,
+}
 
 /// The first of the parts that is there.
 fn first<const N: usize>(parts: [(bool, &'static str, &'static str); N]) -> ControlFlow<Found> {
@@ -74,11 +79,28 @@ fn joins(tables: &TableWithJoins) -> ControlFlow<Found> {
     })
 }
 
+/// Whether equal rows are to be counted where sets are taken from one another.
+fn counts_rows(body: &SetExpr) -> bool {
+    let SetExpr::SetOperation { op, set_quantifier, left, right } = body else { return false };
+    let is_counted = matches!(set_quantifier, SetQuantifier::All | SetQuantifier::AllByName);
+    is_counted && *op != SetOperator::Union || counts_rows(left) || counts_rows(right)
+}
+
+/// Whether a call says which rows it takes, and how, as those of aggregates and window functions may.
+fn is_of_rows(call: &ast::Function) -> bool {
+    let of_arguments = match &call.args {
+        FunctionArguments::List(list) => list.duplicate_treatment.is_some() || !list.clauses.is_empty(),
+        _ => false,
+    };
+    let has_window = call.over.is_some() || call.filter.is_some() || call.null_treatment.is_some();
+    of_arguments || has_window || !call.within_group.is_empty()
+}
+
 fn is_constrained(column: &ast::ColumnDef) -> bool {
     column.options.iter().any(|of| !matches!(of.option, ast::ColumnOption::Null | ast::ColumnOption::Comment(_)))
 }
 
-impl Visitor for Ignored {
+impl Visitor for Ignored<'_> {
     type Break = Found;
 
     fn pre_visit_statement(&mut self, statement: &ast::Statement) -> ControlFlow<Found> {
@@ -99,6 +121,11 @@ impl Visitor for Ignored {
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Found> {
         first([
+            (
+                counts_rows(&query.body),
+                "EXCEPT ALL or INTERSECT ALL",
+                "equal rows would not be counted; number them with row_number() OVER (PARTITION BY …), and leave out ALL",
+            ),
             (!query.locks.is_empty(), "FOR UPDATE or SHARE", "nobody else changes the rows; leave it out"),
             (query.for_clause.is_some(), "FOR XML, JSON or BROWSE", "say --format ndjson, or leave it out"),
             (query.settings.is_some(), "SETTINGS", "write SET name = value before the statement"),
@@ -143,11 +170,22 @@ impl Visitor for Ignored {
             }
             _ => false,
         };
-        first([(
-            swallows,
-            "AND or OR behind IS DISTINCT FROM",
-            "it would be a part of the value that is compared; put parentheses around (a IS DISTINCT FROM b)",
-        )])
+        let is_of_rows = match expr {
+            Expr::Function(call) => is_of_rows(call) && (self.is_scalar)(&call.name.to_string()),
+            _ => false,
+        };
+        first([
+            (
+                swallows,
+                "AND or OR behind IS DISTINCT FROM",
+                "it would be a part of the value that is compared; put parentheses around (a IS DISTINCT FROM b)",
+            ),
+            (
+                is_of_rows,
+                "DISTINCT, FILTER, OVER, ORDER BY, WITHIN GROUP or IGNORE NULLS of a function that is no aggregate",
+                "it gives a value for each row; leave it out, or write WHERE or CASE",
+            ),
+        ])
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Found> {
@@ -182,7 +220,7 @@ mod tests {
 
     fn refused(sql: &str) -> Result<()> {
         let mut parser = DFParserBuilder::new(sql).with_dialect(&GenericDialect {}).build()?;
-        refuse_ignored(&mut parser.parse_statements()?[0])
+        refuse_ignored(&mut parser.parse_statements()?[0], &|name| name == "upper")
     }
 
     #[test]
@@ -214,6 +252,13 @@ mod tests {
             ("SELECT a IS DISTINCT FROM b OR c", "behind IS DISTINCT FROM"),
             ("SELECT * FROM t WHERE NOT a IS NOT DISTINCT FROM b AND c", "behind IS DISTINCT FROM"),
             ("CREATE TABLE t (a INT, PRIMARY KEY (a)) AS SELECT 1", "PRIMARY KEY"),
+            ("SELECT a FROM t UNION ALL (SELECT a FROM u EXCEPT ALL SELECT 1)", "EXCEPT ALL"),
+            ("SELECT a FROM t INTERSECT ALL SELECT a FROM u UNION SELECT 1", "INTERSECT ALL"),
+            ("SELECT upper(a) FILTER (WHERE b) FROM t", "FILTER"),
+            ("SELECT upper(DISTINCT a) FROM t", "DISTINCT"),
+            ("SELECT upper(a ORDER BY a) FROM t", "ORDER BY"),
+            ("SELECT upper(a) OVER () FROM t", "OVER"),
+            ("SELECT upper(a) WITHIN GROUP (ORDER BY a) FROM t", "WITHIN GROUP"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
             assert!(said.contains(part) && said.contains(" is not supported: "), "{sql}: {said}");
@@ -221,6 +266,7 @@ mod tests {
         for taken in [
             "SELECT * EXCLUDE (a), b FROM t, LATERAL (SELECT 1) AS u WHERE a = 1 GROUP BY ROLLUP (a) LIMIT 1",
             "SELECT a AS _1, 1 AS \"_2\" FROM a LEFT JOIN b USING (id) CROSS JOIN c JOIN d ON a.id = d.id",
+            "SELECT upper(a), sum(DISTINCT b) FILTER (WHERE c) OVER () FROM t UNION ALL SELECT 1 EXCEPT SELECT 2",
             "SELECT c OR a IS DISTINCT FROM b FROM t WHERE (a IS DISTINCT FROM b) AND a IS NOT DISTINCT FROM (b OR c)",
         ] {
             assert!(refused(taken).is_ok(), "{taken}");

@@ -67,7 +67,7 @@ const FILES: [&str; 4] = ["capped", "evaluation", "groups", "quarantine"];
 pub(super) struct Call {
     /// What stands in the statement.
     written: String,
-    arguments: Vec<String>,
+    pub(super) arguments: Vec<String>,
     /// The table that takes its place.
     pub(super) table: String,
 }

@@ -133,6 +133,15 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
     if let Some((_, file)) = said.split_once("there is no file ") {
         return hint(file, nearest_files(file)?);
     }
+    if said.contains("Physical plan does not support logical expression") && said.contains("ubquery") {
+        let text = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
+                    counted, or write EXISTS or IN in WHERE, beside AND";
+        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
+    }
+    if said.contains("null_aware anti join only supports single column join key") {
+        let text = "Write NOT EXISTS in the place of NOT IN".to_owned();
+        return Some(Hint { text, about: None, is_all: false });
+    }
     if let Some(name) = between(said, "able function '", "' not found") {
         if name.starts_with("read_") {
             return hint(name, "Files are named themselves: FROM 'file.parquet'".to_owned());

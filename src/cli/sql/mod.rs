@@ -32,7 +32,7 @@ use crate::pipeline::query::{Literal, Parameters};
 ///
 /// FROM takes files, folders and globs of .parquet, and of .csv, .tsv, .json, .jsonl and .ndjson (each also .gz, .zst, .bz2, .xz),
 /// and passages, pairs, threads, clusters, containment and search as functions with the parameters of the commands:
-/// passages('corpus/', threshold => 0.5). At a terminal, without statements, it is a shell; \\? there says more.
+/// passages('corpus/', threshold => 0.5). At a terminal, without statements, it is a shell; \? there says more.
 #[derive(Debug, Args)]
 pub(super) struct Sql {
     /// Statements to run, separated by semicolons [default: standard input, or a shell at a terminal]

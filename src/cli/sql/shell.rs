@@ -212,7 +212,14 @@ impl Shell {
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let _ = in_sql(&mut statement).map(|statement| statement.visit(&mut SelectAll));
-        refuse_ignored(&mut statement)?;
+        let session = workspace.session.state();
+        let is_scalar = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            session.scalar_functions().contains_key(&name)
+                && !session.aggregate_functions().contains_key(&name)
+                && !session.window_functions().contains_key(&name)
+        };
+        refuse_ignored(&mut statement, &is_scalar)?;
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
