@@ -1,20 +1,25 @@
-//! Filters over an input of which two columns have one name.
+//! Filters of columns that are not known by their names.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::Schema;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{JoinType, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::joins::HashJoinExec;
+use datafusion::physical_plan::{
+    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
+};
 
-/// Pushes filters down, but not below an operator of which two columns have one name: the columns of a filter are found by their
-/// names there, and it would be asked of those of the other table.
+/// Pushes filters down, but not those of a column whose name stands for another one, too, below an operator: it is found by its name
+/// there, and it would be that of the other table that is asked.
 #[derive(Debug)]
 pub(crate) struct FiltersByName(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
@@ -22,19 +27,21 @@ impl PhysicalOptimizerRule for FiltersByName {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let stopped = plan.transform_up(|plan| {
             let children = plan.children();
-            if !children.iter().any(|child| is_ambiguous(&child.schema())) {
+            let ambiguous: Vec<_> = children.iter().map(|child| ambiguous(child)).collect();
+            if ambiguous.iter().all(HashSet::is_empty) {
                 return Ok(Transformed::no(plan));
             }
-            let stopped = |child: &Arc<dyn ExecutionPlan>| {
-                if is_ambiguous(&child.schema()) { Arc::new(Stop(Arc::clone(child))) as _ } else { Arc::clone(child) }
+            let stopped = |(child, columns): (&Arc<dyn ExecutionPlan>, HashSet<usize>)| {
+                let child = Arc::clone(child);
+                if columns.is_empty() { child } else { Arc::new(Stop { child, columns }) as _ }
             };
-            let children = children.into_iter().map(stopped).collect();
+            let children = children.into_iter().zip(ambiguous).map(stopped).collect();
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             Arc::clone(&plan).replace_children(children, options).map(Transformed::yes)
         });
         let pushed = self.0.optimize(stopped.data()?, config)?;
         let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<Stop>() {
-            Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.0))),
+            Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.child))),
             None => Ok(Transformed::no(plan)),
         };
         pushed.transform_up(without).data()
@@ -49,14 +56,37 @@ impl PhysicalOptimizerRule for FiltersByName {
     }
 }
 
-fn is_ambiguous(schema: &Schema) -> bool {
-    let names: Vec<_> = schema.fields().iter().map(|field| field.name()).collect();
-    (1..names.len()).any(|at| names[..at].contains(&names[at]))
+/// The columns of an operator that would be taken for others.
+fn ambiguous(plan: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
+    let schema = plan.schema();
+    let mut known = HashMap::new();
+    let mut found = HashSet::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        if let Some(first) = known.insert(field.name(), at) {
+            found.extend([first, at]);
+        }
+    }
+    // A filter of a key of a semi join is also asked of the side of which no column is given, by the name of the key.
+    if let Some(join) = plan.downcast_ref::<HashJoinExec>()
+        && matches!(join.join_type(), JoinType::LeftSemi | JoinType::RightSemi)
+    {
+        for (left, right) in join.on() {
+            let [left, right] = [left, right].map(|key| key.downcast_ref::<Column>().map(Column::name));
+            if left != right {
+                let is_key = |at: &usize| [left, right].contains(&Some(schema.field(*at).name().as_str()));
+                found.extend((0..schema.fields().len()).filter(is_key));
+            }
+        }
+    }
+    found
 }
 
-/// Below it no filters of what is above it are pushed. It is in no plan that is run.
+/// Below it no filters of these columns are pushed. It is in no plan that is run.
 #[derive(Debug)]
-struct Stop(Arc<dyn ExecutionPlan>);
+struct Stop {
+    child: Arc<dyn ExecutionPlan>,
+    columns: HashSet<usize>,
+}
 
 impl DisplayAs for Stop {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,11 +100,30 @@ impl ExecutionPlan for Stop {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.0.properties()
+        self.child.properties()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.0]
+        vec![&self.child]
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(Arc::clone(&of_child[0]))
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        let known = (0..self.schema().fields().len()).filter(|at| !self.columns.contains(at)).collect();
+        let child = ChildFilterDescription::from_child_with_allowed_indices(&filters, known, &self.child)?;
+        Ok(FilterDescription::new().with_child(child))
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
@@ -94,7 +143,7 @@ impl ExecutionPlan for Stop {
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         match <[_; 1]>::try_from(children) {
-            Ok([child]) => Ok(Arc::new(Self(child))),
+            Ok([child]) => Ok(Arc::new(Self { child, columns: self.columns.clone() })),
             Err(children) => internal_err!("one child is stopped, not {}", children.len()),
         }
     }

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
-use crate::corpus::is_name_of_file;
+use crate::corpus::{self, is_name_of_file, refuse_result};
 use crate::export::{Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
@@ -34,7 +34,7 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
     let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    let is_table = || ingest::FILES.contains(&name) && ingest::is_corpus(folder);
+    let is_table = || ingest::FILES.contains(&name) && Stored::at(folder).is_ok_and(|stored| stored.is_some());
     if Index::has(&place).unwrap_or(false) || is_taken(folder) || is_table() {
         bail!(
             "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
@@ -59,9 +59,9 @@ fn is_taken(folder: &Path) -> bool {
     has_manifest(folder) || is_index(folder) || folder.parent().is_some_and(is_of_index)
 }
 
-/// Whether a folder has a manifest of ours. One that cannot be read protects nothing.
+/// Whether a folder has a manifest of ours, be it damaged, or of another version. One that cannot be read protects nothing.
 fn has_manifest(folder: &Path) -> bool {
-    Manifest::of(folder).is_ok_and(|manifest| manifest.is_some())
+    Manifest::is_of_ours(folder).unwrap_or(false)
 }
 
 impl Stored {
@@ -128,6 +128,12 @@ impl Stored {
             }
             Self::Index(index) => index.files(table),
         }
+    }
+
+    /// Fails where a result would take the place of one of its files.
+    pub(crate) fn refuse_results(&self, reading: &corpus::Options) -> Result<()> {
+        let mut files = Needed::DocumentsAndSentences.tables().iter().flat_map(|table| self.files(table));
+        Ok(files.try_for_each(|file| refuse_result(&file, reading))?)
     }
 
     /// What the tables hold, to be noted beside a result: of each file its rows and its seal.

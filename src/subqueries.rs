@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, Result, ScalarValue, config::ConfigOptions, plan_err};
-use datafusion::functions_aggregate::count::count_all;
+use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
+use datafusion::functions_aggregate::count::{count, count_all};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{
-    BinaryExpr, Expr, ExprSchemable, Filter, Join, LogicalPlan, LogicalPlanBuilder, Operator, Subquery, lit,
+    BinaryExpr, Expr, ExprSchemable, Filter, LogicalPlan, LogicalPlanBuilder, Operator, SkipType, Subquery, col, lit,
     scalar_subquery, when,
 };
 use datafusion::optimizer::AnalyzerRule;
@@ -21,13 +22,22 @@ impl AnalyzerRule for Subqueries {
         let rewritten = plan.transform_up_with_subqueries(|plan| {
             plan.apply_expressions(|expr| expr.apply(|part| refuse(part).map(|()| TreeNodeRecursion::Continue)))?;
             match plan {
-                LogicalPlan::Filter(filter) => {
+                LogicalPlan::Filter(filter) if has_in(&filter.predicate)? => {
                     let predicate = of_conjuncts(filter.predicate, filter.input.schema())?;
                     Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
                 }
-                LogicalPlan::Join(Join { ref right, .. }) => {
-                    refuse_lateral(right)?;
-                    Ok(Transformed::no(plan))
+                LogicalPlan::Join(mut join) => {
+                    refuse_lateral(&join.right)?;
+                    let Some(condition) = join.filter.take() else {
+                        return Ok(Transformed::no(LogicalPlan::Join(join)));
+                    };
+                    join.filter = Some(if has_in(&condition)? {
+                        // Semi joins give the columns of one side only.
+                        of_conjuncts(condition, &join.left.schema().join(join.right.schema())?)?
+                    } else {
+                        condition
+                    });
+                    Ok(Transformed::yes(LogicalPlan::Join(join)))
                 }
                 plan => Ok(Transformed::no(plan)),
             }
@@ -40,43 +50,64 @@ impl AnalyzerRule for Subqueries {
     }
 }
 
+fn has_in(condition: &Expr) -> Result<bool> {
+    condition.exists(|part| Ok(matches!(part, Expr::InSubquery(_))))
+}
+
 fn refuse(expr: &Expr) -> Result<()> {
     match expr {
-        Expr::SetComparison(_) => plan_err!(
-            "ANY and ALL of a subquery are not supported: write IN, NOT IN or EXISTS, or compare with its min() or max()"
-        ),
+        Expr::SetComparison(_) => {
+            plan_err!("ANY and ALL of a subquery are not supported: write IN, EXISTS or NOT EXISTS")
+        }
         Expr::SimilarTo(_) => {
             plan_err!("SIMILAR TO is not supported: write LIKE, or ~ with a regular expression, such as '^ab.*$'")
         }
+        Expr::InSubquery(InSubquery { subquery, negated: false, .. }) if is_null_of_none(&subquery.subquery) => Ok(()),
         Expr::Exists(Exists { subquery, .. }) | Expr::InSubquery(InSubquery { subquery, .. })
-            if has(subquery, |plan| is_of_all_rows(plan) || is_numbered(plan)) =>
+            if has(subquery, |plan| is_of_all_rows(plan) || is_numbered(plan))? =>
         {
             plan_err!(
                 "EXISTS and IN of a subquery that names columns of the query around it, and aggregates without GROUP BY, \
-                 has window functions or OFFSET, are not supported: compare with such a subquery as a value, as in \
-                 (SELECT count(*) …) > 0, or join its rows"
+                 has window functions or OFFSET, are not supported: add GROUP BY with those columns, compare with the \
+                 subquery as a value, as in (SELECT count(*) …) > 0, or join its rows"
+            )
+        }
+        Expr::Exists(Exists { subquery, .. })
+            if !subquery.outer_ref_columns.is_empty() && has_other_limit(subquery)? =>
+        {
+            plan_err!(
+                "EXISTS of a subquery that names columns of the query around it, and has LIMIT over rows of which it does \
+                 not, is not supported: join its rows"
             )
         }
         _ => Ok(()),
     }
 }
 
-/// Fails where what a lateral subquery gives of no rows would be lost.
+/// Fails where a value that a lateral subquery gives of no rows would be lost.
 fn refuse_lateral(plan: &LogicalPlan) -> Result<()> {
     match plan {
         LogicalPlan::SubqueryAlias(alias) => refuse_lateral(&alias.input),
-        LogicalPlan::Subquery(subquery) if has(subquery, is_of_all_rows) => plan_err!(
-            "LATERAL with aggregates and no GROUP BY is not supported: write each aggregate as a value, as in \
-             SELECT (SELECT count(*) …), or GROUP BY and LEFT JOIN"
-        ),
+        LogicalPlan::Subquery(subquery) if has(subquery, is_of_all_rows)? && has_constant(&subquery.subquery) => {
+            plan_err!(
+                "LATERAL with aggregates, no GROUP BY, and values that hang on none of them is not supported: write these \
+                 outside of it, or each aggregate as a value, as in SELECT (SELECT count(*) …)"
+            )
+        }
         _ => Ok(()),
     }
 }
 
 /// Whether a subquery that names columns of the query around it has such a part above them.
-fn has(subquery: &Subquery, is_one: impl Fn(&LogicalPlan) -> bool) -> bool {
-    !subquery.outer_ref_columns.is_empty()
-        && subquery.subquery.exists(|plan| Ok(is_one(plan) && !plan.all_out_ref_exprs().is_empty())).unwrap_or(true)
+fn has(subquery: &Subquery, is_such: impl Fn(&LogicalPlan) -> bool) -> Result<bool> {
+    if subquery.outer_ref_columns.is_empty() {
+        return Ok(false);
+    }
+    subquery.subquery.exists(|plan| Ok(is_such(plan) && !plan.all_out_ref_exprs().is_empty()))
+}
+
+fn has_other_limit(subquery: &Subquery) -> Result<bool> {
+    subquery.subquery.exists(|plan| Ok(matches!(plan, LogicalPlan::Limit(_)) && plan.all_out_ref_exprs().is_empty()))
 }
 
 fn is_of_all_rows(plan: &LogicalPlan) -> bool {
@@ -84,7 +115,40 @@ fn is_of_all_rows(plan: &LogicalPlan) -> bool {
 }
 
 fn is_numbered(plan: &LogicalPlan) -> bool {
-    matches!(plan, LogicalPlan::Window(_)) || matches!(plan, LogicalPlan::Limit(limit) if limit.skip.is_some())
+    match plan {
+        LogicalPlan::Window(_) => true,
+        LogicalPlan::Limit(limit) => !matches!(limit.get_skip_type(), Ok(SkipType::Literal(0))),
+        _ => false,
+    }
+}
+
+/// Whether a subquery gives an aggregate that is NULL of no rows, which is in nothing, as is what has no group.
+fn is_null_of_none(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::SubqueryAlias(alias) => is_null_of_none(&alias.input),
+        LogicalPlan::Projection(of) => {
+            let is_column = |expr: &Expr| matches!(expr.clone().unalias(), Expr::Column(_));
+            of.expr.iter().all(is_column) && is_null_of_none(&of.input)
+        }
+        LogicalPlan::Aggregate(of) => {
+            let is_null = |expr: &Expr| match expr.clone().unalias() {
+                Expr::AggregateFunction(of) => ["max", "min", "sum", "avg"].contains(&of.func.name()),
+                _ => false,
+            };
+            of.group_expr.is_empty() && of.aggr_expr.iter().all(is_null)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a value hangs on no column, or something else than values stands above aggregates.
+fn has_constant(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::Aggregate(_) => false,
+        LogicalPlan::SubqueryAlias(alias) => has_constant(&alias.input),
+        LogicalPlan::Projection(of) => of.expr.iter().any(|expr| !expr.any_column_refs()) || has_constant(&of.input),
+        _ => true,
+    }
 }
 
 /// A condition, with what is joined by AND taken apart: of that NULL is as good as false.
@@ -94,12 +158,25 @@ fn of_conjuncts(condition: Expr, schema: &DFSchema) -> Result<Expr> {
             Ok(of_conjuncts(*left, schema)?.and(of_conjuncts(*right, schema)?))
         }
         Expr::Not(of) => match *of {
-            Expr::InSubquery(of) => Ok(Expr::InSubquery(InSubquery { negated: !of.negated, ..of })),
+            Expr::InSubquery(of) => alone(InSubquery { negated: !of.negated, ..of }, schema),
             of => with_null(Expr::Not(Box::new(of)), schema),
         },
-        of @ Expr::InSubquery(_) => Ok(of),
+        Expr::InSubquery(of) => alone(of, schema),
         of => of_alternatives(of, schema),
     }
+}
+
+/// What stands alone, or beside AND. The join that `NOT IN` becomes minds the NULL of a column, and of all rows of the subquery.
+fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    let is_column = match of.expr.as_ref() {
+        Expr::Column(_) => true,
+        Expr::Cast(cast) => matches!(cast.expr.as_ref(), Expr::Column(_)),
+        _ => false,
+    };
+    if !of.negated || is_column && of.subquery.outer_ref_columns.is_empty() {
+        return Ok(Expr::InSubquery(of));
+    }
+    with_null(Expr::InSubquery(of), schema)
 }
 
 /// A condition, of which NULL is as good as false, that is no `NOT IN`.
@@ -127,25 +204,26 @@ fn may_be_null(of: &InSubquery, schema: &DFSchema) -> Result<bool> {
     Ok(of.expr.nullable(schema)? || of.subquery.subquery.schema().field(0).is_nullable())
 }
 
+/// `IN` by what there is in the subquery: nothing, values, or NULL, too.
 fn exactly(of: InSubquery) -> Result<Expr> {
     if !of.subquery.outer_ref_columns.is_empty() {
         return plan_err!(
-            "IN of a subquery that names columns of the query around it stands alone, or beside AND: here, where it may be \
-             NULL, write EXISTS"
+            "NOT IN, and IN within another expression, of a subquery that names columns of the query around it are not \
+             supported, as they may be NULL: write NOT EXISTS or EXISTS"
         );
     }
-    let rows = |plan: LogicalPlan| -> Result<Expr> {
-        let counted = LogicalPlanBuilder::from(plan).aggregate(Vec::<Expr>::new(), vec![count_all()])?.build()?;
-        Ok(scalar_subquery(Arc::new(counted)))
-    };
     let all = of.subquery.subquery.as_ref();
     let value = Expr::from(all.schema().qualified_field(0));
-    let nulls = LogicalPlanBuilder::from(all.clone()).filter(value.is_null())?.build()?;
-    let (of_all, of_nulls) = (rows(all.clone())?, rows(nulls)?);
+    let counts = LogicalPlanBuilder::from(all.clone())
+        .aggregate(Vec::<Expr>::new(), vec![count_all().alias("rows"), count(value).alias("values")])?;
+    let there = when(col("rows").eq(lit(0_i64)), lit("nothing"))
+        .when(col("values").lt(col("rows")), lit("null"))
+        .otherwise(lit("values"))?;
+    let there = scalar_subquery(Arc::new(counts.project([there])?.build()?));
     let (expr, negated) = (of.expr.as_ref().clone(), of.negated);
     let is_in = when(Expr::InSubquery(InSubquery { negated: false, ..of }), lit(true))
-        .when(of_all.eq(lit(0_i64)), lit(false))
-        .when(expr.is_null().or(of_nulls.gt(lit(0_i64))), lit(ScalarValue::Boolean(None)))
+        .when(there.clone().eq(lit("nothing")), lit(false))
+        .when(expr.is_null().or(there.eq(lit("null"))), lit(ScalarValue::Boolean(None)))
         .otherwise(lit(false))?;
     Ok(if negated { Expr::Not(Box::new(is_in)) } else { is_in })
 }

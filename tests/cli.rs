@@ -676,4 +676,22 @@ fn whoever_reads_may_stop_reading() {
         assert!(first.contains("value") || format == "table", "{format}: {first}");
         assert_eq!((code, said.as_str()), (Some(0), ""), "{format}");
     }
+    // What is asked for beside the rows is done, and what is wrong is wrong.
+    let unread = |line: &str| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        place.command(line.split(' ')).stdout(writer).stderr(Stdio::null()).status().unwrap().code()
+    };
+    let sentences: String = (0..30).map(|id| format!("{{\"id\": {id}, \"text\": \"One and the same.\"}}\n")).collect();
+    place.write("a.jsonl", sentences);
+    place.write("capped.csv", "of an earlier run");
+    assert_eq!(unread("pairs a.jsonl --max-frequency 2 --capped capped.csv"), Some(0));
+    assert!(place.read("capped.csv").starts_with(b"text,"));
+    assert_eq!(unread("threads a.jsonl --field text --groups groups.csv"), Some(0));
+    assert!(place.read("groups.csv").len() > 100);
+    place.ok("sql SELECT(1) -o x.parquet");
+    let mut bytes = place.read("x.parquet");
+    bytes[10] ^= 1;
+    place.write("x.parquet", bytes);
+    assert_eq!(unread("verify x.parquet"), Some(1));
 }

@@ -195,7 +195,7 @@ fn the_folder_is_the_same_for_any_number_of_threads_and_stays_if_a_run_fails() {
     assert!(error.contains("more than --max-pairs 1"), "{error}");
     assert!(one == bytes());
     place.write("out/mine.txt", "");
-    assert!(place.fails(1, &command).contains("mine.txt, which ibid did not write"));
+    assert!(place.fails(1, &command).contains("mine.txt, which this command does not write"));
 }
 
 #[test]

@@ -207,10 +207,18 @@ fn no_result_takes_the_place_of_an_input() {
         assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
     }
     place.ok("ingest in -o corpus");
+    place.ok("clusters corpus -o groups");
+    fs::create_dir(place.path("linked")).unwrap();
+    symlink(place.path("corpus/documents.parquet"), place.path("linked/x.parquet")).unwrap();
     place.ok("pairs grown --add in -o grown.csv");
     for (line, said) in [
-        ("clusters corpus -o corpus", "corpus is one of the inputs, and stands in the folder of the result"),
-        ("clusters corpus/documents.parquet -o ./corpus", "stands in the folder of the result"),
+        ("clusters corpus -o corpus", "it holds documents.parquet, which this command does not write"),
+        ("clusters c[o]rpus/doc*.parquet -o ./corpus", "which this command does not write"),
+        ("clusters linked -o corpus", "which this command does not write"),
+        ("clusters groups/clusters.parquet -o groups", "is one of the inputs, and is named for a result"),
+        ("ingest linked -o corpus", "is one of the inputs, and is named for a result"),
+        ("ingest groups/clusters.parquet --text-column text -o groups", "which this command does not write"),
+        ("compare containment labelled --also --method=codet|--reference=in/b.csv -o in/b.csv", "is one of the inputs"),
         ("clusters in -o corpus/groups", "is a corpus, an index or a result"),
         ("ingest in -o grown/more", "is a corpus, an index or a result"),
         ("sql SELECT(1) -o grown/x.csv", "that folder is a corpus, an index or a result"),
@@ -219,10 +227,22 @@ fn no_result_takes_the_place_of_an_input() {
         ("sql SELECT(1) -o file:x.csv", "files of this machine are named by their path"),
         ("sql SELECT(1) -o file:///tmp/x.csv", "files of this machine are named by their path"),
     ] {
-        let ended = place.fails(1, line);
-        assert!(ended.contains(said), "{line}: {ended}");
+        let ended = place.run_with(
+            line.split(' ').map(|part| part.replace('|', " ")).collect::<Vec<_>>().iter().map(String::as_str),
+            "",
+        );
+        assert_eq!(ended.code, Some(1), "{line}");
+        assert!(ended.err.contains(said), "{line}: {}", ended.err);
     }
-    place.ok("verify corpus grown");
+    place.ok("verify corpus grown groups");
+    // Standard input may be a file.
+    for line in ["pairs - --input-format jsonl -o in/a.jsonl", "sql -o in/a.jsonl", "sql -f - -o in/a.jsonl"] {
+        let mut command = place.command(line.split(' '));
+        let ended = command.stdin(fs::File::open(place.path("in/a.jsonl")).unwrap()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(1), "{line}");
+        assert!(String::from_utf8(ended.stderr).unwrap().contains("is one of the inputs"), "{line}");
+    }
+    assert_eq!(place.read("in/a.jsonl"), records.as_bytes());
     place.write("script.sql", "SELECT 1");
     let said = place.fails(1, "sql -f script.sql -o ./script.sql --format csv");
     assert!(said.contains("is one of the inputs, and is named for a result"), "{said}");
@@ -242,12 +262,12 @@ fn no_result_takes_the_place_of_an_input() {
     place.ok("sql -o data/documents.parquet SELECT'a'AS\tid,'One.'AS\ttext");
     for line in ["ingest data -o data", "ingest data/documents.parquet -o data --on-error skip"] {
         let said = place.fails(1, line);
-        assert!(said.contains("it holds documents.parquet, which ibid did not write"), "{line}: {said}");
+        assert!(said.contains("it holds documents.parquet, which this command does not write"), "{line}: {said}");
     }
     fs::create_dir(place.path("results")).unwrap();
     place.ok("pairs in/a.jsonl -o results/pairs.parquet");
     let said = place.fails(1, "clusters in/a.jsonl -o results");
-    assert!(said.contains("it holds pairs.parquet, which ibid did not write"), "{said}");
+    assert!(said.contains("it holds pairs.parquet, which this command does not write"), "{said}");
     // What no format is known of is no input.
     place.write("in/rows", "of another run");
     place.ok("pairs in --format csv -o in/rows");

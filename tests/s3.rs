@@ -391,7 +391,11 @@ fn a_server_is_believed_by_its_certificate() {
         (encrypted.replace("127.0.0.1", "localhost"), ("AWS_CA_BUNDLE", AUTHORITY), "not valid for name \"localhost\""),
         (encrypted.replace("https:", "http:"), ("AWS_ALLOW_HTTP", "true"), "does not speak HTTP; check"),
         (encrypted.to_owned(), ("AWS_CA_BUNDLE", "none.pem"), "cannot read none.pem, which AWS_CA_BUNDLE names"),
-        (encrypted.to_owned(), ("AWS_CA_BUNDLE", "bad.pem"), "bad.pem, which AWS_CA_BUNDLE names, has no certificates"),
+        (
+            encrypted.to_owned(),
+            ("AWS_CA_BUNDLE", "bad.pem"),
+            "bad.pem, which AWS_CA_BUNDLE names, has what is no certificate",
+        ),
     ] {
         let (ended, requests) = ask(&server, &[], &[("AWS_ENDPOINT_URL", endpoint.as_str()), variable]);
         assert_eq!(ended.code, Some(1), "{endpoint}: {}", ended.err);
@@ -703,7 +707,7 @@ fn results_are_those_of_files() {
     assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n3\n");
     server.put("made/thesis.tex", "years of work");
     let said = server.fails("ingest s3://box/quotes.jsonl -o s3://box/made");
-    assert!(said.contains("it holds s3://box/made/thesis.tex, which ibid did not write"), "{said}");
+    assert!(said.contains("it holds s3://box/made/thesis.tex, which this command does not write"), "{said}");
     for (line, expected) in [
         ("pairs quotes.jsonl -o s3://nobucket/x.csv", "there is no bucket s3://nobucket"),
         ("pairs quotes.jsonl -o s3://box/x.csv/", "it is a folder; name a file"),

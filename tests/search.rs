@@ -100,6 +100,12 @@ fn codes_within_a_distance_leave_hits_of_all_pairs() {
     assert!(lost > 0);
     let said = folder.fails(2, "search corpus --queries queries.jsonl --codes codes.parquet");
     assert!(said.contains("--distance"), "{said}");
+    folder.write("none.csv", "a,code\n1,2\n");
+    let said = folder.fails(1, "search corpus --queries queries.jsonl --codes none.csv --distance 2");
+    assert!(
+        said.contains("none.csv has no column \"word\"; --codes needs a file as ibid codes learn writes it"),
+        "{said}"
+    );
 }
 
 #[test]

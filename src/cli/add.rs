@@ -22,6 +22,7 @@ use crate::export::{StagedFile, write_rows};
 use crate::index::Index;
 use crate::ingest::{self, Needed};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::seal::{Root, seal_of};
 use crate::stored::Stored;
 
 /// How often another run may come between before this one gives up.
@@ -160,6 +161,11 @@ fn none_of(table: &str, like: &str) -> String {
     format!("CREATE VIEW {table} AS SELECT * FROM {like} WHERE false")
 }
 
+/// The seals of the files of a batch, where they have some.
+fn seals(batch: &Path) -> Result<Vec<Option<Root>>> {
+    ingest::FILES.iter().map(|file| Ok(seal_of(&batch.join(file))?.map(|seal| seal.root))).collect()
+}
+
 /// A batch of documents on its way into an index.
 struct Adding<'a, F> {
     method: &'a F,
@@ -168,6 +174,8 @@ struct Adding<'a, F> {
     /// Has read the batch, and keeps it.
     reader: Run<'a>,
     batch: PathBuf,
+    /// Those of its files, which are read more than once.
+    seals: Vec<Option<Root>>,
     /// The documents that were said to be refused.
     refused: HashSet<String>,
     problems: Problems,
@@ -186,23 +194,19 @@ impl<'a, F: Finds> Adding<'a, F> {
         addition.reading.begin(places)?;
         let reading = addition.reading.reading();
         let batch = match corpus_folder(addition.add)? {
-            Some(Stored::Corpus(batch)) => {
-                check_pages(&reading.pages, false)?;
-                ingest::register(&reader.workspace.session, "added_", &batch, NEEDED).await?;
-                let documents = reader.workspace.session.table("added_documents").await?;
-                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
-                batch
-            }
-            Some(stored @ Stored::Objects { .. }) => {
-                check_pages(&reading.pages, false)?;
-                let batch = reader.fetch(&stored)?;
-                ingest::register(&reader.workspace.session, "added_", &batch, NEEDED).await?;
-                let documents = reader.workspace.session.table("added_documents").await?;
-                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
-                batch
-            }
             Some(Stored::Index(index)) => {
                 bail!("{} is an index; add what it was made of", index.folder().display())
+            }
+            Some(stored) => {
+                check_pages(&reading.pages, false)?;
+                stored.refuse_results(&reading)?;
+                stored.register(&reader.workspace.session, "added_", NEEDED).await?;
+                let documents = reader.workspace.session.table("added_documents").await?;
+                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
+                match stored {
+                    Stored::Corpus(batch) => batch,
+                    stored => reader.fetch(&stored)?,
+                }
             }
             None => {
                 let documents = reader.read(addition.add, &reading, true)?;
@@ -211,8 +215,8 @@ impl<'a, F: Finds> Adding<'a, F> {
             }
         };
         let problems = Problems::try_new(&reading.on_error)?;
-        let refused = HashSet::new();
-        Ok(Self { method, addition, folder, reader, batch, refused, problems, is_outdated: false })
+        let (seals, refused) = (seals(&batch)?, HashSet::new());
+        Ok(Self { method, addition, folder, reader, batch, seals, refused, problems, is_outdated: false })
     }
 
     /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
@@ -256,6 +260,9 @@ impl<'a, F: Finds> Adding<'a, F> {
             return Ok(None);
         }
         let part = if new > 0 { Some(index.write_part(&self.batch, &left_out, times)?) } else { None };
+        if seals(&self.batch)? != self.seals {
+            bail!("{} has changed while it was read; run it again", self.batch.display());
+        }
         result.commit()?;
         self.is_outdated = false;
         capped.map_or(Ok(()), Staged::commit)?;

@@ -205,9 +205,7 @@ impl Clusters {
     async fn write(self, prints: bool) -> Result<Ending> {
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
-        let places = Places::of_folder(output, &FILES)?;
-        places.refuse_inputs(&self.inputs)?;
-        self.reading.begin(places)?;
+        self.reading.begin(Places::of_folder(output)?)?;
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters();

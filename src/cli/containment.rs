@@ -1,6 +1,6 @@
 //! `ibid containment`: documents that stand within others, by CoDet (Varol et al. 2011), its rivals, or an exact join.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use arrow::datatypes::Schema;
@@ -139,6 +139,11 @@ fn duration(text: &str) -> Result<f64> {
 }
 
 impl Containment {
+    /// The documents by which words are rare.
+    pub(super) fn reference(&self) -> Option<&Path> {
+        self.reference.as_deref()
+    }
+
     pub(super) async fn run(self) -> Result<Ending> {
         self.check_method()?;
         let time_column = self.time_column();

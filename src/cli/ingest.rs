@@ -36,7 +36,7 @@ impl Ingest {
         if let Some(stored) = run::corpus_folder(&self.inputs)? {
             anyhow::bail!("{} is {} already", run::shown(&self.inputs), stored.kind());
         }
-        self.reading.begin(Places::of_folder(&self.output, &FILES)?)?;
+        self.reading.begin(Places::of_folder(&self.output)?)?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();

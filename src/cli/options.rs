@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, outbox, resolved};
-use crate::store::{Location, Settings, redacted_url};
+use crate::store::{Location, Settings};
 use crate::stored::{check_folder, check_place};
 
 /// How input is read.
@@ -239,35 +239,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A folder, which is replaced with these files in it.
-    pub(super) fn of_folder(folder: &Path, files: &[&str]) -> Result<Self> {
+    /// A folder, which is replaced with all that is in it.
+    pub(super) fn of_folder(folder: &Path) -> Result<Self> {
         let folder = resolved(folder)?;
         if let Some(parent) = folder.as_deref().and_then(Path::parent) {
             check_folder(parent)?;
         }
-        let files = folder.iter().flat_map(|folder| files.iter().map(|file| folder.join(file))).collect();
-        Ok(Self { files, folder, ..Self::default() })
+        Ok(Self { files: folder.iter().cloned().collect(), folder, ..Self::default() })
     }
 
     /// Notes a script that runs, of which no later result takes the place.
     pub(super) fn keep(&mut self, script: &Path) -> Result<()> {
         self.scripts.extend(resolved(script)?);
         Ok(())
-    }
-
-    /// Fails where the folder would take the place of an input, or of what one is in.
-    pub(super) fn refuse_inputs(&self, inputs: &[String]) -> Result<()> {
-        let Some(folder) = &self.folder else { return Ok(()) };
-        let is_within =
-            |input: &&String| matches!(resolved(Path::new(input)), Ok(Some(place)) if place.starts_with(folder));
-        match inputs.iter().find(is_within) {
-            Some(input) => bail!(
-                "{} is one of the inputs, and stands in the folder of the result, which would take its place; name another \
-                 place for the result",
-                redacted_url(input)
-            ),
-            None => Ok(()),
-        }
     }
 
     /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.

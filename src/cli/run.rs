@@ -176,6 +176,14 @@ fn is_panic(error: &anyhow::Error) -> bool {
     })
 }
 
+/// Puts further results in their places once the rows are written, or nobody reads them any more.
+pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> Result<u64> {
+    if written.is_ok() || stdout_is_closed() {
+        further.into_iter().try_for_each(StagedFile::commit)?;
+    }
+    written
+}
+
 /// A command that is under way.
 pub(super) struct Run<'a> {
     pub(super) workspace: Workspace,
@@ -276,6 +284,7 @@ impl<'a> Run<'a> {
             return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
         };
         check_pages(&compared.reading.pages, !alone)?;
+        stored.refuse_results(&compared.reading)?;
         let session = &self.workspace.session;
         stored.register(session, prefix, compared.needed).await?;
         let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
@@ -487,6 +496,17 @@ impl<'a> Run<'a> {
         let about = self.about_with(parameters);
         let count = write_rows(rows, form, &about, &mut std::io::BufWriter::new(&mut staged)).await?;
         Ok((staged, count))
+    }
+
+    /// Writes a further result beside its place.
+    pub(super) async fn stage_further(
+        &self,
+        rows: DataFrame,
+        path: &Path,
+        writing: &OutputOptions,
+    ) -> Result<StagedFile> {
+        let form = writing.beside(path).form()?;
+        Ok(self.stage(rows, path, form, &self.workspace.parameters).await?.0)
     }
 
     /// How many rows a table of the collection has, and that of the other collection.
@@ -821,10 +841,11 @@ impl Method<'_> {
         }
         let mut run = self.begin().await?.0;
         let rows = self.find(&mut run, None).await?;
-        let count = run.write(rows, self.writing).await?;
+        let mut further = Vec::new();
         if let Some(path) = &self.options.capped {
-            run.write(run.capped().await?, &self.writing.beside(path)).await?;
+            further.push(run.stage_further(run.capped().await?, path, self.writing).await?);
         }
+        let count = place_further(further, run.write(rows, self.writing).await)?;
         let mut counts = self.counts(&run);
         counts.push((self.result, count));
         self.end(run, &counts).await

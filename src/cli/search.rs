@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
+use datafusion::common::TableReference;
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
@@ -88,6 +89,7 @@ impl Search {
         self.reading.begin(places)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters()?;
+        self.check_codes(&run).await?;
         let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;
         let hits = run.write(rows, &self.writing).await?;
         let (searched, queries) = match self.unit {
@@ -96,6 +98,20 @@ impl Search {
         };
         let counts = [("queries", queries), (searched, run.count(searched).await?[0]), ("hits", hits)];
         run.end(&counts, "").await
+    }
+
+    /// Fails where the file of codes lacks what `ibid codes learn` writes.
+    async fn check_codes(&self, run: &Run<'_>) -> Result<()> {
+        let Some(codes) = &self.codes else { return Ok(()) };
+        let table = TableReference::bare(self.reading.in_from(codes, "--codes")?);
+        let columns = run.workspace.session.table_provider(table).await?.schema();
+        match ["word", "code"].into_iter().find(|name| columns.field_with_name(name).is_err()) {
+            Some(missing) => bail!(
+                "{} has no column {missing:?}; --codes needs a file as ibid codes learn writes it",
+                codes.display()
+            ),
+            None => Ok(()),
+        }
     }
 
     fn compared(&self) -> Compared<'_> {

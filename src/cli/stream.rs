@@ -27,7 +27,7 @@ use super::add::{self, Addition};
 use super::containment::Containment;
 use super::run::{Out, Run, for_operators, grouped, mebibytes};
 use super::{Ending, signals};
-use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, Summary};
+use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_FILE, Summary, refuse_result};
 use crate::export::Format;
 use crate::index::Index;
 use crate::ingest::{self, Needed};
@@ -77,6 +77,7 @@ pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> R
     }
     let run = Run::begin(addition.running)?;
     addition.reading.begin_live()?;
+    refuse_result(Path::new(STDIN_FILE), &addition.reading.reading())?;
     let mut judging = Judging::begin(containment, addition, run).await?;
     // From here on the end is ours, so that what was judged is kept.
     let mut asked = signals::end_when_asked();

@@ -1,12 +1,12 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use serde_json::Value;
 
 use super::Ending;
-use super::run::{Stdout, grouped};
+use super::run::{Stdout, grouped, stdout_is_closed};
 use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
 use crate::ingest::{FILES, about_corpus};
@@ -59,15 +59,25 @@ impl Verify {
                         format!("WRONG: {error:#}")
                     }
                 };
-                writeln!(Stdout, "{}: {}", redacted_url(&file.display().to_string()), redacted(&said))?;
+                show(&format!("{}: {}", redacted_url(&file.display().to_string()), redacted(&said)))?;
             }
         }
         if wrong > 0 {
-            bail!("{} of {} files are not what was written", grouped(wrong), grouped(files));
+            // That counts whether or not anybody reads on.
+            let said = anyhow!("{} of {} files are not what was written", grouped(wrong), grouped(files));
+            return Ok(Ending::Failed(said));
         }
         let others = if passed_over > 0 { format!("; passed over {}", grouped(passed_over)) } else { String::new() };
-        writeln!(Stdout, "{} files, all as they were written{others}", grouped(files))?;
+        show(&format!("{} files, all as they were written{others}", grouped(files)))?;
         Ok(Ending::Done)
+    }
+}
+
+/// Prints a line, if anybody still reads it.
+fn show(line: &str) -> Result<()> {
+    match writeln!(Stdout, "{line}") {
+        Err(error) if !stdout_is_closed() => Err(error).context("cannot write to standard output"),
+        _ => Ok(()),
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
 pub(crate) use self::pages::check_schema;
-pub(crate) use self::paths::{Format, PassedOver, is_name_of_file, leads_above, nowhere, refuse_result};
+pub(crate) use self::paths::{Format, PassedOver, STDIN_FILE, is_name_of_file, leads_above, nowhere, refuse_result};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
 
@@ -92,7 +92,7 @@ pub(crate) struct Options {
     pub(crate) on_error: OnError,
     /// Which pages of wikis to read.
     pub(crate) pages: PageFilter,
-    /// The places, resolved, that results go to. None of them is an input.
+    /// The places, resolved, that results go to. None of them is an input, nor has one in it.
     pub(crate) results: Vec<PathBuf>,
 }
 

@@ -112,6 +112,9 @@ impl InputFile {
 /// What errors call standard input.
 pub(super) const STDIN: &str = "standard input";
 
+/// What leads to the file that standard input is, if it is one.
+pub(crate) const STDIN_FILE: &str = "/dev/stdin";
+
 /// What the inputs came to.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
@@ -187,6 +190,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             if std::mem::replace(&mut stdin_named, true) {
                 return Err(Error::Input("- (standard input) can be read only once; name it once".to_owned()));
             }
+            refuse_result(Path::new(STDIN_FILE), options)?;
             selection.files.push(spool(STDIN, stdin, options, &mut selection.spooled)?);
             continue;
         }
@@ -280,8 +284,8 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
 
 /// Fails where a result would take the place of an input.
 pub(crate) fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
-    let is_result =
-        !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if options.results.contains(&place));
+    let is_within = |place: &Path| options.results.iter().any(|result| place.starts_with(result));
+    let is_result = !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if is_within(&place));
     if is_result {
         return Err(Error::Input(format!(
             "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \

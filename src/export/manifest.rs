@@ -103,7 +103,10 @@ impl Manifest {
 
     fn of_json(json: Value) -> Result<Self> {
         if json["layout"] != LAYOUT {
-            bail!("its layout is {}, and this version reads layout {LAYOUT}", json["layout"]);
+            bail!(
+                "its layout is {}, and this version reads layout {LAYOUT}: make it anew, or use the version of ibid that wrote it",
+                json["layout"]
+            );
         }
         let file = |file: &Value| {
             let (Some(name), Some(seal)) = (file["name"].as_str(), file["seal"].as_str()) else {

@@ -43,14 +43,16 @@ impl ObjectsFolder {
             let below = below.trim_start_matches('/');
             let is_sealed = stem_of_sealed(below).is_some();
             match &manifest {
-                Ok(Some(manifest)) if below == MANIFEST || manifest.file(&name_here(below)).is_some() => true,
+                Ok(Some(manifest)) if below == MANIFEST || manifest.file(&name_here(below)).is_some() => {
+                    below == MANIFEST || files.iter().any(|file| is_of(below, file))
+                }
                 Ok(_) => is_sealed && files.iter().any(|file| is_of(below, file)),
                 Err(_) => below == MANIFEST || files.iter().any(|file| is_of(below, file)),
             }
         };
         if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {
             bail!(
-                "cannot replace the folder {folder}: it holds {}, which ibid did not write; name another folder",
+                "cannot replace the folder {folder}: it holds {}, which this command does not write; name another folder",
                 stranger.location
             );
         }

@@ -341,7 +341,8 @@ impl StagedFolder {
                 closed => closed.with_context(failed)?,
             }
         } else {
-            fs::rename(self.folder.keep(), target).with_context(failed)?;
+            fs::rename(self.folder.path(), target).with_context(failed)?;
+            let _ = self.folder.keep();
         }
         sync_folder(&self.parent).with_context(failed)?;
         Ok(self.held)
@@ -368,7 +369,9 @@ impl StagedFolder {
 fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>]) -> Result<()> {
     let manifest = Manifest::of(folder);
     let is_ours = |name: &str| match &manifest {
-        Ok(Some(manifest)) => name == MANIFEST || manifest.seal_of(name).is_some(),
+        Ok(Some(manifest)) => {
+            name == MANIFEST || manifest.seal_of(name).is_some() && files.iter().any(|file| file.as_ref() == name)
+        }
         Ok(None) => false,
         // One that is damaged says no more.
         Err(_) => name == MANIFEST || files.iter().any(|file| file.as_ref() == name),
@@ -379,7 +382,7 @@ fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>]) -> 
         .find(|entry| !entry.file_name().to_str().is_some_and(is_ours));
     match stranger {
         Some(stranger) => bail!(
-            "cannot replace the folder {}: it holds {}, which ibid did not write; name another folder",
+            "cannot replace the folder {}: it holds {}, which this command does not write; name another folder",
             target.display(),
             stranger.file_name().display()
         ),
@@ -459,7 +462,7 @@ mod tests {
             fs::create_dir(&target).unwrap();
             fs::write(target.join(name), "{\"start_url\": \"/\"}").unwrap();
             let error = StagedFolder::create(&target, &["a.parquet"]).map(drop).unwrap_err().to_string();
-            assert!(error.contains(&format!("it holds {name}, which ibid did not write")), "{error}");
+            assert!(error.contains(&format!("it holds {name}, which this command does not write")), "{error}");
         }
     }
 

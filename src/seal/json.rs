@@ -16,7 +16,7 @@ fn end_of(beginning: &[u8]) -> String {
 /// An object as text, with its seal. One that it has is replaced.
 pub(crate) fn sealed_json(mut json: Value) -> Result<String> {
     if let Some(members) = json.as_object_mut() {
-        members.remove(SEAL);
+        members.shift_remove(SEAL);
     }
     let mut text = serde_json::to_string_pretty(&json)?;
     text.truncate(text.len() - "\n}".len());

@@ -58,6 +58,11 @@ impl Location {
         let scheme = scheme.to_ascii_lowercase();
         // One place has one name.
         let scheme = scheme.strip_suffix('a').filter(|scheme| *scheme == "s3").unwrap_or(&scheme);
+        let names_account = rest.split('/').next().is_some_and(|authority| authority.contains('@'));
+        let scheme = match scheme {
+            "azure" | "abfs" | "abfss" if !names_account => "az",
+            scheme => scheme,
+        };
         if !SCHEMES.contains(&scheme) {
             return Ok(None);
         }

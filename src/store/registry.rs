@@ -303,11 +303,13 @@ fn certificates() -> Result<(Vec<u8>, Vec<Certificate>)> {
     let Some(path) = variable(&["AWS_CA_BUNDLE"]) else { return Ok(Default::default()) };
     let bundle = std::fs::read(&path).with_context(|| format!("cannot read {path}, which AWS_CA_BUNDLE names"))?;
     let found = Certificate::from_pem_bundle(&bundle).unwrap_or_default();
-    // What is within one is looked at when there is a client, and that of keys would panic.
-    let are_certificates = Connector::new(Arc::default(), found.clone()).connect(&ClientOptions::new()).is_ok();
-    if found.is_empty() || !are_certificates {
+    if found.is_empty() {
         bail!("{path}, which AWS_CA_BUNDLE names, has no certificates; name a file of them in PEM");
     }
+    // What is within one is looked at when there is a client, and that of keys would panic.
+    Connector::new(Arc::default(), found.clone())
+        .connect(&ClientOptions::new())
+        .with_context(|| format!("{path}, which AWS_CA_BUNDLE names, has what is no certificate"))?;
     Ok((bundle, found))
 }
 

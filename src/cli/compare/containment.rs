@@ -140,8 +140,8 @@ impl CompareContainment {
         let mut reader = Run::begin(&self.running)?;
         let places = self.writing.check(&[])?;
         self.reading.begin(places)?;
-        if let Some(reference) = &self.reference {
-            refuse_result(Path::new(reference), &self.reading.reading())?;
+        for reference in contenders.iter().filter_map(|contender| contender.containment.reference()) {
+            refuse_result(reference, &self.reading.reading())?;
         }
         let labels = labelled.read_labels(&mut reader, &self.reading).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents).await?;
@@ -277,7 +277,9 @@ impl CompareContainment {
         reader.workspace.parameters =
             first.containment.parameters(&first.containment.signature()?, first.containment.time_column())?;
         reader.workspace.run_all(&[query::CONTAINMENT_TIMES]).await?;
-        reader.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await.map(drop)
+        let left_out = reader.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
+        reader.leave_out(left_out);
+        Ok(())
     }
 }
 

@@ -171,7 +171,10 @@ impl Visitor for Ignored<'_> {
             _ => false,
         };
         let is_of_rows = match expr {
-            Expr::Function(call) => is_of_rows(call) && (self.is_scalar)(&call.name.to_string()),
+            Expr::Function(call) => {
+                let name = call.name.0.last().and_then(ast::ObjectNamePart::as_ident);
+                is_of_rows(call) && name.is_some_and(|name| (self.is_scalar)(&name.value))
+            }
             _ => false,
         };
         first([
@@ -255,7 +258,7 @@ mod tests {
             ("SELECT a FROM t UNION ALL (SELECT a FROM u EXCEPT ALL SELECT 1)", "EXCEPT ALL"),
             ("SELECT a FROM t INTERSECT ALL SELECT a FROM u UNION SELECT 1", "INTERSECT ALL"),
             ("SELECT upper(a) FILTER (WHERE b) FROM t", "FILTER"),
-            ("SELECT upper(DISTINCT a) FROM t", "DISTINCT"),
+            ("SELECT \"upper\"(DISTINCT a) FROM t", "DISTINCT"),
             ("SELECT upper(a ORDER BY a) FROM t", "ORDER BY"),
             ("SELECT upper(a) OVER () FROM t", "OVER"),
             ("SELECT upper(a) WITHIN GROUP (ORDER BY a) FROM t", "WITHIN GROUP"),

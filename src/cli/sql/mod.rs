@@ -16,7 +16,7 @@ mod secrets;
 mod shell;
 
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -25,6 +25,7 @@ use self::shell::Shell;
 use super::Ending;
 use super::options::{LimitOptions, OutputOptions, RunOptions};
 use super::run::{Run, say_traffic};
+use crate::corpus::STDIN_FILE;
 use crate::limited::{Limits, limit_files};
 use crate::pipeline::query::{Literal, Parameters};
 
@@ -65,8 +66,12 @@ fn parameter(text: &str) -> Result<(String, String)> {
 impl Sql {
     pub(super) async fn run(self) -> Result<Ending> {
         let places = self.writing.check(&[])?;
-        for script in self.file.iter().filter(|script| script.as_os_str() != "-") {
-            places.refuse(script)?;
+        let stdin = Path::new(STDIN_FILE);
+        for script in &self.file {
+            places.refuse(if script.as_os_str() == "-" { stdin } else { script })?;
+        }
+        if !self.has_scripts() {
+            places.refuse(stdin)?;
         }
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));

@@ -176,8 +176,10 @@ impl Shell {
         })?;
         {
             let mut state = self.state();
-            // The result of --output takes its place at the end.
-            state.writing.check(&[])?.refuse(path)?;
+            // That of --output takes its place at the end.
+            let mut output = Places::default();
+            state.writing.output.iter().try_for_each(|file| output.take(file))?;
+            output.refuse(path)?;
             state.places.keep(path)?;
         }
         self.run_script(&path.display().to_string(), &script, depth).await
@@ -497,6 +499,7 @@ fn is_explained(statement: &Statement) -> bool {
     match statement {
         Statement::Explain(_) => true,
         Statement::Statement(statement) => match statement.as_ref() {
+            ast::Statement::Explain { .. } => true,
             ast::Statement::Prepare { statement, .. } => matches!(**statement, ast::Statement::Explain { .. }),
             _ => false,
         },

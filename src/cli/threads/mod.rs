@@ -14,7 +14,7 @@ pub(super) use self::field::seconds;
 use self::field::{Canonical, Field, FieldOption, SignatureOption};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
-use super::run::{Compared, Run, grouped, ratio};
+use super::run::{Compared, Run, grouped, place_further, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
 use crate::ingest::Needed;
@@ -156,20 +156,23 @@ impl Threads {
         run_parts(run, self.pairs(&parameters, &fields)).await?;
         let [with_duplicates] = run.numbers(query::THREADS_COUNTS).await?;
         let rows = run.workspace.run_all(&[query::THREADS]).await?.context("the last statement is a query")?;
-        let found = run.write(rows, &self.writing).await?;
+        let noted = run.workspace.parameters.clone();
+        let mut further = Vec::new();
         let capped = run.workspace.rows_of(query::TERM_CAPPED);
         if let Some(path) = &self.capped {
             let columns = "field, element, texts, pairs_not_made, example";
             let sql = format!("SELECT {columns} FROM capped ORDER BY pairs_not_made DESC, field, element");
-            run.write_table(&sql, &self.writing.beside(path)).await?;
+            let rows = run.workspace.session.sql(&sql).await?;
+            further.push(run.stage_further(rows, path, &self.writing).await?);
         }
         let candidates = run.workspace.rows_of(query::THREADS_CANDIDATES);
         let pruned = self.pruned(run).await?;
         if let Some(path) = &self.groups {
             let rows = run_parts(run, self.groups(&parameters, &fields)).await?.context("groups are a query")?;
-            run.write(rows, &self.writing.beside(path)).await?;
+            further.push(run.stage_further(rows, path, &self.writing).await?);
             self.say_unranked(run, &parameters).await?;
         }
+        let found = place_further(further, run.write_with(rows, &self.writing, &noted).await)?;
         let recall = self.recall(run, &parameters, &fields).await?;
         let counts = [
             ("threads", run.workspace.rows_of(query::UNITS_DOCS)),
