@@ -173,7 +173,7 @@ fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
         Expr::Cast(cast) => matches!(cast.expr.as_ref(), Expr::Column(_)),
         _ => false,
     };
-    if !of.negated || is_column && of.subquery.outer_ref_columns.is_empty() {
+    if !of.negated || is_column {
         return Ok(Expr::InSubquery(of));
     }
     with_null(Expr::InSubquery(of), schema)

@@ -110,7 +110,7 @@ const METHODS: [(&str, &str); 12] = [
     ("containment OUT-containment --add corpus -o OUT.csv", "OUT.csv"),
     ("containment OUT-stream --add -", ""),
     ("codes learn corpus -o OUT.parquet", "OUT.parquet"),
-    ("explain passages corpus -o OUT.csv", "OUT.csv"),
+    ("explain passages corpus", ""),
 ];
 
 /// As much text as memory, a tenth of what the commands take without a limit, and by a variable more; the first commands, and by

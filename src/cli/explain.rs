@@ -46,6 +46,9 @@ impl Explain {
         if !method.options.add.is_empty() {
             bail!("explain is for whole collections; leave out --add to explain a run over the index");
         }
+        if method.writing.output.is_some() || method.options.capped.is_some() {
+            bail!("explain prints what it finds, and writes no file; leave out -o and --capped");
+        }
         let (mut run, stored) = method.begin().await?;
         let (unit, view) = method.unit;
         let every = run.count(unit).await?.map(|units| one_in(units, self.sample));
