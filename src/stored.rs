@@ -35,7 +35,7 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
         return Ok(());
     };
     let is_table = || ingest::FILES.contains(&name) && Stored::at(folder).is_ok_and(|stored| stored.is_some());
-    if Index::has(&place).unwrap_or(false) || is_taken(folder) || is_table() {
+    if is_taken(folder) || is_table() {
         bail!(
             "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
             target.display()
@@ -52,16 +52,10 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Whether a folder is a collection or a result, or a folder of an index.
+/// Whether a folder is a collection or a result, be its manifest damaged, or of another version, or a folder of an index. What cannot
+/// be read protects nothing.
 fn is_taken(folder: &Path) -> bool {
-    let is_index = |folder: &Path| Index::is_at(folder).unwrap_or(false);
-    let is_of_index = |above: &Path| Index::has_folder(folder) && is_index(above);
-    has_manifest(folder) || is_index(folder) || folder.parent().is_some_and(is_of_index)
-}
-
-/// Whether a folder has a manifest of ours, be it damaged, or of another version. One that cannot be read protects nothing.
-fn has_manifest(folder: &Path) -> bool {
-    Manifest::is_of_ours(folder).unwrap_or(false)
+    Manifest::is_of_ours(folder).unwrap_or(false) || Index::is_around(folder)
 }
 
 impl Stored {

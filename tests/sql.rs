@@ -860,7 +860,8 @@ fn the_columns_of_csv_do_not_hang_on_how_a_file_comes() {
     assert_eq!(kinds("times.tsv").len(), 1);
     let comments = "# a comment\n".repeat(10_000);
     place.write("comments.csv.gz", gzip(format!("{comments}a,b\n{comments}1,2\n{comments}")));
-    let table = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'comments.csv.gz' OPTIONS ('format.comment' '#', 'format.compression' 'gzip');";
+    let table = "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'comments.csv.gz' \
+                 OPTIONS ('format.comment' '#', 'format.compression' 'gzip');";
     let rows = place.sql(&format!("{table} SELECT a + b AS sum FROM t"));
     assert_eq!(rows, [serde_json::json!({ "sum": 3 })]);
 }

@@ -250,10 +250,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         let rows = self.method.find(&mut run, time_column.as_deref()).await?;
         let (result, count) = Staged::write(&run, rows, addition.writing).await?;
         let capped = match addition.capped {
-            Some(path) => {
-                let rows = run.capped().await?;
-                Some(Staged::write(&run, rows, &addition.writing.beside(path)).await?.0)
-            }
+            Some(path) => Some(run.stage_further(run.capped().await?, path, addition.writing).await?),
             None => None,
         };
         if new > 0 && !index.is_newest()? {
@@ -265,7 +262,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         }
         result.commit()?;
         self.is_outdated = false;
-        capped.map_or(Ok(()), Staged::commit)?;
+        capped.map_or(Ok(()), StagedFile::commit)?;
         if let Some(part) = part
             && !index.append(part, time_column.as_deref())?
         {
@@ -395,12 +392,11 @@ enum Staged {
 impl Staged {
     async fn write(run: &Run<'_>, rows: DataFrame, output: &OutputOptions) -> Result<(Self, u64)> {
         let form = output.form()?;
-        let rows = rows.execute_stream().await?;
         if let Some(path) = &output.output {
-            let mut staged = StagedFile::create(path)?;
-            let count = write_rows(rows, form, &run.about(), &mut BufWriter::new(&mut staged)).await?;
+            let (staged, count) = run.stage(rows, path, form, &run.workspace.parameters).await?;
             return Ok((Self::File(staged), count));
         }
+        let rows = rows.execute_stream().await?;
         let path = run.workspace.folder().join("printed");
         let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
         let count = write_rows(rows, form, &run.about(), &mut BufWriter::new(file)).await?;

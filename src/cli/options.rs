@@ -87,7 +87,7 @@ impl InputOptions {
                 _ => corpus::OnError::Skip,
             },
             pages: self.pages(),
-            results: self.results.get().map(|results| results.files.clone()).unwrap_or_default(),
+            results: self.results.get().map(|places| places.results.clone()).unwrap_or_default(),
         }
     }
 
@@ -233,8 +233,8 @@ impl OutputOptions {
 /// The places that results go to.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    files: Vec<PathBuf>,
-    folder: Option<PathBuf>,
+    /// Files, and folders, which stand for all that is in them.
+    results: Vec<PathBuf>,
     scripts: Vec<PathBuf>,
 }
 
@@ -245,7 +245,7 @@ impl Places {
         if let Some(parent) = folder.as_deref().and_then(Path::parent) {
             check_folder(parent)?;
         }
-        Ok(Self { files: folder.iter().cloned().collect(), folder, ..Self::default() })
+        Ok(Self { results: folder.into_iter().collect(), ..Self::default() })
     }
 
     /// Notes a script that runs, of which no later result takes the place.
@@ -257,20 +257,19 @@ impl Places {
     /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
     pub(super) fn take(&mut self, file: &Path) -> Result<()> {
         let Some(place) = resolved(file)? else { return Ok(()) };
-        let is_within = self.folder.as_ref().is_some_and(|folder| place.starts_with(folder));
-        if is_within || self.files.contains(&place) {
+        if self.results.iter().any(|result| place.starts_with(result)) {
             bail!("{} is named for two results; give each a file of its own", file.display());
         }
         if self.scripts.contains(&place) {
             bail!("{} is a script that runs; name another file for the result", file.display());
         }
-        self.files.push(place);
+        self.results.push(place);
         Ok(())
     }
 
     /// Fails where a result would take the place of an input.
     pub(super) fn refuse(&self, input: &Path) -> Result<()> {
-        Ok(refuse_result(input, &corpus::Options { results: self.files.clone(), ..corpus::Options::default() })?)
+        Ok(refuse_result(input, &corpus::Options { results: self.results.clone(), ..corpus::Options::default() })?)
     }
 }
 

@@ -42,12 +42,13 @@ impl ObjectsFolder {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
             let below = below.trim_start_matches('/');
             let is_sealed = stem_of_sealed(below).is_some();
+            let is_table = files.iter().any(|file| is_of(below, file));
             match &manifest {
-                Ok(Some(manifest)) if below == MANIFEST || manifest.file(&name_here(below)).is_some() => {
-                    below == MANIFEST || files.iter().any(|file| is_of(below, file))
+                Ok(Some(manifest)) => {
+                    below == MANIFEST || is_table && (is_sealed || manifest.file(&name_here(below)).is_some())
                 }
-                Ok(_) => is_sealed && files.iter().any(|file| is_of(below, file)),
-                Err(_) => below == MANIFEST || files.iter().any(|file| is_of(below, file)),
+                Ok(None) => is_sealed && is_table,
+                Err(_) => below == MANIFEST || is_table,
             }
         };
         if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {

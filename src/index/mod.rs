@@ -66,23 +66,14 @@ impl Index {
         Ok(!numbers(folder)?.is_empty() || is_begun())
     }
 
-    /// Whether a file would be one of an index by its place, or have the name of one of its tables.
-    pub(crate) fn has(file: &Path) -> Result<bool> {
-        let named = |path: Option<&Path>, name: &str| path.and_then(Path::file_name).is_some_and(|it| it == name);
-        let folder = file.parent();
-        let above = folder.and_then(Path::parent);
-        let index = match () {
-            () if FILES.iter().any(|table| named(Some(file), table)) && !named(above, PARTS) => folder,
-            () if named(folder, MANIFESTS) => above,
-            () if named(above, PARTS) => above.and_then(Path::parent),
-            () => None,
-        };
-        index.map_or(Ok(false), Self::is_at)
-    }
-
-    /// Whether a folder is called as one that an index has.
-    pub(crate) fn has_folder(folder: &Path) -> bool {
-        [PARTS, MANIFESTS].iter().any(|name| folder.ends_with(name))
+    /// Whether a folder is an index, or one of the folders in it.
+    pub(crate) fn is_around(folder: &Path) -> bool {
+        let named = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.ends_with(name));
+        let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| Self::is_at(folder).unwrap_or(false));
+        let above = folder.parent();
+        is_at(Some(folder))
+            || named(folder, &[PARTS, MANIFESTS]) && is_at(above)
+            || above.is_some_and(|above| named(above, &[PARTS]) && is_at(above.parent()))
     }
 
     /// Whether an object is a table of a part, or a manifest, of some index, by its name.

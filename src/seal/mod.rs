@@ -9,8 +9,8 @@
 //!   seal itself counts as sixteen zeros.
 //!
 //! So the seal stands for the whole file: what has the same seal has the same bytes. Other programs read such a file as any
-//! other. A manifest is JSON, and ends with a seal of its own. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
-//! [`verify`] checks all of it.
+//! other. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
+//! [`verify`] checks all of it. A manifest is JSON, and ends with a seal of its own.
 
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;

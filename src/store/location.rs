@@ -57,10 +57,10 @@ impl Location {
         let Some((scheme, rest)) = text.split_once("://") else { return Ok(None) };
         let scheme = scheme.to_ascii_lowercase();
         // One place has one name.
-        let scheme = scheme.strip_suffix('a').filter(|scheme| *scheme == "s3").unwrap_or(&scheme);
-        let names_account = rest.split('/').next().is_some_and(|authority| authority.contains('@'));
-        let scheme = match scheme {
-            "azure" | "abfs" | "abfss" if !names_account => "az",
+        let names_account = || rest.split('/').next().is_some_and(|authority| authority.contains('@'));
+        let scheme = match scheme.as_str() {
+            "s3a" => "s3",
+            "azure" | "abfs" | "abfss" if !names_account() => "az",
             scheme => scheme,
         };
         if !SCHEMES.contains(&scheme) {
@@ -392,6 +392,9 @@ mod tests {
             ("s3://b/dir/a b#1?.txt", "s3://b", "dir/a b#1?.txt", false),
             ("S3://b/50%25.txt", "s3://b", "50%25.txt", false),
             ("s3://b/dir/", "s3://b", "dir", true),
+            ("s3a://b/dir/", "s3://b", "dir", true),
+            ("abfss://b/dir/", "az://b", "dir", true),
+            ("abfss://b@a.dfs.core.windows.net/dir/", "abfss://b@a.dfs.core.windows.net", "dir", true),
             ("s3://b", "s3://b", "", true),
             ("gs://b/数据.jsonl", "gs://b", "数据.jsonl", false),
             ("abfss://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x", false),

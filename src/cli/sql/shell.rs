@@ -214,9 +214,9 @@ impl Shell {
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
         let _ = in_sql(&mut statement).map(|statement| statement.visit(&mut SelectAll));
-        let session = workspace.session.state();
         let is_scalar = |name: &str| {
-            let name = name.to_ascii_lowercase();
+            let (name, session) = (name.to_ascii_lowercase(), workspace.session.state_ref());
+            let session = session.read();
             session.scalar_functions().contains_key(&name)
                 && !session.aggregate_functions().contains_key(&name)
                 && !session.window_functions().contains_key(&name)
