@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -184,6 +185,9 @@ fn kill_often(line: &str, documents: [usize; 2], folders: &[&str], state: impl F
             }
             assert!(cleaned() == after, "{said}");
         }
+        // Of temporary tables nothing is left, either.
+        scene.ok("gc tmp --grace 0s");
+        assert_eq!(entries(&scene.server.place.path("tmp")), Vec::<PathBuf>::new(), "{line}, in {root}");
         eprintln!("{line}, in {root}: {kept} of {killed} kills came before the result was there");
     }
 }
@@ -318,7 +322,8 @@ fn links_pipes_and_modes_stay_what_they_are() {
     let place = Place::with([("real/out.csv", "the old result")]);
     std::fs::set_permissions(place.path("real/out.csv"), PermissionsExt::from_mode(0o600)).unwrap();
     symlink("real/out.csv", place.path("link.csv")).unwrap();
-    symlink("real/new.csv", place.path("new.csv")).unwrap();
+    symlink("real/last", place.path("new.csv")).unwrap();
+    symlink("new.csv", place.path("real/last")).unwrap();
     let sql = |output: &str| {
         let ended = place.run_with(["sql", "SELECT 1 AS n", "--format", "csv", "-o", output], "");
         assert_eq!(ended.code, Some(0), "{output}: {}", ended.err);
@@ -326,7 +331,7 @@ fn links_pipes_and_modes_stay_what_they_are() {
     };
     for (link, real) in [("link.csv", "real/out.csv"), ("new.csv", "real/new.csv")] {
         sql(link);
-        assert!(place.path(link).is_symlink());
+        assert!(place.path(link).is_symlink() && (link != "new.csv" || place.path("real/last").is_symlink()));
         assert_eq!(place.read(real), b"n\n1\n");
     }
     assert_eq!(std::fs::metadata(place.path("real/out.csv")).unwrap().permissions().mode() & 0o777, 0o600);
@@ -383,12 +388,12 @@ fn a_bad_record_late_in_the_input_leaves_the_old_result() {
     assert_eq!(place.names(), ["bad.jsonl", "out.parquet"]);
 }
 
-/// Each takes hours: in standard operators, in a single call of a function, while tables are written, while a sort puts on
+/// Each takes a minute at least: in standard operators, in a single call of a function, while tables are written, while a sort puts on
 /// disk what it has no memory for.
 const ENDLESS: [&str; 4] = [
     "SELECT count(*) FROM generate_series(1, 3000000) AS a, generate_series(1, 3000000) AS b \
      WHERE a.value * b.value % 7 = 3",
-    "SELECT cardinality(diagonals(CAST(value % 450 AS INT), CAST(value / 450 AS INT), 3, 1000)) \
+    "SELECT cardinality(diagonals(CAST(value % 450 AS INT), CAST(value / 450 AS INT), CAST('Infinity' AS DOUBLE), 3, 1000)) \
      FROM generate_series(0, 200000)",
     "CREATE TABLE t AS SELECT value FROM generate_series(1, 3000000000000); SELECT * FROM t",
     "SELECT value, random() AS r FROM generate_series(1, 3000000000000) ORDER BY r",
@@ -485,7 +490,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 took.push(asked.elapsed());
                 // It may just have said that it is done, or not listen yet.
                 let is_interrupted = code == Some(130) && said.ends_with("ibid: interrupted\n");
-                assert!(is_interrupted || code.is_none_or(|code| code == 0), "{line}: {code:?} {said}");
+                assert!(is_interrupted || matches!(code, Some(0 | -2)), "{line}: {code:?} {said}");
                 assert!(state() == after, "{line}, in {root}: it left something else");
                 assert_eq!(entries(&tmp), Vec::<PathBuf>::new(), "{line}, in {root}");
                 if is_index && root.contains("://") {
@@ -508,7 +513,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     // A machine that is busy with other tests may delay some.
     took.sort_unstable();
     eprintln!("the slowest ended after {:?}", took.last());
-    assert!(took[took.len() / 2] < Duration::from_secs(1), "{took:?}");
+    assert!(took[took.len() * 3 / 4] < Duration::from_secs(1), "{took:?}");
 }
 
 /// What can be read only once is copied first.
@@ -580,12 +585,13 @@ impl Endless {
         assert!(status.success());
     }
 
-    /// The exit code, and what was said.
+    /// The exit code, or less than 0 the signal that ended it, and what was said.
     fn end(mut self) -> (Option<i32>, String) {
         self.wait_until(|run| run.try_wait().unwrap().is_some());
         let mut said = String::new();
         self.0.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        (self.0.wait().unwrap().code(), said)
+        let status = self.0.wait().unwrap();
+        (status.code().or(status.signal().map(|signal| -signal)), said)
     }
 
     /// Within what is at once on a machine that does a lot else, and nothing beside what the queries take.

@@ -373,11 +373,18 @@ impl GroupsAccumulator for GroupedPoints {
 }
 
 /// The best way to reach a point: the total similarity on the way, the sentences skipped, and the point before.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Chain {
     similarity: f64,
-    gaps: i32,
+    gaps: i64,
     previous: Option<usize>,
+}
+
+impl Chain {
+    /// The chain of a point that can continue no other.
+    fn alone(first: &Point) -> Self {
+        Self { similarity: first.similarity, gaps: 0, previous: None }
+    }
 }
 
 /// The runs among `points`, in order of place.
@@ -431,9 +438,28 @@ fn better(x: &Chain, y: &Chain) -> Ordering {
     x.similarity.total_cmp(&y.similarity).then(y.gaps.cmp(&x.gaps))
 }
 
+/// How far a point is along the diagonals: a step from one to another skips the difference, less two.
+fn distance(point: &Point) -> i64 {
+    i64::from(point.a) + i64::from(point.b)
+}
+
+/// How many steps of a scan, for each point, take about as long as the tree does.
+const SCAN_STEPS: usize = 64;
+
 /// The best chain that ends in each of the ordered `points`.
+///
+/// Where points are few and far between, it is fastest to look at all that stand before a point; where that would take
+/// too long, as it does in a text that says one thing over and over, a tree has the same answer in O(log n).
 fn best_chains(points: &[Point], max_gap: i32) -> Vec<Chain> {
-    let reach = max_gap + 1;
+    let reach = i64::from(max_gap) + 1;
+    // The tree takes for granted that adding the same to two similarities keeps their order, which ∞ - ∞ does not.
+    let finite = points.iter().all(|p| p.similarity.is_finite());
+    let steps = if finite { points.len().saturating_mul(SCAN_STEPS) } else { usize::MAX };
+    chains_by_scan(points, reach, steps).unwrap_or_else(|| chains_by_tree(points, reach))
+}
+
+/// The best chains, from looking at all points in reach before each; `None` where it takes more than `steps`.
+fn chains_by_scan(points: &[Point], reach: i64, mut steps: usize) -> Option<Vec<Chain>> {
     let mut chains: Vec<Chain> = Vec::with_capacity(points.len());
     let mut rows: Vec<Range<usize>> = Vec::new();
     let mut first_row = 0;
@@ -442,20 +468,20 @@ fn best_chains(points: &[Point], max_gap: i32) -> Vec<Chain> {
             Some(row) if points[row.start].a == point.a => row.end = k + 1,
             _ => rows.push(k..k + 1),
         }
-        while i64::from(points[rows[first_row].start].a) + i64::from(reach) < i64::from(point.a) {
+        while i64::from(points[rows[first_row].start].a) + reach < i64::from(point.a) {
             first_row += 1;
         }
         let mut best: Option<Chain> = None;
         // The nearest first, so that the nearest of equals is kept.
         for row in rows[first_row..rows.len() - 1].iter().rev() {
             let before = &points[row.clone()];
-            let from = before.partition_point(|p| i64::from(p.b) + i64::from(reach) < i64::from(point.b));
+            let from = before.partition_point(|p| i64::from(p.b) + reach < i64::from(point.b));
             let to = before.partition_point(|p| p.b < point.b);
+            steps = steps.checked_sub(1 + to - from)?;
             for i in (row.start + from..row.start + to).rev() {
-                let skipped = (point.a - points[i].a - 1) + (point.b - points[i].b - 1);
                 let chain = Chain {
                     similarity: chains[i].similarity + point.similarity,
-                    gaps: chains[i].gaps.saturating_add(skipped),
+                    gaps: chains[i].gaps + distance(point) - distance(&points[i]) - 2,
                     previous: Some(i),
                 };
                 if best.is_none_or(|best| better(&chain, &best) == Ordering::Greater) {
@@ -463,9 +489,141 @@ fn best_chains(points: &[Point], max_gap: i32) -> Vec<Chain> {
                 }
             }
         }
-        chains.push(best.unwrap_or(Chain { similarity: point.similarity, gaps: 0, previous: None }));
+        chains.push(best.unwrap_or(Chain::alone(point)));
+    }
+    Some(chains)
+}
+
+/// Where a point stands in the order of `b`, and which leaves stand for the points in reach before it.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    leaf: usize,
+    before: Range<usize>,
+}
+
+/// The best chains, from a tree over the points by `b` that holds those in reach by `a`.
+fn chains_by_tree(points: &[Point], reach: i64) -> Vec<Chain> {
+    let places = places(points, reach);
+    let mut tree = Tree { nodes: vec![None; 2 * points.len()] };
+    let mut chains: Vec<Chain> = Vec::with_capacity(points.len());
+    let (mut entered, mut left) = (0, 0);
+    for (point, place) in points.iter().zip(&places) {
+        while points[entered].a < point.a {
+            let Chain { similarity, gaps, .. } = chains[entered];
+            let gaps = gaps - distance(&points[entered]);
+            tree.set(places[entered].leaf, Some(Leader { similarity, gaps, end: entered, rival: None }));
+            entered += 1;
+        }
+        while i64::from(points[left].a) + reach < i64::from(point.a) {
+            tree.set(places[left].leaf, None);
+            left += 1;
+        }
+        chains.push(match tree.best(&place.before, point.similarity) {
+            Some(Leader { similarity, gaps, end, .. }) => {
+                Chain { similarity, gaps: gaps + distance(point) - 2, previous: Some(end) }
+            }
+            None => Chain::alone(point),
+        });
     }
     chains
+}
+
+fn places(points: &[Point], reach: i64) -> Vec<Place> {
+    let mut by_b: Vec<usize> = (0..points.len()).collect();
+    by_b.sort_by_key(|&k| points[k].b);
+    let mut places = vec![Place::default(); points.len()];
+    let mut before = 0..0;
+    for (leaf, &k) in by_b.iter().enumerate() {
+        while i64::from(points[by_b[before.start]].b) + reach < i64::from(points[k].b) {
+            before.start += 1;
+        }
+        while points[by_b[before.end]].b < points[k].b {
+            before.end += 1;
+        }
+        places[k] = Place { leaf, before: before.clone() };
+    }
+    places
+}
+
+/// The best one of some chains to continue.
+#[derive(Debug, Clone, Copy)]
+struct Leader {
+    similarity: f64,
+    /// Less the distance of the end, so that it compares as the gaps do of chains that go on to the same point.
+    gaps: i64,
+    end: usize,
+    /// No lower than the similarity of any that would be better if similarities were equal, as two of them can be once
+    /// the same is added to both and the sums are rounded; `None` where there is none.
+    rival: Option<f64>,
+}
+
+impl Leader {
+    /// Greater where it is the better chain to continue: of equals the one with fewer gaps, then the nearest.
+    fn order(&self, other: &Self) -> Ordering {
+        self.similarity.total_cmp(&other.similarity).then(self.order_of_equals(other))
+    }
+
+    fn order_of_equals(&self, other: &Self) -> Ordering {
+        other.gaps.cmp(&self.gaps).then(self.end.cmp(&other.end))
+    }
+
+    /// Who leads those that `x` and `y` lead.
+    fn of(x: Option<Self>, y: Option<Self>) -> Option<Self> {
+        let (Some(x), Some(y)) = (x, y) else { return x.or(y) };
+        let (winner, loser) = if x.order(&y) == Ordering::Greater { (x, y) } else { (y, x) };
+        let would_win = loser.order_of_equals(&winner) == Ordering::Greater;
+        let rival = match (winner.rival, if would_win { Some(loser.similarity) } else { loser.rival }) {
+            (Some(x), Some(y)) => Some(x.max(y)),
+            (x, y) => x.or(y),
+        };
+        Some(Self { rival, ..winner })
+    }
+}
+
+/// A segment tree: node `i` leads the nodes `2 i` and `2 i + 1`, and the last half of the nodes are the leaves.
+struct Tree {
+    nodes: Vec<Option<Leader>>,
+}
+
+impl Tree {
+    fn set(&mut self, leaf: usize, leader: Option<Leader>) {
+        let mut node = self.nodes.len() / 2 + leaf;
+        self.nodes[node] = leader;
+        while node > 1 {
+            node /= 2;
+            self.nodes[node] = Leader::of(self.nodes[2 * node], self.nodes[2 * node + 1]);
+        }
+    }
+
+    /// The best one of the leaves when `more` is added to each similarity.
+    fn best(&self, leaves: &Range<usize>, more: f64) -> Option<Leader> {
+        let (mut from, mut to) = (self.nodes.len() / 2 + leaves.start, self.nodes.len() / 2 + leaves.end);
+        let mut best = None;
+        while from < to {
+            if from % 2 == 1 {
+                best = self.best_below(from, more, best);
+                from += 1;
+            }
+            if to % 2 == 1 {
+                to -= 1;
+                best = self.best_below(to, more, best);
+            }
+            (from, to) = (from / 2, to / 2);
+        }
+        best
+    }
+
+    /// The better one of `best` and of the leaves below a node, which are looked at only where rounding can decide.
+    fn best_below(&self, node: usize, more: f64, best: Option<Leader>) -> Option<Leader> {
+        let Some(leader) = self.nodes[node] else { return best };
+        let sum = Leader { similarity: leader.similarity + more, ..leader };
+        let best = best.filter(|best| best.order(&sum) == Ordering::Greater).unwrap_or(sum);
+        if leader.rival.is_some_and(|rival| rival + more >= best.similarity) {
+            let best = self.best_below(2 * node, more, Some(best));
+            return self.best_below(2 * node + 1, more, best);
+        }
+        Some(best)
+    }
 }
 
 /// The run along `way`, last point first, if it is one.
@@ -476,7 +634,7 @@ fn run_of(points: &[Point], way: &[usize], chain: &Chain, min_sentences: i32) ->
         a: (first.a, last.a.saturating_add(1)),
         b: (first.b, last.b.saturating_add(1)),
         sentences,
-        gaps: chain.gaps,
+        gaps: i32::try_from(chain.gaps).unwrap_or(i32::MAX),
         similarity: chain.similarity / f64::from(sentences),
         weight: way.iter().rev().fold(0.0, |sum, &k| sum + points[k].weight),
     })
@@ -550,6 +708,45 @@ mod tests {
         assert_eq!(runs(&[(i32::MIN, i32::MIN), (i32::MAX, i32::MAX)], 2, 1000), []);
     }
 
+    /// The points of two documents of `side` sentences that are all the same.
+    fn everywhere(side: i32) -> Vec<Point> {
+        points(&(0..side * side).map(|v| (v / side, v % side)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn infinite_similarities_give_the_chains_of_the_scan_however_many_there_are() {
+        let mut plot = everywhere(20);
+        for (point, similarity) in plot.iter_mut().zip([f64::INFINITY, 1.0, f64::NEG_INFINITY].into_iter().cycle()) {
+            point.similarity = similarity;
+        }
+        let previous = |chains: Vec<Chain>| chains.iter().map(|chain| chain.previous).collect::<Vec<_>>();
+        let scanned = chains_by_scan(&plot, 1001, usize::MAX).unwrap();
+        assert_eq!(previous(best_chains(&plot, 1000)), previous(scanned));
+    }
+
+    #[test]
+    fn a_sentence_that_stands_everywhere_takes_no_longer_with_a_large_gap() {
+        let side = 400;
+        let found = find_runs(&everywhere(side), Rules { min_sentences: 3, max_gap: 1000 });
+        // Every diagonal but the two in either corner that are too short.
+        let starts = (0..side - 2).map(|b| (0, b)).chain((1..side - 2).map(|a| (a, 0)));
+        let expected: Vec<_> = starts.map(|(a, b)| (a, b, side - a.max(b), 0)).collect();
+        assert_eq!(found.iter().map(|run| (run.a.0, run.b.0, run.sentences, run.gaps)).collect::<Vec<_>>(), expected);
+    }
+
+    /// Points near to each other and far apart, with similarities whose sums are rounded.
+    fn uneven_plot() -> impl Strategy<Value = Vec<Point>> {
+        let similarity = prop::sample::select(vec![0.0_f64, 0.1, 0.2, 0.3, 0.7, 1.0, 1e16]);
+        let stretch = prop::sample::select(vec![1_i32, 1, 300, 100_000_000]);
+        let point = (-12..12_i32, -12..12_i32, similarity);
+        (prop::collection::vec(point, 0..120), stretch.clone(), stretch).prop_map(|(points, by_a, by_b)| {
+            points
+                .into_iter()
+                .map(|(a, b, similarity)| Point { a: a * by_a, b: b * by_b, similarity, seed: true, weight: 1.0 })
+                .collect()
+        })
+    }
+
     fn dot_plot() -> impl Strategy<Value = Vec<Point>> {
         let point = (0..12, 0..12, 1..=4_u8, any::<bool>());
         prop::collection::vec(point, 0..60).prop_map(|points| {
@@ -571,6 +768,15 @@ mod tests {
                 .map(|run| (run.a.0, run.b.0, run.sentences))
                 .collect();
             prop_assert_eq!(ours, paper(&plot, min_sentences));
+        }
+
+        #[test]
+        fn the_tree_finds_the_chains_of_the_scan(
+            plot in uneven_plot(),
+            max_gap in prop::sample::select(vec![0_i32, 1, 2, 5, 300, 1000, i32::MAX]),
+        ) {
+            let (points, reach) = (in_order_without_repeats(&plot), i64::from(max_gap) + 1);
+            prop_assert_eq!(Some(chains_by_tree(&points, reach)), chains_by_scan(&points, reach, usize::MAX));
         }
 
         #[test]
