@@ -135,7 +135,9 @@ fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Resu
     if is_disambiguation && context.pages.skip_disambiguation {
         return Ok(Some(Item::LeftOut(LeftOut::Disambiguation)));
     }
-    let problem = |problem: Box<Problem>| problem.in_record(page.record).at_line(page.line).at_byte(page.byte);
+    let problem = |problem: Box<Problem>| {
+        problem.in_record(page.record).at_line(page.line).at_byte(page.byte).showing(&page.source, 0)
+    };
     let file = &context.file.label;
     if text.len() > context.limit {
         return Err(problem(Problem::too_long(file, "the text of the page, without its markup,", context.limit)));
