@@ -83,6 +83,7 @@ mod seal;
 mod semi_joins;
 mod session;
 mod similarity_join;
+mod simplifications;
 mod store;
 mod stored;
 mod stream;

@@ -22,13 +22,14 @@ use crate::nullable_filters::NullableFilters;
 use crate::seal::SealedStore;
 use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
+use crate::simplifications::Simplifications;
 use crate::subqueries::Subqueries;
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
 /// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, filters of columns
-/// with one name are asked of those that they name, outer joins that sort take any condition, and statistics of floats, which leave out
-/// NaN, count for nothing. What cannot be kept is an error, such as `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that
+/// with one name are asked of those that they name, outer joins that sort take any condition, lists of `IN` and bounds stay apart where one of them says more, and statistics of
+/// floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that
 /// aggregates rows of the query around it.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
@@ -52,7 +53,8 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     rules.insert(0, Arc::new(DistrustFloats));
     rules.push(Arc::new(DistrustFloats));
     rules.push(Arc::new(NullableFilters));
-    builder.with_analyzer_rule(Arc::new(Subqueries)).with_query_planner(Arc::new(IbidQueryPlanner))
+    let builder = builder.with_analyzer_rule(Arc::new(Subqueries)).with_analyzer_rule(Arc::new(Simplifications));
+    builder.with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
 /// The scalar functions of ibid.
@@ -90,6 +92,8 @@ pub(crate) fn session_of_tables(
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> SessionContext {
     let mut config = config.with_information_schema(true).with_create_default_catalog_and_schema(true);
+    // What becomes of CASE may say NULL of a column of which the plan knows that it has none: that is no error.
+    config.options_mut().execution.skip_physical_aggregate_schema_check = true;
     // Of folders all files are read, also those in folders within.
     config.options_mut().execution.listing_table_ignore_subdirectory = false;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();

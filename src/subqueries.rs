@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, Result, ScalarValue, plan_err};
+use datafusion::common::{DFSchema, ExprSchema as _, Result, ScalarValue, plan_err};
 use datafusion::functions_aggregate::count::{count, count_all};
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{
@@ -168,6 +168,9 @@ fn of_conjuncts(condition: Expr, schema: &DFSchema) -> Result<Expr> {
 
 /// What stands alone, or beside AND. The join that `NOT IN` becomes minds the NULL of a column, and of all rows of the subquery.
 fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    if of.negated && !of.subquery.outer_ref_columns.is_empty() {
+        return none_equal(of, schema);
+    }
     let is_column = match of.expr.as_ref() {
         Expr::Column(_) => true,
         Expr::Cast(cast) => matches!(cast.expr.as_ref(), Expr::Column(_)),
@@ -177,6 +180,31 @@ fn alone(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
         return Ok(Expr::InSubquery(of));
     }
     with_null(Expr::InSubquery(of), schema)
+}
+
+/// `NOT IN` of a subquery that has other rows for each row around it, where NULL is as good as false: none of them is equal, nor
+/// might be.
+fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
+    let InSubquery { expr, subquery: Subquery { subquery: rows, spans, .. }, .. } = of;
+    if rows.exists(|plan| Ok(matches!(plan, LogicalPlan::Limit(_))))? {
+        return plan_err!(
+            "NOT IN of a subquery that names columns of the query around it, and has LIMIT, is not supported: join its rows"
+        );
+    }
+    let value = Expr::from(rows.schema().qualified_field(0));
+    let around = expr.transform(|part| match part {
+        Expr::Column(column) => {
+            let field = Arc::clone(schema.field_from_column(&column)?);
+            Ok(Transformed::yes(Expr::OuterReferenceColumn(field, column)))
+        }
+        part => Ok(Transformed::no(part)),
+    });
+    let around = around.data()?;
+    let may_be_equal = around.clone().eq(value.clone()).or(around.is_null()).or(value.is_null());
+    let equal = LogicalPlanBuilder::from(rows).filter(may_be_equal)?.build()?;
+    let outer_ref_columns = equal.all_out_ref_exprs();
+    let subquery = Subquery { subquery: Arc::new(equal), outer_ref_columns, spans };
+    Ok(Expr::Exists(Exists { subquery, negated: true }))
 }
 
 /// A condition, of which NULL is as good as false, that is no `NOT IN`.
@@ -208,8 +236,8 @@ fn may_be_null(of: &InSubquery, schema: &DFSchema) -> Result<bool> {
 fn exactly(of: InSubquery) -> Result<Expr> {
     if !of.subquery.outer_ref_columns.is_empty() {
         return plan_err!(
-            "NOT IN, and IN within another expression, of a subquery that names columns of the query around it are not \
-             supported, as they may be NULL: write NOT EXISTS or EXISTS"
+            "IN within another expression, of a subquery that names columns of the query around it, is not supported, as it may \
+             be NULL: write NOT EXISTS or EXISTS"
         );
     }
     let all = of.subquery.subquery.as_ref();
