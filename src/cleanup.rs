@@ -1,10 +1,12 @@
 //! What has to be removed when the program is interrupted, since nothing is dropped then.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::leftovers::LOCK;
 use crate::store::{Location, give_up};
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -50,7 +52,7 @@ pub(crate) fn remove_all() -> Hold {
         }
         // A thread that still runs may put a file into a folder that is being emptied.
         for _ in 0..50 {
-            let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            let removed = if path.is_dir() { remove_folder(&path) } else { fs::remove_file(&path) };
             if removed.is_ok() || !path.exists() {
                 break;
             }
@@ -59,4 +61,16 @@ pub(crate) fn remove_all() -> Hold {
     }
     give_up(objects);
     temporary
+}
+
+/// Removes a folder, and last of all the file by which `ibid gc` knows one for temporary tables.
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            continue;
+        }
+        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
+    }
+    fs::remove_dir_all(folder)
 }

@@ -367,8 +367,8 @@ async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvid
         Named::Files(found) => found,
         Named::Index(table) => return Ok(table),
     };
-    if let Some((other, _)) = found.objects().find(|(file, _)| kind_of(file).is_none()) {
-        return plan_err!("cannot read {other} in FROM: {}", readable());
+    if let Some(said) = found.objects().find_map(|(file, _)| unreadable(&file.to_string())) {
+        return plan_err!("{said}");
     }
     found.partitions()?;
     let mut config = ListingTableConfig::new(found.url(session)?).infer_options(session).await?;
@@ -608,10 +608,17 @@ fn kind(name: &str) -> Option<String> {
     Some(name[stem.len() + 1..].to_owned())
 }
 
-/// What can be read.
-fn readable() -> String {
+/// Why a file of this name is no table, and what can be done, unless it can be one.
+pub(crate) fn unreadable(name: &str) -> Option<String> {
     let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
-    format!("it takes {}, all but the first also {}", listed(&TABLES), listed(&COMPRESSED))
+    kind(name).is_none().then(|| {
+        format!(
+            "cannot read {name} in FROM: it takes {}, all but the first also {}; say what others are by CREATE EXTERNAL TABLE … \
+             STORED AS, or read text and HTML by ibid ingest",
+            listed(&TABLES),
+            listed(&COMPRESSED)
+        )
+    })
 }
 
 /// JSON lines by one of their other names.

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
+use crate::cleanup::remove_folder;
 use crate::export::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
@@ -105,7 +106,7 @@ impl Removed {
         }
         let bytes = bytes(path)?;
         if !dry_run {
-            let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            let removed = if path.is_dir() { remove_folder(path) } else { fs::remove_file(path) };
             match removed {
                 // The run that made it, or another `ibid gc`, came first.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -163,12 +164,16 @@ fn kept_table(path: &Path) -> Option<Unheld> {
     (is_kept && has_only(path, is_of_table)).then_some(held)
 }
 
-/// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write.
+/// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write. Where it was killed before
+/// it had its lock, or after it had removed it, there is nothing in it.
 fn workspace(path: &Path) -> Option<Unheld> {
+    name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).filter(|name| is_random(name))?;
     let lock = path.join(LOCK);
-    let is_ours = name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).is_some_and(is_random)
-        && fs::symlink_metadata(&lock).is_ok_and(|lock| lock.is_file() && lock.len() == 0);
-    if is_ours { unheld(&lock).filter(|_| has_only(path, is_of_workspace)) } else { None }
+    match fs::symlink_metadata(&lock) {
+        Ok(found) if found.is_file() && found.len() == 0 => unheld(&lock).filter(|_| has_only(path, is_of_workspace)),
+        Err(_) if entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
+        _ => None,
+    }
 }
 
 /// Whether a run gives this name to something in its folder for temporary tables.

@@ -124,6 +124,9 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         bytes
     };
     let long = "long ".repeat(20_000);
+    let mut unlike = gzip(jsonl(""));
+    let checksum = unlike.len() - 8;
+    unlike[checksum] ^= 1;
     vec![
         // JSON lines.
         ("text.jsonl", jsonl("nonsense"), Left("line 2, byte 31: not one JSON object (expected ident)", 2)),
@@ -175,7 +178,14 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("empty.jsonl", vec![], Nothing("there are no documents")),
         // CSV.
         ("fields.csv", csv("b,Two,three"), Left("line 3, byte 17: the record has 3 fields, the header 2", 2)),
-        ("quote.csv", csv("b,\"never closed"), Left("line 3, byte 17: a quote is opened", 1)),
+        (
+            "quote.csv",
+            csv("b,\"never closed"),
+            Left(
+                "line 3, byte 17: a quote is opened here or further on and never closed, and takes the 2 lines up to the end",
+                1,
+            ),
+        ),
         ("latin.csv", csv(b"b,caf\xE9"), Left("line 3, byte 22: the byte 0xE9 is not valid UTF-8", 2)),
         ("nul.csv", csv("b,\0"), Fine(3)),
         ("long.csv", csv(format!("b,{long}")), Left("line 3, byte 17: the record is longer than", 2)),
@@ -219,6 +229,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
             [gzip(jsonl("")), b"rubbish after the end".to_vec()].concat(),
             Left("the gzip data are damaged near byte", 2),
         ),
+        ("unlike.jsonl.gz", unlike, Left("the checksum of the gzip data before byte ", 2)),
         ("empty.txt.gz", vec![], Nothing("the gzip data end in the middle")),
         ("bomb.jsonl.gz", gzip(vec![b'\n'; 80 << 20]), Nothing("the gzip data grow too much: ")),
         ("bomb.csv.zst", zstd(&vec![b'\n'; 80 << 20]), Nothing("the zstd data grow too much: ")),
@@ -362,6 +373,15 @@ fn bad_files_are_left_out_beside_good_ones() {
     assert!(ended.err.contains(&format!("documents 1, sentences 1, skipped {bad}")), "{}", ended.err);
 }
 
+#[test]
+fn a_line_of_standard_input_that_is_too_long_has_a_place() {
+    let place = Place::new();
+    let input = format!("{{\"text\": \"One.\"}}\n{{\"text\": \"{}\"}}\n", "x".repeat(100_000));
+    let ended = place.run_with(["ingest", "-", "-o", "corpus", "--max-record-bytes", "1KiB"], &input);
+    let said = "standard input, line 2, byte 17: the line is longer than 1024 bytes; raise the limit";
+    assert!(ended.code == Some(1) && ended.err.contains(said), "{}", ended.err);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_device_without_end_is_an_error() {
@@ -477,6 +497,68 @@ fn from_says_which_record_it_cannot_read() {
                 assert_eq!(ended.err.contains(types), file.contains("type"), "{file}: {}", ended.err);
             }
         }
+    }
+}
+
+#[test]
+fn from_says_where_a_header_is_bad() {
+    let place = Place::new();
+    for (data, said) in [
+        (&b"id,te\xFFxt\na,b\n"[..], "line 1, byte 5: "),
+        (b"id,te\xFFxt\n", "line 1, byte 5: "),
+        (b"\n\nid,te\xFFxt\na,b\n", "line 3, byte 7: "),
+        (b"id,\"te\nx\xFF\"\na,b\nc,d\n", "line 2, byte 8: "),
+        (b"id,text\na,b\nc,\xFF\n", "line 3, byte 12: "),
+    ] {
+        place.write("in.csv", data);
+        let error = place.run_with(["sql", "SELECT * FROM 'in.csv'"], "").err;
+        assert!(error.contains(&format!("in.csv, {said}")) && error.contains("UTF-8"), "{error}");
+    }
+}
+
+/// `ibid ingest` reads no such files.
+#[test]
+fn of_xz_that_cannot_be_read_it_is_said_to_unpack_it() {
+    let place = Place::new();
+    place.write("text.csv.xz", "no such file");
+    // What xz makes of a row that is good, and of one that is not.
+    let packed = "fd377a585a000004e6d6b4460200210116000000742fe5a301001069642c746578740a612c4f6e652e0a62\
+                  0a000000007a5cb2a024c3d21b00012911320a700e1fb6f37d010000000004595a";
+    let packed = (0..packed.len()).step_by(2).map(|i| u8::from_str_radix(&packed[i..i + 2], 16).unwrap());
+    place.write("row.csv.xz", packed.collect::<Vec<_>>());
+    for (file, reason, remedy) in [
+        ("text.csv.xz", "byte 0: the xz data are damaged near byte ", ", or unpack what is there with xz -dc"),
+        ("row.csv.xz", "line 3, byte 15: ", "; correct it, or unpack the file (xz -d) and leave bad records out by"),
+    ] {
+        let error = place.run_with(["sql", &format!("SELECT * FROM '{file}'")], "").err;
+        assert!(error.contains(&format!("{file}, {reason}")) && error.contains(remedy), "{error}");
+    }
+}
+
+#[test]
+fn from_has_a_limit_of_columns() {
+    let place = Place::new();
+    let header = (0..=16_384).map(|n| format!("k{n}")).collect::<Vec<_>>().join(",");
+    let line = |count: usize| format!("{{{}\"id\": 1}}\n", keys(count));
+    place.write("wide.csv", format!("\n{header}\n"));
+    place.write("most.jsonl", line(16_383));
+    place.write("wide.jsonl", format!("{{\"id\": 1}}\n{}", line(16_384)));
+    // The array begins behind more lines than records say what columns there are.
+    place.write("wide.json", format!("{}[{}]", "\n".repeat(1500), line(16_384)));
+    place.write("two/a.jsonl", line(9_000));
+    place.write("two/b.jsonl", line(9_000).replace('k', "l"));
+    let array =
+        "CREATE EXTERNAL TABLE t STORED AS JSON LOCATION 'wide.json' OPTIONS ('format.newline_delimited' 'false')";
+    for (sql, said) in [
+        ("SELECT count(*) AS n FROM 'most.jsonl'", ""),
+        ("SELECT count(*) FROM 'wide.csv'", "wide.csv, line 2, byte 1: this makes more than 16384 columns: "),
+        ("SELECT count(*) FROM 'wide.jsonl'", "wide.jsonl, line 2, byte 10: this makes more than 16384 columns: "),
+        (array, "wide.json, line 1501, byte 1501: this makes more than 16384 columns: "),
+        ("SELECT count(*) FROM 'two/*.jsonl'", ".jsonl: this makes more than 16384 columns: "),
+    ] {
+        let ended = place.run_with(["sql", sql], "");
+        assert_eq!(ended.code == Some(0), said.is_empty(), "{sql}: {}", ended.err);
+        assert!(ended.err.contains(said), "{sql}: {}", ended.err);
     }
 }
 

@@ -396,6 +396,38 @@ fn what_is_wrong_in_the_input_is_named_with_its_place() {
     fails("ingest twice.jsonl --id-column= -o folder", &["thesis.tex", "name another folder"]);
 }
 
+/// What reads Parquet panics on them.
+#[test]
+fn parquet_on_which_its_reader_breaks_down_is_a_bad_file() {
+    let place = Place::new();
+    for (seed, changes) in
+        [("zstd", &[(71, 19), (76, 255), (153, 0)][..]), ("groups", &[(337, 255), (387, 110), (775, 127), (977, 0)])]
+    {
+        let mut file = std::fs::read(format!("{}/fuzz/corpus/parquet/{seed}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        changes.iter().for_each(|&(at, byte)| file[at] = byte);
+        place.write("bad.parquet", file);
+        for line in ["pairs bad.parquet", "sql SELECT*FROM'bad.parquet'"] {
+            let said = place.fails(1, line);
+            assert!(said.contains("bad.parquet") && said.contains("not a sound Parquet file"), "{line}: {said}");
+            assert!(!said.contains("please report"), "{line}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_utf_8_is_named_with_its_place() {
+    use std::os::unix::ffi::OsStrExt;
+    let place = Place::new();
+    place.write("latin.sql", b"SELECT 1;\nSELECT 'caf\xe9'");
+    let said = place.fails(1, "sql -f latin.sql");
+    assert!(said.contains("latin.sql: line 2, byte 21: byte 0xE9 is not valid UTF-8; convert it"), "{said}");
+    let mut command = place.command(["ingest", "-o", "corpus"]);
+    command.arg(std::ffi::OsStr::from_bytes(b"caf\xe9.txt"));
+    let ended = run_command(command, "");
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("the argument \"caf\u{fffd}.txt\" is not UTF-8; rename the file"), "{}", ended.err);
+}
+
 #[test]
 fn a_file_that_may_not_be_read_is_named() {
     let place = Place::with([("docs/a.txt", "One."), ("docs/b.txt", "Two.")]);

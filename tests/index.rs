@@ -103,6 +103,18 @@ fn batch_by_batch_is_one_run_where_nothing_depends_on_frequencies() {
 }
 
 #[test]
+fn a_part_says_what_it_was_read_from_and_how() {
+    let place = Place::with([("a.csv", "id,body\na,One.\n"), ("b.csv", "id,body\nb,Two.\n")]);
+    place.ok("pairs index --add a.csv b.csv --text-column body");
+    let manifest = place.read("index/manifests/00000000000000000001.json");
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
+    let part = &manifest["parts"][0];
+    assert_eq!(part["inputs"], serde_json::json!(["a.csv", "b.csv"]));
+    assert_eq!(part["parameters"]["text_column"], "body");
+    assert_eq!(part["documents"]["rows"], 2);
+}
+
+#[test]
 fn the_script_of_an_addition_gives_its_rows() {
     let place = Place::new();
     split(&place, &collection_jsonl(90, 3), 3, &mut Dice(3));

@@ -136,6 +136,7 @@ fn no_result_takes_the_place_of_another() {
         "passages corpus -o link.csv --capped y.csv",
         "passages corpus -o A/x.csv --capped L/x.csv",
         "passages corpus -o A/x.csv --capped A/../A/x.csv",
+        "passages corpus -o A/x.csv --capped /proc/self/cwd/A/x.csv",
         &format!("passages in.jsonl -o r.ndjson {quarantine} r.ndjson"),
         &format!("passages in.jsonl -o r.csv --capped s.ndjson {quarantine} ./s.ndjson"),
         &format!("ingest in.jsonl -o new {quarantine} new"),
@@ -191,6 +192,12 @@ fn no_result_takes_the_place_of_an_input() {
     for line in [
         "pairs in/a.jsonl -o in/a.jsonl",
         "pairs in -o link.ndjson",
+        "pairs in/a.jsonl -o /proc/self/cwd/in/a.jsonl",
+        "pairs /proc/self/cwd/in/a.jsonl -o in/a.jsonl",
+        "pairs index --add in -o index --format csv",
+        "pairs index --add in --on-error quarantine --quarantine index",
+        "clusters in -o kept --resume kept",
+        "ingest in -o kept --resume kept/tables",
         "pairs in/a.jsonl --against in/b.csv -o in/b.csv",
         "passages in --capped in/b.csv",
         "containment in -o in/../in/b.csv",
@@ -217,6 +224,9 @@ fn no_result_takes_the_place_of_an_input() {
         ("clusters linked -o corpus", "which this command does not write"),
         ("clusters groups/clusters.parquet -o groups", "is one of the inputs, and is named for a result"),
         ("ingest linked -o corpus", "is one of the inputs, and is named for a result"),
+        ("ingest corpus/documents.parquet -o /proc/self/cwd/corpus", "is one of the inputs, and is named for a result"),
+        ("sql SELECT(1) -o /proc/self/cwd/corpus/documents.parquet", "that folder is a corpus"),
+        ("pairs in --format csv -o -", "leave out the file for standard output"),
         ("ingest groups/clusters.parquet --text-column text -o groups", "which this command does not write"),
         ("compare containment labelled --also --method=codet|--reference=in/b.csv -o in/b.csv", "is one of the inputs"),
         ("clusters in -o corpus/groups", "is a corpus, an index or a result"),
@@ -236,7 +246,13 @@ fn no_result_takes_the_place_of_an_input() {
     }
     place.ok("verify corpus grown groups");
     // Standard input may be a file.
-    for line in ["pairs - --input-format jsonl -o in/a.jsonl", "sql -o in/a.jsonl", "sql -f - -o in/a.jsonl"] {
+    for line in [
+        "pairs - --input-format jsonl -o in/a.jsonl",
+        "pairs /dev/fd/0 --input-format jsonl -o in/a.jsonl",
+        "sql -o in/a.jsonl",
+        "sql -f - -o in/a.jsonl",
+        "sql -f /proc/self/fd/0 -o in/a.jsonl",
+    ] {
         let mut command = place.command(line.split(' '));
         let ended = command.stdin(fs::File::open(place.path("in/a.jsonl")).unwrap()).output().unwrap();
         assert_eq!(ended.status.code(), Some(1), "{line}");
@@ -384,6 +400,22 @@ fn further_tables_of_two_methods_have_a_place_each() {
     }
     let explained = format!("{}; EXPLAIN {}", call("0.5", "d.csv"), call("0.6", "d.csv"));
     assert_eq!(place.run_with(["sql", &explained], "").code, Some(0));
+}
+
+#[test]
+fn further_files_of_a_method_take_their_places_when_its_statement_is_done() {
+    let place = Place::with([("in.jsonl", "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n"), ("c.csv", "n\n1\n")]);
+    let call = "pairs('in.jsonl', capped => 'c.csv', on_error => 'quarantine', quarantine => 'q.jsonl')";
+    let ended = place.run_with(["sql", &format!("SELECT CAST(count(*) || 'x' AS INT) FROM {call}")], "");
+    assert!(ended.code == Some(1) && ended.err.contains("Cannot cast"), "{}", ended.err);
+    assert_eq!(place.read("c.csv"), b"n\n1\n");
+    // What was found of bad input is kept.
+    assert_eq!(String::from_utf8(place.read("q.jsonl")).unwrap().lines().count(), 1);
+    assert_eq!(
+        place.sql(&format!("SELECT (SELECT max(n) FROM 'c.csv') AS n, count(*) AS rows FROM {call}")),
+        [json!({"n": 1, "rows": 0})]
+    );
+    assert!(String::from_utf8(place.read("c.csv")).unwrap().starts_with("text,"));
 }
 
 #[test]

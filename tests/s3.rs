@@ -157,6 +157,7 @@ fn what_is_wrong_is_told_apart() {
         ("s3://malformed/x.jsonl", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
         ("s3://elsewhere/x.jsonl", "the bucket is in the region eu-central-1, and us-east-1 was asked; say --region"),
         ("s3://box/../x.jsonl", "its key has an empty part"),
+        ("s3://box//x.jsonl", "its key has an empty part"),
         ("s3:///x.jsonl", "cannot be read"),
         ("ftp://b/x.jsonl", "ftp://b/x.jsonl does not exist"),
     ] {
@@ -1021,6 +1022,43 @@ fn a_write_that_meets_another_is_tried_again() {
     for folder in ["/box/conflict/", "/box/conflict-index/"] {
         let met = requests.iter().filter(|request| request.status == 409 && request.target.starts_with(folder)).count();
         assert!(met > 0, "{requests:?}");
+    }
+}
+
+#[test]
+fn a_web_server_is_told_the_name_and_the_password_of_the_url() {
+    let server = Server::start();
+    server.place.write("buckets/basic/x.csv", "a\n1\n");
+    let read = |user: &str| {
+        let web = format!("http://{user}{}/basic/x.csv", server.address.trim_start_matches("http://"));
+        end(server.command(["sql", &format!("SELECT * FROM '{web}'"), "--format", "csv", "--allow-http"]))
+    };
+    assert_eq!(read("me:open%20it:@").text(), "a\n1\n");
+    for user in ["", "me:wrong@", "you:open%20it:@"] {
+        let ended = read(user);
+        assert!(ended.code == Some(1) && ended.err.contains("access is denied"), "{user}: {}", ended.err);
+    }
+}
+
+/// Nobody knows what becomes of a manifest whose request is not answered: the part that it names stays.
+#[test]
+fn a_write_that_is_done_late_or_cannot_be_looked_at_loses_nothing() {
+    let server = Server::start();
+    for (folder, is_known) in [("delayed", true), ("lost-hidden", false)] {
+        let index = format!("s3://box/{folder}/");
+        let add = |n: u64| {
+            server.place.write("made.jsonl", collection_jsonl(20, n));
+            let mut command = server.with_key(["pairs", &index, "--add", "made.jsonl", "-o", "out.csv"]);
+            command.env("AWS_TIMEOUT", "1 second");
+            end(command)
+        };
+        let ended = add(1);
+        let said = &ended.err;
+        assert_eq!(ended.code, Some(if is_known { 0 } else { 1 }), "{said}");
+        assert!(is_known || said.contains("access is denied"), "{said}");
+        server.ok(&format!("verify {index}"));
+        let count = format!("SELECT count(*) AS n FROM 's3://box/{folder}/documents.parquet'");
+        assert_eq!(server.sql(&count), "n\n20\n", "{folder}: {said}");
     }
 }
 

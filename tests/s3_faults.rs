@@ -235,6 +235,7 @@ impl States {
             server.sql("SELECT count(*), count(DISTINCT doc_id) FROM 's3://box/index/documents.parquet'")
         };
         assert_eq!(counts_of(&server), counts_of(&self.new), "schedule {schedule}");
+        server.ok("verify s3://box/index/");
         let [done, failed] = counts;
         eprintln!(
             "schedule {schedule}: {done} runs gave the right rows, {failed} an error, in {:.0?}",

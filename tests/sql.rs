@@ -286,11 +286,14 @@ fn what_is_typed_has_a_place_for_each_result() {
 fn the_history_has_no_secrets() {
     let place = Place::new();
     let mut shell = Terminal::shell(&place);
+    shell.line("\\set passages seen");
     shell.line("SELECT 'remember me';");
     shell.line("CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('aws.secret_access_key' 'hush');");
     shell.line("\\set password hush");
     shell.line("SELECT 1; SET x.token = 'hush';");
     shell.line("SELECT 1; \\set key hush");
+    shell.line("\\set pw hush");
+    shell.line("SELECT 'AccountKey=hush;EndpointSuffix=core';");
     let shown = shell.line("SELEC 'https://me:hush@example.org/';");
     assert!(shown.contains("column 1"), "{shown}");
     // What is not recorded does not come back by the key, either.
@@ -300,6 +303,7 @@ fn the_history_has_no_secrets() {
     shell.press("\x04");
     assert_eq!(shell.end().0, Some(0));
     assert!(history(&place).contains("remember me") && !history(&place).contains("hush"), "{}", history(&place));
+    assert!(history(&place).contains("\\set passages seen"), "{}", history(&place));
     let mode = |path: &str| std::fs::metadata(place.path(path)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("state/ibid/history"), mode("state/ibid")), (0o600, 0o700));
     let files = std::fs::read_dir(place.path(".")).unwrap().map(|entry| entry.unwrap().file_name());
@@ -426,7 +430,12 @@ fn a_script_ends_where_it_fails() {
 
 #[test]
 fn mistakes_are_answered_with_what_may_have_been_meant() {
-    let place = Place::with([("reuse.csv", "doc_a\nx\n"), ("folder/documents.csv", "id\n1\n")]);
+    let place = Place::with([
+        ("reuse.csv", "doc_a\nx\n"),
+        ("folder/documents.csv", "id\n1\n"),
+        ("notes.txt", "One.\n"),
+        ("data", "One.\n"),
+    ]);
     let fails = |sql: &str, says: &[&str]| {
         let ended = place.run_with(["sql", sql], "");
         assert_eq!((ended.code, ended.out.len()), (Some(1), 0), "{sql}");
@@ -462,6 +471,20 @@ fn mistakes_are_answered_with_what_may_have_been_meant() {
     fails("SELECT 1 FROM reuse.csv", &["The name of a file stands in quotes: 'reuse.csv'"]);
     fails("SELECT 1 FROM 'reuse.cvs'", &["Did you mean reuse.csv?"]);
     fails("SELECT 1 FROM read_csv('reuse.csv')", &["Files are named themselves: FROM 'file.parquet'"]);
+    for file in ["notes.txt", "data", "./data"] {
+        let says = format!("{} in FROM: it takes .parquet, .csv,", file.trim_start_matches("./"));
+        fails(
+            &format!("SELECT 1 FROM '{file}'"),
+            &[says.as_str(), "CREATE EXTERNAL TABLE … STORED AS", "text and HTML by ibid ingest"],
+        );
+    }
+    let said = place.run_with(["sql", "SELECT 1 FROM 'notes.txt'"], "").err;
+    assert!(said.contains("line 1, column 15: cannot read notes.txt") && !said.contains("not found"), "{said}");
+    let made = "CREATE TABLE verses AS SELECT 1 AS n; CREATE VIEW lines AS SELECT 2 AS n; DROP";
+    fails(&format!("{made} TABLE verse"), &["line 1, column 86", "Did you mean verses? There are lines, verses"]);
+    fails(&format!("{made} VIEW line"), &["Did you mean lines?"]);
+    fails(&format!("{made} TABLE lines"), &["It is a view: write DROP VIEW lines"]);
+    fails(&format!("{made} VIEW verses"), &["It is a table: write DROP TABLE verses"]);
     // A line that has a secret is not shown.
     let said = place.run_with(["sql", "SET x.secret_access_key = 'hush' hush"], "").err;
     assert!(!said.contains("'hush'"), "{said}");
@@ -627,13 +650,14 @@ fn what_goes_elsewhere_is_written_when_nobody_reads_the_output() {
 #[test]
 fn a_result_notes_the_parameters_of_its_statements_and_no_secret() {
     let place = Place::new();
-    let sql = "CREATE TABLE t AS SELECT $n AS n, length($password) AS l; SELECT * FROM t";
-    let arguments =
-        ["-p", "password=hunter2", "-p", "n=7", "-p", "other=hunter3", "-o", "x.parquet", "--resume", "kept"];
+    let sql = "CREATE TABLE t AS SELECT $n AS n, length($password || $pw) AS l, $author AS a; SELECT * FROM t";
+    let parameters = "-p password=hunter2 -p n=7 -p other=hunter3 -p pw=hunter4 -p author=Ann".split(' ');
+    let arguments = parameters.chain(["-o", "x.parquet", "--resume", "kept"]);
     let ended = place.run_with(["sql", sql].into_iter().chain(arguments), "");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let footer = String::from_utf8_lossy(&place.read("x.parquet")).into_owned();
-    assert!(footer.contains(r#""parameters":{"n":"7","password":"'***'"}"#) && !footer.contains("hunter"), "{footer}");
+    let noted = r#""parameters":{"author":"'Ann'","n":"7","password":"'***'","pw":"'***'"}"#;
+    assert!(footer.contains(noted) && !footer.contains("hunter"), "{footer}");
     assert!(footer.contains(&format!(r#""ibid":"{}""#, env!("CARGO_PKG_VERSION"))), "{footer}");
     let kept = std::fs::read_dir(place.path("kept")).unwrap().next().unwrap().unwrap().path();
     let manifest = std::fs::read_to_string(kept.join("manifest.json")).unwrap();
@@ -1211,9 +1235,18 @@ fn what_is_said_of_a_mistake_is_about_that() {
         ("TRUNCATE TABLE t", "TRUNCATE would leave"),
         ("SELECT * FROM t TABLESAMPLE (1 ROWS)", "TABLESAMPLE is not supported: write WHERE random()"),
         ("SELECT * FROM LATERAL pairs('none/')", "none"),
+        ("CREATE UNBOUNDED EXTERNAL TABLE u STORED AS CSV LOCATION 'u.csv'", "UNBOUNDED is not supported: "),
+        (
+            "SELECT 1 FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE EXISTS (SELECT 1 FROM t z WHERE z.n = x.n))",
+            ": A subquery cannot stand here",
+        ),
+        (
+            "SELECT 1 FROM t x WHERE x.n = (SELECT max(y.n) FROM t y WHERE y.n = x.n AND x.n IN (SELECT z.n FROM t z))",
+            ": A subquery cannot stand here",
+        ),
     ] {
         let said = said(&format!("CREATE TABLE t AS SELECT 1 AS n; {sql}"));
-        assert!(said.contains(expected) && !said.contains("INSERT") && !said.contains("Did you mean pairs"), "{said}");
+        assert!(said.contains(expected) && !said.contains("INSERT") && !said.contains("Did you mean"), "{said}");
     }
     assert_eq!(place.run_with(["sql", "-c", "-- nothing but a comment"], "").code, Some(0));
 }
@@ -1628,5 +1661,23 @@ fn files_of_parquet_that_have_other_columns_are_named() {
         let said = place.run_with(["sql", sql], "").err;
         assert!(said.contains("the column \"n\" is Int64 in ") && said.contains("a.parquet, and Utf8"), "{said}");
         assert!(said.contains("c.parquet: name files with the same columns"), "{said}");
+    }
+}
+
+#[test]
+fn verify_says_what_it_does_not_look_at() {
+    let place = Place::with([("found/more/x", ""), ("found/.hidden/x", "")]);
+    for file in ["found/[a].parquet", "found/more/b.parquet"] {
+        place.ok(&format!("sql SELECT(1) -o {file} -q"));
+    }
+    let said = place.ok("verify found");
+    assert!(said.contains("found/more: passed over, a folder: name it to verify it\n"), "{said}");
+    assert!(said.ends_with("1 files, all as they were written; passed over 1\n"), "{said}");
+    let said = place.ok("verify found/[a].parquet found/more/");
+    assert!(said.ends_with("2 files, all as they were written\n"), "{said}");
+    for pattern in ["found/*.parquet", "fou?d"] {
+        let ended = place.run_with(["verify", pattern], "");
+        let says = format!("{pattern}: verify takes no patterns");
+        assert!(ended.code == Some(1) && ended.err.contains(&says) && ended.out.is_empty(), "{ended:?}");
     }
 }

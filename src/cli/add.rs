@@ -187,11 +187,12 @@ impl<'a, F: Finds> Adding<'a, F> {
     /// Makes sure that all that is asked for can be written, and reads the batch.
     async fn begin(method: &'a F, addition: Addition<'a>) -> Result<Self> {
         let folder = folder(addition.inputs)?;
+        let places = addition.writing.check(&[addition.capped])?;
+        addition.reading.begin(places)?;
+        addition.reading.refuse(folder)?;
         let index = Index::open_to_add(folder)?;
         let time_column = time_column(&index, addition.time_column)?;
         let mut reader = Run::begin(addition.running)?;
-        let places = addition.writing.check(&[addition.capped])?;
-        addition.reading.begin(places)?;
         let reading = addition.reading.reading();
         let batch = match corpus_folder(addition.add)? {
             Some(Stored::Index(index)) => {
@@ -256,7 +257,9 @@ impl<'a, F: Finds> Adding<'a, F> {
         if new > 0 && !index.is_newest()? {
             return Ok(None);
         }
-        let part = if new > 0 { Some(index.write_part(&self.batch, &left_out, times)?) } else { None };
+        let reading = addition.reading.reading();
+        let write = || index.write_part(&self.batch, &left_out, times, addition.add, &reading);
+        let part = if new > 0 { Some(write()?) } else { None };
         if seals(&self.batch)? != self.seals {
             bail!("{} has changed while it was read; run it again", self.batch.display());
         }

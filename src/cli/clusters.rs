@@ -206,6 +206,7 @@ impl Clusters {
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
         self.reading.begin(Places::of_folder(output)?)?;
+        self.running.resume.iter().try_for_each(|folder| self.reading.refuse(folder))?;
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters();

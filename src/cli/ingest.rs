@@ -37,6 +37,7 @@ impl Ingest {
             anyhow::bail!("{} is {} already", run::shown(&self.inputs), stored.kind());
         }
         self.reading.begin(Places::of_folder(&self.output)?)?;
+        self.running.resume.iter().try_for_each(|folder| self.reading.refuse(folder))?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();
@@ -73,16 +74,7 @@ impl Ingest {
     fn about(&self, reading: &corpus::Options, content: Content, ingested: &Ingested) -> Value {
         json!({
             "ibid": env!("CARGO_PKG_VERSION"),
-            "parameters": {
-                "text_column": reading.text_column,
-                "id_column": reading.id_column,
-                "format": reading.format.map(|format| format!("{format:?}").to_lowercase()),
-                "max_record_bytes": reading.max_record_bytes,
-                "max_ratio": reading.max_ratio,
-                "namespaces": reading.pages.namespaces,
-                "skip_redirects": reading.pages.skip_redirects,
-                "skip_disambiguation": reading.pages.skip_disambiguation,
-            },
+            "parameters": reading.parameters(),
             "inputs": self.inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>(),
             "content": content.to_json(),
             "skipped": ingested.summary.skipped_count,

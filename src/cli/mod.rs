@@ -100,7 +100,7 @@ pub fn main(give_back: fn()) -> ExitCode {
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
         end_on_signal()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
-        let outcome = delivered(runtime.block_on(dispatch(cli.command)));
+        let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command)));
         // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
         // that are about to end, and glibc may then look for a large stack that is gone already.
         std::mem::forget(runtime);
@@ -128,8 +128,9 @@ pub fn main(give_back: fn()) -> ExitCode {
     }
 }
 
-/// Puts in place what a command has collected that ended so.
-fn delivered(outcome: anyhow::Result<Ending>) -> anyhow::Result<Ending> {
+/// Runs a command, and puts in place what it has left in the outbox.
+async fn delivered(command: Command) -> anyhow::Result<Ending> {
+    let outcome = dispatch(command).await;
     if let Ok(Ending::Done | Ending::NotStrict) = outcome {
         return outbox::send().and(outcome);
     }
@@ -154,6 +155,15 @@ fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::
 /// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
 /// give: a terminal gets nothing of them that would command it.
 fn misused(error: &clap::Error) -> ExitCode {
+    if error.kind() == clap::error::ErrorKind::InvalidUtf8 {
+        for argument in args_os().filter(|argument| argument.to_str().is_none()) {
+            let written = String::from_utf8_lossy(argument.as_encoded_bytes());
+            run::say(&format!(
+                "the argument {written:?} is not UTF-8; rename the file, or name the folder that it is in"
+            ));
+        }
+        return ExitCode::from(2);
+    }
     let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
     let shown = if io::stderr().is_terminal() { parse(args_os().map(written_out)).err() } else { None };
     let printed = shown.as_ref().unwrap_or(error).print();

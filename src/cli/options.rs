@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, bail};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
-use crate::export::{Form, Format, outbox, resolved};
+use crate::export::{Form, Format, is_within, outbox, resolved, resolved_input};
 use crate::store::{Location, Settings};
 use crate::stored::{check_folder, check_place};
 
@@ -94,10 +94,15 @@ impl InputOptions {
     /// The file of an option that is read as FROM names it: a name alone might be that of a table. Fails where a result would take
     /// its place.
     pub(super) fn in_from(&self, file: &Path, option: &str) -> Result<String> {
-        refuse_result(file, &self.reading())?;
+        self.refuse(file)?;
         let is_name = file.is_relative() && Location::of_path(file)?.is_none();
         let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
         path.into_os_string().into_string().map_err(|_| anyhow!("the file of {option} has a name that is not Unicode"))
+    }
+
+    /// Fails where a result would take the place of what is read, or kept, there.
+    pub(super) fn refuse(&self, path: &Path) -> Result<()> {
+        Ok(refuse_result(path, &self.reading())?)
     }
 
     /// How labels are read, of which all columns are kept by their names, whatever these are.
@@ -250,17 +255,17 @@ impl Places {
 
     /// Notes a script that runs, of which no later result takes the place.
     pub(super) fn keep(&mut self, script: &Path) -> Result<()> {
-        self.scripts.extend(resolved(script)?);
+        self.scripts.extend(resolved_input(script)?);
         Ok(())
     }
 
     /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
     pub(super) fn take(&mut self, file: &Path) -> Result<()> {
         let Some(place) = resolved(file)? else { return Ok(()) };
-        if self.results.iter().any(|result| place.starts_with(result)) {
+        if self.results.iter().any(|result| is_within(&place, result)) {
             bail!("{} is named for two results; give each a file of its own", file.display());
         }
-        if self.scripts.contains(&place) {
+        if self.scripts.iter().any(|script| is_within(script, &place)) {
             bail!("{} is a script that runs; name another file for the result", file.display());
         }
         self.results.push(place);

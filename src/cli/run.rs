@@ -30,7 +30,7 @@ use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use super::signals;
 use crate::certificate::Recall;
 use crate::corpus::{self, Content, Documents, PassedOver, Summary};
-use crate::export::{Form, StagedFile, write_rows};
+use crate::export::{Form, StagedFile, outbox, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
 use crate::memory_watch;
@@ -169,17 +169,17 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
 }
 
 /// Whether a thread of the query engine panicked, which it says as an error.
-fn is_panic(error: &anyhow::Error) -> bool {
+pub(super) fn is_panic(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);
         shared.or_else(|| cause.downcast_ref()).is_some_and(JoinError::is_panic)
     })
 }
 
-/// Puts further results in their places once the rows are written, or nobody reads them any more.
+/// Has further results take their places once the rows are written, or nobody reads them any more.
 pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> Result<u64> {
     if written.is_ok() || stdout_is_closed() {
-        further.into_iter().try_for_each(StagedFile::commit)?;
+        further.into_iter().for_each(outbox::keep);
     }
     written
 }
@@ -478,7 +478,7 @@ impl<'a> Run<'a> {
         }
         self.progress.set_message("writing");
         let rows = rows.execute_stream().await?;
-        self.progress.set_draw_target(indicatif::ProgressDrawTarget::hidden());
+        self.progress.finish_and_clear();
         write_rows(rows, form, &self.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
     }
 

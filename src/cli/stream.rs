@@ -77,6 +77,7 @@ pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> R
     }
     let run = Run::begin(addition.running)?;
     addition.reading.begin_live()?;
+    addition.reading.refuse(add::folder(addition.inputs)?)?;
     refuse_result(Path::new(STDIN_FILE), &addition.reading.reading())?;
     let mut judging = Judging::begin(containment, addition, run).await?;
     // From here on the end is ours, so that what was judged is kept.
@@ -635,7 +636,8 @@ impl NewPart {
         let times = self.times.map(|[first, last]| [(first * 1e6).floor() as i64, (last * 1e6).ceil() as i64]);
         loop {
             index.check_columns(&self.folder)?;
-            let part = index.write_part(&self.folder, &Default::default(), times)?;
+            let inputs = ["-".to_owned()];
+            let part = index.write_part(&self.folder, &Default::default(), times, &inputs, &self.reading)?;
             let is_added = index.append(part, self.time_column.as_deref())?;
             let now = Index::open_to_add(index.folder())?;
             if is_added {

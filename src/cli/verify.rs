@@ -11,7 +11,7 @@ use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
 use crate::ingest::{FILES, about_corpus};
 use crate::seal::{Verified, Written, seal_of, verify};
-use crate::store::{Location, Object, redacted, redacted_url};
+use crate::store::{Location, MAGIC, Object, redacted, redacted_url};
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -32,6 +32,8 @@ enum Entry {
     Stranger,
     /// No file, such as a pipe, which may never end.
     NoFile,
+    /// A folder within the one that is named.
+    Folder,
 }
 
 impl Verify {
@@ -39,10 +41,11 @@ impl Verify {
         let (mut files, mut wrong, mut passed_over) = (0, 0, 0);
         for path in &self.paths {
             for (file, entry) in entries(path)? {
+                let is_folder = matches!(entry, Entry::Folder);
                 let found = match entry {
                     Entry::File(written) => verify_file(&file, written).map(Some),
                     Entry::Stranger => look_at_stranger(&file),
-                    Entry::NoFile => Ok(None),
+                    Entry::NoFile | Entry::Folder => Ok(None),
                 };
                 let said = match found {
                     Ok(Some(found)) => {
@@ -51,7 +54,8 @@ impl Verify {
                     }
                     Ok(None) => {
                         passed_over += 1;
-                        "passed over, it is not of this result".to_owned()
+                        let why = if is_folder { "a folder: name it to verify it" } else { "it is not of this result" };
+                        format!("passed over, {why}")
                     }
                     Err(error) => {
                         files += 1;
@@ -89,12 +93,53 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
         None => path.is_dir(),
     };
     if !is_folder {
+        if is_pattern(path, location.as_ref())? {
+            bail!(
+                "{}: verify takes no patterns: name the folder, or the files, or have the shell name them, without quotes",
+                path.display()
+            );
+        }
         return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
     }
     if Index::is_at(path)? {
         let files = Index::open(path)?.sealed_files().into_iter();
         return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
     }
+    let mut found = of_result(path, location.is_some())?;
+    found.extend(folders(path, location.as_ref())?.into_iter().map(|folder| (folder, Entry::Folder)));
+    Ok(found)
+}
+
+/// Whether there is nothing of this name, which has what stands in patterns.
+fn is_pattern(path: &Path, location: Option<&Location>) -> Result<bool> {
+    match location {
+        // There `?` stands before what is asked for.
+        Some(location) if location.is_web() => Ok(false),
+        Some(location) => Ok(location.key().as_ref().contains(MAGIC) && Object::find(location)?.is_none()),
+        None => Ok(path.to_string_lossy().contains(MAGIC) && path.symlink_metadata().is_err()),
+    }
+}
+
+/// The folders within one, but for hidden ones, and those that have names of files, which are found as such.
+fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
+    if let Some(location) = location {
+        let (_, folders) = Object::list_folder(location)?;
+        return Ok(folders.iter().map(|folder| PathBuf::from(folder.to_string())).collect());
+    }
+    let mut folders = Vec::new();
+    for entry in path.read_dir().with_context(|| format!("cannot read {}", path.display()))? {
+        let folder = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if folder.is_dir() && !is_hidden && folder.extension() != Some("parquet".as_ref()) {
+            folders.push(folder);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+/// What there is to be looked at in a folder that is no index.
+fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
     let names = names(path)?;
     let missing = |file: &str| (path.join(file), Entry::File(None));
     let Some(manifest) = Manifest::of(path)? else {
@@ -121,7 +166,7 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
     // In a store the files of earlier manifests stay for those that read them.
     let is_earlier = |name: &str| {
         let file = stem_of_sealed(name).map(|stem| format!("{stem}.parquet"));
-        location.is_some() && manifest.file(file.as_deref().unwrap_or(name)).is_some()
+        is_in_store && manifest.file(file.as_deref().unwrap_or(name)).is_some()
     };
     for name in names.iter().filter(|name| manifest.seal_of(name).is_none() && !is_earlier(name)) {
         found.push(match file_or_none(path.join(name)) {

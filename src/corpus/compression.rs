@@ -114,22 +114,32 @@ fn pass_zeros(from: &mut impl BufRead) -> io::Result<()> {
     }
 }
 
-/// Why compressed data cannot be read beyond a place, and what to do about it. `skip` reads what is there.
-pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, skip: &str) -> (String, String) {
+/// What decoders say of data of which they gave some before they looked at all of them.
+const FOUND_LATE: [&str; 2] = ["corrupt deflate stream", "bzip2: invalid data"];
+
+/// Why compressed data cannot be read beyond a place, and what to do about it. `rest` says how to read what is there.
+pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, rest: &str) -> (String, String) {
     if error.kind() == io::ErrorKind::UnexpectedEof {
         let reason = format!("the {name} data end in the middle, after byte {taken} of the compressed file");
-        return (reason, format!("the file is cut off: fetch it again, or read what is there with {skip}"));
+        return (reason, format!("the file is cut off: fetch it again, or {rest}"));
     }
-    if error.to_string().contains("too much memory") {
+    let said = error.to_string();
+    if said.contains("too much memory") {
         let reason = format!(
             "the {name} data have a window that takes too much memory, after byte {taken} of the compressed file"
         );
-        return (reason, format!("compress it anew without --long, or read what is there with {skip}"));
+        return (reason, format!("compress it anew without --long, or {rest}"));
     }
-    let reason = format!("the {name} data are damaged near byte {taken} of the compressed file ({error})");
-    let remedy =
-        format!("fetch the file again, drop the extension if it is not {name}, or read what is there with {skip}");
-    (reason, remedy)
+    if said.contains("checksum") {
+        let reason = format!(
+            "the checksum of the {name} data before byte {taken} of the compressed file does not fit, so that records before \
+             it may be damaged, too"
+        );
+        return (reason, format!("fetch the file again, or {rest}"));
+    }
+    let before = if FOUND_LATE.contains(&said.as_str()) { ", and so may be the last records before it" } else { "" };
+    let reason = format!("the {name} data are damaged near byte {taken} of the compressed file ({said}){before}");
+    (reason, format!("fetch the file again, drop the extension if it is not {name}, or {rest}"))
 }
 
 /// What some editors put before a text in UTF-8.
@@ -370,7 +380,7 @@ impl Stream {
         let problem = if self.compression == Compression::Plain || Explained::of_io(error).is_some() {
             Problem::of_io(&self.file, "cannot read it", error)
         } else {
-            let (reason, remedy) = unreadable(name, taken, error, "--on-error skip");
+            let (reason, remedy) = unreadable(name, taken, error, "read what is there with --on-error skip");
             Problem::new(&self.file, reason).remedy(remedy)
         };
         problem.at_byte(self.offset)
@@ -448,6 +458,33 @@ mod tests {
         let error =
             read(&[gzip(b"one"), b"rubbish, and long enough".to_vec()].concat(), Compression::Gzip).unwrap_err();
         assert!(error.reason.contains("are damaged"), "{error}");
+    }
+
+    #[test]
+    fn what_is_found_to_be_damaged_after_it_was_given_is_an_error_that_says_so() {
+        let flipped = |mut data: Vec<u8>, at: usize| {
+            data[at] ^= 2;
+            data
+        };
+        let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(&numbers()).unwrap();
+        let (gzip, bzip2, zstd) = (gzip(&numbers()), bzip2(&numbers()), encoder.finish().unwrap());
+        let [checksum, late] =
+            ["does not fit, so that records before it may be damaged, too", "and so may be the last records before it"];
+        for (data, compression, said) in [
+            // The checksum and the length of all, and the first block.
+            (flipped(gzip.clone(), gzip.len() - 8), Compression::Gzip, checksum),
+            (flipped(gzip.clone(), gzip.len() - 1), Compression::Gzip, checksum),
+            (flipped(gzip, 10), Compression::Gzip, late),
+            // The checksum of all.
+            (flipped(zstd.clone(), zstd.len() - 1), Compression::Zstd, checksum),
+            // The checksum of the first block.
+            (flipped(bzip2, 10), Compression::Bzip2, late),
+        ] {
+            let error = read(&data, compression).unwrap_err().to_string();
+            assert!(error.contains(said), "{compression:?}: {error}");
+        }
     }
 
     #[test]

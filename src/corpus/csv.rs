@@ -33,6 +33,8 @@ struct Records {
     start: u64,
     start_line: u64,
     line: u64,
+    /// How many lines the record takes.
+    lines: u64,
     record: u64,
     ended: bool,
 }
@@ -52,6 +54,7 @@ impl Records {
             start: 0,
             start_line: 1,
             line: 1,
+            lines: 0,
             record: 0,
             ended: false,
         })
@@ -75,7 +78,8 @@ impl Records {
             }
             Ok(Read::Record) => self.check().map(|()| true),
             Ok(Read::TooLong) => {
-                let problem = Problem::too_long(&self.file, "the record", self.limit);
+                let mut problem = Problem::too_long(&self.file, "the record", self.limit);
+                problem.reason += &self.extent(&format!("line {}", self.start_line + self.lines - 1));
                 Err(self.locate(problem.showing(&self.raw, 0), 0).remedy(
                     "look for a quote that is not closed, raise the limit with --max-record-bytes, or leave bad \
                      records out with --on-error skip",
@@ -119,6 +123,9 @@ impl Records {
                 self.core.read_record(given, &mut self.fields[length..], &mut self.ends[self.count..]);
             let taken = taken.min(input.len());
             self.line += count_lines(&input[..taken]);
+            if let Some(last) = input[..taken].last() {
+                self.lines = self.line - self.start_line + u64::from(*last != b'\n');
+            }
             let kept = taken.min((self.limit + 1).saturating_sub(self.raw.len()));
             self.raw.extend_from_slice(&input[..kept]);
             self.stream.consume(taken);
@@ -149,7 +156,8 @@ impl Records {
                 _ if too_wide => return Ok(Read::TooWide),
                 ReadRecordResult::InputEmpty => {
                     self.ended = true;
-                    return Err(self.bad("a quote is opened here or further on and never closed"));
+                    let reason = "a quote is opened here or further on and never closed";
+                    return Err(self.bad(reason.to_owned() + &self.extent("the end of the file")));
                 }
                 ReadRecordResult::Record if self.count > MAX_COLUMNS => return Ok(Read::TooWide),
                 ReadRecordResult::Record => return Ok(Read::Record),
@@ -174,6 +182,11 @@ impl Records {
         // A record of valid UTF-8 has valid fields, since it is cut at ASCII bytes.
         let field = |(start, end): (usize, &usize)| std::str::from_utf8(&self.fields[start..*end]).unwrap_or_default();
         starts.zip(&self.ends[..self.count]).map(field)
+    }
+
+    /// How many lines a bad record takes, if they are several: it is counted as one, and there may be good ones in it.
+    fn extent(&self, end: &str) -> String {
+        if self.lines > 1 { format!(", and takes the {} lines up to {end}", self.lines) } else { String::new() }
     }
 
     fn bad(&self, reason: impl Into<String>) -> Box<Problem> {
@@ -343,6 +356,9 @@ mod tests {
         let folder = of(&format!("id,text\n1,a\n2,\"{}\"\n3,c\n", "x\n".repeat(200_000)));
         let options = Options { max_record_bytes: 100, ..skip() };
         assert_eq!(folder.read(&["a.csv"], &options).unwrap(), documents(&[("1", "a"), ("3", "c")]));
+        let error = folder.error(&["a.csv"], &Options { max_record_bytes: 100, ..Options::default() });
+        let reason = "the record is longer than 100 bytes, and takes the 200001 lines up to line 200003: ";
+        assert!(error.starts_with(&format!("a.csv, line 3, byte 12: {reason}")), "{error}");
         let wide = of(&format!("id,text\n1,a\n{}\n3,c\n", ",".repeat(20_000)));
         assert_eq!(wide.read(&["a.csv"], &skip()).unwrap(), documents(&[("1", "a"), ("3", "c")]));
         assert!(wide.error(&["a.csv"], &Options::default()).contains("line 3, byte 12: more than 4096 fields"));
@@ -350,10 +366,17 @@ mod tests {
 
     #[test]
     fn an_open_quote_is_an_error() {
-        let error = of("id,text\n1,a\n2,\"b\n3,c\n").error(&["a.csv"], &Options::default());
-        assert!(error.starts_with("a.csv, line 3, byte 12: a quote is opened"), "{error}");
-        let error = of("id,text\n1,a\n2,\"b and the rest").error(&["a.csv"], &Options::default());
-        assert!(error.starts_with("a.csv, line 3, byte 12: a quote is opened"), "{error}");
+        let opened = "a.csv, line 3, byte 12: a quote is opened here or further on and never closed";
+        for (rest, lines) in [
+            ("b and the rest", ""),
+            ("b\n", ""),
+            ("b\r\n3,c", ", and takes the 2 lines up to the end of the file"),
+            ("b\n3,c\n", ", and takes the 2 lines up to the end of the file"),
+            ("b\n".repeat(70_000).as_str(), ", and takes the 70000 lines up to the end of the file"),
+        ] {
+            let error = of(&format!("id,text\n1,a\n2,\"{rest}")).error(&["a.csv"], &Options::default());
+            assert!(error.starts_with(&format!("{opened}{lines}: \"2,")), "{error}");
+        }
         assert_eq!(of("id,text\n1,\"a\"").read(&["a.csv"], &Options::default()).unwrap(), documents(&[("1", "a")]));
         assert_eq!(of("id,text\n1,5\" pipe").read(&["a.csv"], &Options::default()).unwrap().len(), 1);
     }

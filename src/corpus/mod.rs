@@ -51,6 +51,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::SchemaRef;
+use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Row};
@@ -100,6 +101,20 @@ pub(crate) struct Options {
 const MEMORY_OF_RECORD: usize = 16;
 
 impl Options {
+    /// What decides what is read, for people to read.
+    pub(crate) fn parameters(&self) -> Value {
+        json!({
+            "text_column": self.text_column,
+            "id_column": self.id_column,
+            "format": self.format.map(|format| format!("{format:?}").to_lowercase()),
+            "max_record_bytes": self.max_record_bytes,
+            "max_ratio": self.max_ratio,
+            "namespaces": self.pages.namespaces,
+            "skip_redirects": self.pages.skip_redirects,
+            "skip_disambiguation": self.pages.skip_disambiguation,
+        })
+    }
+
     /// How much memory the command may take. To less it cannot be held.
     fn memory(&self) -> Option<usize> {
         self.memory.map(|memory| memory.max(256 << 20))

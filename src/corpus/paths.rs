@@ -15,7 +15,7 @@ use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::outbox::temporary_file;
-use crate::export::{MANIFEST, Manifest, resolved};
+use crate::export::{MANIFEST, Manifest, is_within, resolved_input};
 use crate::index::{Index, PARTS};
 use crate::store::{Location, MAGIC, Object, Source};
 
@@ -284,8 +284,9 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
 
 /// Fails where a result would take the place of an input.
 pub(crate) fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
-    let is_within = |place: &Path| options.results.iter().any(|result| place.starts_with(result));
-    let is_result = !options.results.is_empty() && matches!(resolved(path), Ok(Some(place)) if is_within(&place));
+    let is_in_result = |place: &Path| options.results.iter().any(|result| is_within(place, result));
+    let is_result =
+        !options.results.is_empty() && matches!(resolved_input(path), Ok(Some(place)) if is_in_result(&place));
     if is_result {
         return Err(Error::Input(format!(
             "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
@@ -610,14 +611,18 @@ fn spool(
     }
     let compression = Compression::of_first_bytes(&head);
     let wanted = if compression == Compression::Plain { Wanted::of(&head, options) } else { Wanted::All };
-    let mut from = Limited { inner: head.as_slice().chain(from), wanted, begun: 0 };
+    let mut from = Limited::new(head.as_slice().chain(from), wanted);
     // One call reads and writes, so a full disk and a broken pipe look alike: the message names both ends.
     io::copy(&mut from, &mut copy).map_err(|e| match from.has_no_end() {
         Some(_) if options.on_error == OnError::Fail => {
-            Error::Record(Problem::too_long(label, "a line", options.max_record_bytes))
+            let problem = Problem::too_long(label, "the line", options.max_record_bytes);
+            Error::Record(problem.at_line(from.lines + 1).at_byte(from.start))
         }
         Some(most) => Error::Input(format!(
-            "{label}: a line is longer than {most} bytes, as if it had no end; save what is wanted of it to a file"
+            "{label}, line {}, byte {}: the line is longer than {most} bytes, as if it had no end; save what is wanted of it \
+             to a file",
+            from.lines + 1,
+            from.start
         )),
         None => Error::Input(format!("cannot copy {label} to {}: {e}", std::env::temp_dir().display())),
     })?;
@@ -678,11 +683,17 @@ impl Wanted {
 struct Limited<R> {
     inner: R,
     wanted: Wanted,
-    /// How many bytes the line has that was read last.
+    /// How many bytes the line has that was read last, where it begins, and how many lines stand before it.
     begun: u64,
+    start: u64,
+    lines: u64,
 }
 
 impl<R> Limited<R> {
+    fn new(inner: R, wanted: Wanted) -> Self {
+        Self { inner, wanted, begun: 0, start: 0, lines: 0 }
+    }
+
     /// How many bytes a line may have, where one has more.
     fn has_no_end(&self) -> Option<u64> {
         match self.wanted {
@@ -700,10 +711,13 @@ impl<R: Read> Read for Limited<R> {
             return Ok(n);
         }
         let n = self.inner.read(buf)?;
-        self.begun = match memchr::memrchr(b'\n', &buf[..n]) {
-            Some(end) => (n - end - 1) as u64,
-            None => self.begun + n as u64,
-        };
+        self.begun += n as u64;
+        if let Some(end) = memchr::memrchr(b'\n', &buf[..n]) {
+            let begun = (n - end - 1) as u64;
+            self.start += self.begun - begun;
+            self.lines += memchr::memchr_iter(b'\n', &buf[..n]).count() as u64;
+            self.begun = begun;
+        }
         if self.has_no_end().is_some() { Err(io::Error::other("a line has no end")) } else { Ok(n) }
     }
 }
@@ -759,7 +773,7 @@ mod tests {
         for (options, least) in [(options(OnError::Fail), 1000 + AROUND), (options(OnError::Skip), LONGEST_PASSED_OVER)]
         {
             let wanted = Wanted::of(b"{\n{", &options);
-            let (mut from, mut read) = (Limited { inner: b"{\n{".chain(io::repeat(b'x')), wanted, begun: 0 }, 0);
+            let (mut from, mut read) = (Limited::new(b"{\n{\n{".chain(io::repeat(b'x')), wanted), 0);
             let mut buffer = vec![0; 64 << 10];
             let error = loop {
                 match from.read(&mut buffer) {
@@ -769,6 +783,7 @@ mod tests {
             };
             assert_eq!(error.to_string(), "a line has no end");
             assert!(from.has_no_end().is_some() && (read..read + (64 << 10)).contains(&least), "{read}");
+            assert_eq!((from.lines, from.start), (2, 4));
         }
     }
 

@@ -99,6 +99,8 @@ pub(crate) struct Problem {
     pub(crate) excerpt: Option<String>,
     /// The beginning of the record, for the quarantine.
     data: Option<String>,
+    /// Whether that is not all of it.
+    is_cut: bool,
 }
 
 impl Problem {
@@ -113,6 +115,7 @@ impl Problem {
             remedy: "correct it, or leave bad records out with --on-error skip".to_owned(),
             excerpt: None,
             data: None,
+            is_cut: false,
         })
     }
 
@@ -152,6 +155,7 @@ impl Problem {
     pub(crate) fn showing(mut self: Box<Self>, data: &[u8], at: usize) -> Box<Self> {
         self.excerpt = Some(excerpt(data, at));
         self.data = Some(String::from_utf8_lossy(&data[..data.len().min(QUARANTINED_BYTES)]).into_owned());
+        self.is_cut |= data.len() > QUARANTINED_BYTES;
         self
     }
 
@@ -165,10 +169,11 @@ impl Problem {
         if self.remedy.is_empty() { self } else { self.remedy(remedy) }
     }
 
-    /// A record, a line or a file of more than `limit` bytes.
+    /// A record, a line or a file of more than `limit` bytes, of which nobody has all.
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
-        Self::new(file, format!("{what} is longer than {limit} bytes"))
-            .remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
+        let mut problem = Self::new(file, format!("{what} is longer than {limit} bytes"));
+        problem.is_cut = true;
+        problem.remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
     }
 
     /// An id that is too long to stand in each row about its document.
@@ -242,7 +247,7 @@ pub(crate) enum OnError {
     /// Leave it out, count it and list it.
     Skip,
     /// As `Skip`, and write it into this file: a JSON object a line, with `file`, `line`, `byte`, `record` (NULL where
-    /// not known), `reason`, and in `data` the record, at most its first MiB.
+    /// not known), `reason`, and in `data` the record, at most its first MiB. If that is not all of it, `cut` is true.
     Quarantine(Quarantine),
 }
 
@@ -365,10 +370,13 @@ impl Problems {
         }
         self.count += problem.records;
         if let Some((path, file)) = &mut self.quarantine {
-            let Problem { file: from, line, byte, record, reason, data, .. } = &*problem;
-            let entry = json!({
+            let Problem { file: from, line, byte, record, reason, data, is_cut, .. } = &*problem;
+            let mut entry = json!({
                 "file": from, "line": line, "byte": byte, "record": record, "reason": reason, "data": data,
             });
+            if *is_cut && data.is_some() {
+                entry["cut"] = Value::Bool(true);
+            }
             // Flushed each time: others may read it, and other readers add to it.
             writeln!(file, "{entry}")
                 .and_then(|()| file.flush())
@@ -414,6 +422,27 @@ mod tests {
         assert_eq!(written["line"], 2);
         assert_eq!(written["data"], "1,\n");
         assert_eq!(problems.count, 1);
+    }
+
+    #[test]
+    fn the_quarantine_says_of_which_records_it_has_not_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad.jsonl");
+        let mut problems = Problems::try_new(&OnError::Quarantine(Quarantine::new(path.clone()))).unwrap();
+        let problem = || Problem::new("a.csv", "no text");
+        let too_long = || Problem::too_long("a.csv", "the record", 3);
+        for (problem, length, is_cut) in [
+            (problem().showing("x".repeat(QUARANTINED_BYTES).as_bytes(), 0), Some(QUARANTINED_BYTES), false),
+            (problem().showing("x".repeat(QUARANTINED_BYTES + 1).as_bytes(), 0), Some(QUARANTINED_BYTES), true),
+            (too_long().showing(b"1,2,", 0), Some(4), true),
+            (too_long(), None, false),
+        ] {
+            problems.take(problem).unwrap();
+            let written = std::fs::read_to_string(&path).unwrap();
+            let entry: Value = serde_json::from_str(written.lines().last().unwrap()).unwrap();
+            assert_eq!(entry["data"].as_str().map(str::len), length);
+            assert_eq!(entry.get("cut"), is_cut.then_some(&Value::Bool(true)));
+        }
     }
 
     #[test]

@@ -28,10 +28,14 @@ fn streams_without_end_are_errors_and_no_copies_without_end() {
         (b'a', None, "standard input: the document is longer than 1000 bytes; raise the limit with --max-record-bytes"),
         (0, None, "standard input: the document is longer than 1000 bytes; "),
         (b'\n', Some(Format::Html), "standard input: the document is longer than 1000 bytes; "),
-        (b'{', None, "standard input: a line is longer than 1000 bytes; raise the limit with --max-record-bytes"),
-        (b' ', None, "standard input: a line is longer than 1000 bytes; "),
-        (0, Some(Format::Csv), "standard input: a line is longer than 1000 bytes; "),
-        (b'<', Some(Format::MediaWiki), "standard input: a line is longer than 1000 bytes; "),
+        (
+            b'{',
+            None,
+            "standard input, line 1, byte 0: the line is longer than 1000 bytes; raise the limit with --max-record-bytes",
+        ),
+        (b' ', None, "standard input, line 1, byte 0: the line is longer than 1000 bytes; "),
+        (0, Some(Format::Csv), "standard input, line 1, byte 0: the line is longer than 1000 bytes; "),
+        (b'<', Some(Format::MediaWiki), "standard input, line 1, byte 0: the line is longer than 1000 bytes; "),
         (0, Some(Format::Parquet), "standard input: not a sound Parquet file"),
     ] {
         let said = said(byte, format, Options::default());

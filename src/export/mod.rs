@@ -17,4 +17,7 @@ mod table;
 pub(crate) use format::{Form, Format, refuse_same_names, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
-pub(crate) use staging::{StagedFile, StagedFolder, Unheld, abandoned, hold, is_random, is_staging, resolved, unheld};
+pub(crate) use staging::{
+    StagedFile, StagedFolder, Unheld, abandoned, hold, is_random, is_staging, is_within, resolved, resolved_input,
+    set_mode, unheld,
+};

@@ -1,34 +1,56 @@
-//! What is written bit by bit while a command runs, and takes its place when it ends.
+//! What takes its place when a command, or a statement of the shell, is done: results beside its rows, and what is written bit by bit
+//! while it runs.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::{fs, io};
+use std::{fs, io, mem};
 
 use anyhow::Result;
 use tempfile::NamedTempFile;
+use tokio::task_local;
 
 use super::objects::PREFIX;
 use super::staging::StagedFile;
 use crate::cleanup;
 use crate::store::Location;
 
-/// The files, each with its place.
-static OUTBOX: Mutex<Vec<(PathBuf, StagedFile)>> = Mutex::new(Vec::new());
+#[derive(Default)]
+struct Outbox {
+    /// Results that are whole.
+    results: Vec<StagedFile>,
+    /// What is still written, with its places.
+    collected: Vec<(PathBuf, StagedFile)>,
+}
 
-fn outbox() -> MutexGuard<'static, Vec<(PathBuf, StagedFile)>> {
-    OUTBOX.lock().unwrap_or_else(PoisonError::into_inner)
+task_local! {
+    static OUTBOX: RefCell<Outbox>;
+}
+
+/// Runs what has an outbox of its own. What is in it then, and was not sent, is dropped.
+pub(crate) async fn with_outbox<T>(run: impl Future<Output = T>) -> T {
+    OUTBOX.scope(RefCell::default(), run).await
+}
+
+fn with<T>(act: impl FnOnce(&mut Outbox) -> T) -> T {
+    OUTBOX.with(|outbox| act(&mut outbox.borrow_mut()))
+}
+
+/// Keeps a result that is whole until it is sent.
+pub(crate) fn keep(result: StagedFile) {
+    with(|outbox| outbox.results.push(result));
 }
 
 /// The file of this machine in which what goes to `target` is collected.
 pub(crate) fn collected(target: &Path) -> Result<PathBuf> {
-    let mut outbox = outbox();
-    if let Some((_, file)) = outbox.iter().find(|(known, _)| known == target) {
-        return Ok(file.path().to_path_buf());
-    }
-    let file = StagedFile::create(target)?;
-    let path = file.path().to_path_buf();
-    outbox.push((target.to_path_buf(), file));
-    Ok(path)
+    with(|Outbox { collected, .. }| {
+        if let Some((_, file)) = collected.iter().find(|(known, _)| known == target) {
+            return Ok(file.path().to_path_buf());
+        }
+        let file = StagedFile::create(target)?;
+        let path = file.path().to_path_buf();
+        collected.push((target.to_path_buf(), file));
+        Ok(path)
+    })
 }
 
 /// As [`collected`], but the file itself, unless it is an object: for what others read while the command runs.
@@ -44,20 +66,18 @@ pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
 
 /// Puts all of it in place.
 pub(crate) fn send() -> Result<()> {
-    outbox().drain(..).try_for_each(|(_, file)| file.commit())
+    let Outbox { results, collected } = with(mem::take);
+    results.into_iter().chain(collected.into_iter().map(|(_, file)| file)).try_for_each(StagedFile::commit)
 }
 
-/// Drops what is still collected when a command ends before it is sent, as one that is given up.
-pub(crate) struct Unsent;
-
-impl Drop for Unsent {
-    fn drop(&mut self) {
-        outbox().clear();
-    }
-}
-
-/// Puts in place what a command has collected that fails, and leaves what is there where that is nothing.
+/// As [`send`], for what fails: where it has collected nothing, what is there stays.
 pub(crate) fn send_found() -> Result<()> {
-    outbox().retain(|(_, file)| fs::metadata(file.path()).is_ok_and(|found| found.len() > 0));
+    let has_any = |file: &StagedFile| fs::metadata(file.path()).is_ok_and(|found| found.len() > 0);
+    with(|outbox| outbox.collected.retain(|(_, file)| has_any(file)));
     send()
+}
+
+/// Drops the results of what fails after all.
+pub(crate) fn drop_results() {
+    with(|outbox| outbox.results.clear());
 }

@@ -15,6 +15,9 @@ use crate::terminal::Screen;
 /// How much of a name is in that of what is staged for it, in bytes: names may have 255, and tell no more by then.
 const LONGEST_NAME: usize = 200;
 
+/// How many links may lead from one to the next, as on Linux.
+const MOST_LINKS: usize = 40;
+
 /// The folder that holds `target`, and the hidden prefix under which `target` is staged there.
 fn place(target: &Path) -> Result<(PathBuf, String)> {
     let Some(name) = target.file_name() else { bail!("cannot write to {}: it has no file name", target.display()) };
@@ -39,8 +42,15 @@ fn behind_links(target: &Path) -> PathBuf {
     if !target.is_symlink() {
         return target.to_path_buf();
     }
-    let followed = fs::canonicalize(target).or_else(|_| fs::read_link(target).map(|to| target.with_file_name(to)));
-    followed.unwrap_or_else(|_| target.to_path_buf())
+    // Behind the last of them there may be nothing yet.
+    let mut behind = target.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&behind) {
+            Ok(to) => behind = behind.with_file_name(to),
+            Err(_) => return fs::canonicalize(&behind).unwrap_or(behind),
+        }
+    }
+    target.to_path_buf()
 }
 
 /// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
@@ -58,11 +68,50 @@ pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(parent.join(target.file_name().unwrap_or_default())))
 }
 
+/// The place of what is read, whatever name it has, also where this process was given it as an open file.
+pub(crate) fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
+    match fs::canonicalize(path) {
+        // That of a pipe is none.
+        Ok(place) if Location::of_path(path)?.is_none() && place.exists() => Ok(Some(place)),
+        _ => resolved(path),
+    }
+}
+
+/// Whether a place is that of a result, or is in the folder that the result is. A folder may have two names that no link tells of.
+pub(crate) fn is_within(place: &Path, result: &Path) -> bool {
+    let is_result = |at: &Path| {
+        at.file_name() == result.file_name()
+            && at.parent().zip(result.parent()).is_some_and(|(a, b)| a == b || is_same_folder(a, b))
+    };
+    place.ancestors().any(is_result)
+}
+
+#[cfg(unix)]
+fn is_same_folder(a: &Path, b: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |folder| fs::metadata(folder).map(|found| (found.dev(), found.ino())).ok();
+    identity(a).is_some_and(|a| identity(b) == Some(a))
+}
+
+#[cfg(not(unix))]
+fn is_same_folder(_: &Path, _: &Path) -> bool {
+    false
+}
+
 /// Whether something is there that is no file and cannot be replaced by one: a pipe, a terminal or another device, or what
-/// this process was given as a file.
+/// this process was given as an open file.
 fn is_stream(target: &Path) -> bool {
-    let is_given = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"].iter().any(|given| target.starts_with(given));
-    is_given || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+    is_given(target) || fs::metadata(target).is_ok_and(|there| !there.is_file() && !there.is_dir())
+}
+
+/// Whether a name is that of a file that a process has open.
+fn is_given(target: &Path) -> bool {
+    let names: Option<Vec<_>> = target.components().skip(1).map(|part| part.as_os_str().to_str()).collect();
+    match names.as_deref() {
+        Some(["dev", "stdout" | "stderr"] | ["dev", "fd", _] | ["proc", _, "fd", _]) => target.is_absolute(),
+        Some(["proc", _, "task", _, "fd", _]) => target.is_absolute(),
+        _ => false,
+    }
 }
 
 /// Writes all of a file to a pipe, a device, or what this process was given. A terminal gets nothing that would command it.
@@ -112,7 +161,10 @@ pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
     path.file_name().and_then(|name| name.to_str()).filter(|name| is_staging(name))?;
     // Not what waits when it is opened, nor what a link leads to.
     let there = fs::symlink_metadata(path).ok()?;
-    let is_of_folder = |name: &OsStr| name == MANIFEST || Path::new(name).extension().is_some_and(|it| it == "parquet");
+    let is_of_folder = |name: &OsStr| {
+        let is_table = Path::new(name).extension().is_some_and(|it| it == "parquet");
+        is_table || name == MANIFEST || name.to_str().is_some_and(is_staging)
+    };
     let is_ours = there.is_file()
         || (there.is_dir()
             && fs::read_dir(path).ok()?.all(|entry| entry.is_ok_and(|it| is_of_folder(&it.file_name()))));
@@ -146,13 +198,19 @@ pub(crate) fn unheld(path: &Path) -> Option<Unheld> {
 /// How to make a hidden file or folder with the permissions of any new one, less what the user's umask takes away.
 fn staging(prefix: &str, mode: u32) -> tempfile::Builder<'_, 'static> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix).suffix(STAGING);
+    set_mode(builder.prefix(prefix).suffix(STAGING), mode);
+    builder
+}
+
+/// Gives what is made the permissions `mode`, less what the user's umask takes away.
+pub(crate) fn set_mode(builder: &mut tempfile::Builder<'_, '_>, mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(mode));
     }
-    builder
+    #[cfg(not(unix))]
+    let _ = (builder, mode);
 }
 
 /// Gives a folder and its files the permissions of the one that it replaces.
@@ -204,14 +262,17 @@ impl StagedFile {
         if object.as_ref().map_or(is_folder, Location::is_prefix) {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
+        if target == Path::new("-") {
+            bail!("cannot write -: leave out the file for standard output, or write ./- for a file of that name");
+        }
         let is_stream = object.is_none() && is_stream(target);
         let target = if is_stream { target.to_path_buf() } else { behind_links(target) };
-        let (parent, prefix) = if is_stream || object.is_some() {
-            (std::env::temp_dir(), objects::PREFIX.to_owned())
-        } else {
-            place(&target)?
-        };
-        let file = cleanup::noted(|| staging(&prefix, 0o666).tempfile_in(&parent), NamedTempFile::path)
+        let is_elsewhere = is_stream || object.is_some();
+        let (parent, prefix) =
+            if is_elsewhere { (std::env::temp_dir(), objects::PREFIX.to_owned()) } else { place(&target)? };
+        // Who may read what it replaces is known of that alone.
+        let mode = if is_elsewhere || target.exists() { 0o600 } else { 0o666 };
+        let file = cleanup::noted(|| staging(&prefix, mode).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         hold(file.as_file());
         Ok(Self { file, parent, target, object })
@@ -308,7 +369,8 @@ impl StagedFolder {
         files: &[&str],
         objects: Option<ObjectsFolder>,
     ) -> Result<Self> {
-        let folder = cleanup::noted(|| staging(prefix, 0o777).tempdir_in(&parent), TempDir::path)
+        let mode = if objects.is_some() || target.exists() { 0o700 } else { 0o777 };
+        let folder = cleanup::noted(|| staging(prefix, mode).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         let held = File::open(folder.path()).inspect(hold).ok();
         let files = files.iter().map(ToString::to_string).collect();
@@ -335,16 +397,24 @@ impl StagedFolder {
                 exchange(self.folder.path(), target).with_context(failed)?;
                 return Err(error);
             }
+            sync_folder(&self.parent).with_context(failed)?;
             // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
+            let old = self.folder.path().to_path_buf();
             match self.folder.close() {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                closed => closed.with_context(failed)?,
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    log::warn!(
+                        "cannot remove {}, which is what {} was before: {error}",
+                        old.display(),
+                        target.display()
+                    );
+                }
+                _ => {}
             }
         } else {
             fs::rename(self.folder.path(), target).with_context(failed)?;
             let _ = self.folder.keep();
+            sync_folder(&self.parent).with_context(failed)?;
         }
-        sync_folder(&self.parent).with_context(failed)?;
         Ok(self.held)
     }
 
@@ -521,6 +591,8 @@ mod tests {
         let staged = StagedFolder::create(&folder.path().join("x"), &[]).unwrap();
         fs::write(folder.path().join(".y.csv.AbCdEf.ibid-staging"), "half").unwrap();
         fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
+        // A table of it was still being written.
+        fs::write(folder.path().join(".y.AbCdEf.ibid-staging/.a.parquet.AbCdEf.ibid-staging"), "half").unwrap();
         // What others may call so.
         fs::write(folder.path().join(".y.2024.ibid-staging"), "notes").unwrap();
         fs::create_dir(folder.path().join(".x.AbCdEf.ibid-staging")).unwrap();

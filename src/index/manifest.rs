@@ -32,6 +32,9 @@ pub(crate) struct Part {
     pub(crate) sentences: PartFile,
     /// The earliest and the latest time of its documents, in microseconds since 1970, where there is a time column.
     pub(crate) times: Option<[i64; 2]>,
+    /// What was read, as it was named, and how.
+    pub(crate) inputs: Value,
+    pub(crate) parameters: Value,
 }
 
 /// A file of a part.
@@ -81,6 +84,8 @@ impl Part {
             "documents": self.documents.to_json(),
             "sentences": self.sentences.to_json(),
             "times": self.times,
+            "inputs": self.inputs,
+            "parameters": self.parameters,
         })
     }
 
@@ -101,6 +106,8 @@ impl Part {
             documents: PartFile::of_json(&json["documents"])?,
             sentences: PartFile::of_json(&json["sentences"])?,
             times,
+            inputs: json["inputs"].clone(),
+            parameters: json["parameters"].clone(),
         })
     }
 
@@ -146,6 +153,8 @@ mod tests {
             documents: file(1),
             sentences: file(u64::MAX),
             times,
+            inputs: json!(["batch.jsonl"]),
+            parameters: json!({"text_column": null}),
         };
         let parts = vec![part(1, None), part(2, Some([-5, 1_704_067_200_000_000]))];
         Manifest { number: 2, time_column: Some("published \"at\"".to_owned()), parts }

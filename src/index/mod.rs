@@ -31,11 +31,12 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
 use crate::cleanup;
+use crate::corpus;
 use crate::export::{StagedFile, StagedFolder, is_staging};
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::leftovers::{entries, has_only};
 use crate::seal::{Verified, Written, check_json, check_seal, sealed_json, verify};
-use crate::store::{self, Location, Object};
+use crate::store::{self, Location, Object, redacted_url};
 
 /// How many objects are looked at for one that is of no index.
 const LOOKED_AT: usize = 1000;
@@ -195,12 +196,15 @@ impl Index {
         Ok(newest(&self.folder)?.unwrap_or_default().number == self.manifest.number)
     }
 
-    /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet.
+    /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet. `inputs` are what
+    /// the corpus was read from, as `reading` says.
     pub(crate) fn write_part(
         &self,
         corpus: &Path,
         left_out: &HashSet<String>,
         times: Option<[i64; 2]>,
+        inputs: &[String],
+        reading: &corpus::Options,
     ) -> Result<WrittenPart> {
         let parts = self.folder.join(PARTS);
         for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
@@ -224,7 +228,16 @@ impl Index {
         };
         cleanup::hold().note(&paths);
         let held = staged.commit()?;
-        let part = Part { name, number, ibid: env!("CARGO_PKG_VERSION").to_owned(), documents, sentences, times };
+        let part = Part {
+            name,
+            number,
+            ibid: env!("CARGO_PKG_VERSION").to_owned(),
+            documents,
+            sentences,
+            times,
+            inputs: inputs.iter().map(|input| redacted_url(input)).collect(),
+            parameters: reading.parameters(),
+        };
         Ok(WrittenPart { part, paths, _held: held, is_kept: false })
     }
 

@@ -1,9 +1,9 @@
 //! The columns of files, as DataFusion finds them in the first records of each.
 
 use std::any::Any;
-use std::collections::HashMap;
-use std::slice;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, slice};
 
 use bytes::Bytes;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -15,16 +15,23 @@ use datafusion::datasource::file_format::file_compression_type::FileCompressionT
 use datafusion::error::DataFusionError;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryFutureExt, TryStreamExt, stream};
+use object_store::memory::InMemory;
 use object_store::{GetResult, ObjectMeta, ObjectStore, ObjectStoreExt};
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::RECORDS_OF_SCHEMA;
-use super::place::{Reason, Refused};
+use super::fields::Fields;
+use super::place::{Reason, Refused, first_row};
+use super::records::Syntax;
 use super::spelling::Spelling;
 use super::store::{LimitedStore, at_ends, blocks};
 use crate::store::Explained;
 
 /// How many files are looked at at once.
 const FILES: usize = 4;
+
+/// The most columns that files may have together: what DataFusion plans takes as much time as the square of their number.
+const MAX_COLUMNS: usize = 16_384;
 
 /// What all files together have; `format` is that of what they unpack to.
 pub(super) async fn columns(
@@ -77,24 +84,21 @@ impl<'a> Columns<'a> {
         let first = *self.first.get_or_insert(file);
         let [known, found] = [names(self.fields.iter()), names(schema.fields().iter().map(AsRef::as_ref))];
         let name = |file: &ObjectMeta| self.files.name(&file.location);
-        if let Some(twice) = (1..found.len()).find(|at| found[..*at].contains(&found[*at])) {
-            let said = format!(
-                "{}: two columns are called {:?}: rename one, or name all columns in CREATE EXTERNAL TABLE",
-                name(file),
-                found[twice]
-            );
-            return Err(DataFusionError::External(Box::new(Explained::new(said))));
+        if let Some(twice) = twice(&found) {
+            return Err(refused(format!(
+                "{}: two columns are called {twice:?}: rename one, or name all columns in CREATE EXTERNAL TABLE",
+                name(file)
+            )));
         }
         // The reader goes by the place of a value alone.
         if self.is_csv && first != file && known != found {
-            let said = format!(
+            return Err(refused(format!(
                 "{}: its columns are {}, and those of {} are {}: read them one by one, or through ibid ingest",
                 name(file),
                 found.join(", "),
                 name(first),
                 known.join(", ")
-            );
-            return Err(DataFusionError::External(Box::new(Explained::new(said))));
+            )));
         }
         for field in schema.fields() {
             match self.places.get(field.name()) {
@@ -102,6 +106,7 @@ impl<'a> Columns<'a> {
                     let known = &mut self.fields[*place];
                     known.set_data_type(of_both(known.data_type(), field.data_type(), self.is_csv));
                 }
+                None if self.fields.len() == MAX_COLUMNS => return Err(too_many(&name(file))),
                 None => {
                     self.places.insert(field.name().clone(), self.fields.len());
                     self.fields.push(field.as_ref().clone());
@@ -110,6 +115,30 @@ impl<'a> Columns<'a> {
         }
         Ok(())
     }
+}
+
+fn refused(said: String) -> DataFusionError {
+    DataFusionError::External(Box::new(Explained::new(said)))
+}
+
+/// The error of more columns than there may be, with what stands at a place and before it.
+fn too_many(place: &str) -> DataFusionError {
+    refused(format!(
+        "{place}: this makes more than {MAX_COLUMNS} columns: names that are data belong in rows, such as of an id, a name \
+         and a value"
+    ))
+}
+
+/// The same of the record that begins at this byte of a file.
+async fn too_many_from(files: &LimitedStore, object: &ObjectMeta, byte: usize) -> Result<DataFusionError> {
+    let line = 1 + files.lines_before(&object.location, byte as u64).await?;
+    Ok(too_many(&format!("{}, line {line}, byte {byte}", files.name(&object.location))))
+}
+
+/// The first name that is one of those before it.
+fn twice<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let mut before = HashSet::new();
+    names.iter().copied().find(|name| !before.insert(*name))
 }
 
 fn names<'a>(fields: impl Iterator<Item = &'a Field>) -> Vec<&'a str> {
@@ -134,6 +163,49 @@ fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
     }
 }
 
+/// Where the record begins with which lines of JSON have too many keys.
+fn too_many_keys(lines: &[u8]) -> Option<usize> {
+    let (mut keys, mut begin) = (HashSet::new(), 0);
+    for line in lines.split_inclusive(|byte| *byte == b'\n') {
+        // What is wrong with a record is left to its reader.
+        let _ = serde_json::Deserializer::from_slice(line).deserialize_map(Keys(&mut keys));
+        if keys.len() > MAX_COLUMNS {
+            return Some(begin + line.iter().take_while(|byte| byte.is_ascii_whitespace()).count());
+        }
+        begin += line.len();
+    }
+    None
+}
+
+/// Adds the keys of an object, until they are too many.
+struct Keys<'a>(&'a mut HashSet<String>);
+
+impl<'de> Visitor<'de> for Keys<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while self.0.len() <= MAX_COLUMNS
+            && let Some((key, IgnoredAny)) = members.next_entry()?
+        {
+            self.0.insert(key);
+        }
+        Ok(())
+    }
+}
+
+/// How many fields a row of CSV has.
+fn width(syntax: Syntax, mut row: &[u8]) -> usize {
+    let (mut fields, mut width) = (Fields::new(syntax), 1);
+    while let Some((_, false)) = fields.next(&mut row) {
+        width += 1;
+    }
+    width
+}
+
 /// What a file of JSON lines has in its first records.
 async fn columns_of_json(
     format: &Arc<dyn FileFormat>,
@@ -141,8 +213,14 @@ async fn columns_of_json(
     files: &LimitedStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
-    let limited: Arc<dyn ObjectStore> = Arc::new(files.clone());
-    let error = match format.infer_schema(state, &limited, slice::from_ref(object)).await {
+    let records = files.get(&object.location).await?.bytes().await?;
+    if let Some(byte) = too_many_keys(&records) {
+        return Err(too_many_from(files, object, byte).await?);
+    }
+    let memory = InMemory::new();
+    memory.put(&object.location, records.into()).await?;
+    let first: Arc<dyn ObjectStore> = Arc::new(memory);
+    let error = match format.infer_schema(state, &first, slice::from_ref(object)).await {
         Err(error) if Reason::of(&error).is_some() => error,
         columns => return Ok(columns?.as_ref().clone()),
     };
@@ -169,8 +247,14 @@ async fn columns_of_csv(
     let has_header = options.has_header.unwrap_or(state.config_options().catalog.has_header);
     let spelling = Arc::new(Mutex::new(Spelling::new(files.syntax, has_header, rows)));
     // The types of a column are joined within a piece in another way than those of two.
-    let pieces = at_ends(blocks(files.get(&object.location).await?.into_stream()), files.syntax);
-    let pieces = pieces.inspect_ok({
+    let mut pieces = at_ends(blocks(files.get(&object.location).await?.into_stream()), files.syntax).boxed();
+    let first = pieces.try_next().await?;
+    let head = first.as_deref().unwrap_or_default();
+    let row = first_row(files.syntax, head);
+    if width(files.syntax, &head[row.clone()]) > MAX_COLUMNS {
+        return Err(too_many_from(files, object, row.start).await?);
+    }
+    let pieces = stream::iter(first.map(Ok::<_, DataFusionError>)).chain(pieces).inspect_ok({
         let spelling = Arc::clone(&spelling);
         move |piece| spelling.lock().unwrap_or_else(PoisonError::into_inner).take(piece)
     });

@@ -1,6 +1,7 @@
 //! Where in a file the record is that a reader refuses, which readers of Arrow know at most by its number.
 
 use std::iter;
+use std::ops::Range;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -63,19 +64,26 @@ impl Reason {
     }
 
     /// The error that says so of a file.
-    pub(super) fn at(&self, place: &str) -> DataFusionError {
+    pub(super) fn at(&self, file: &str) -> DataFusionError {
+        self.explained(file, "")
+    }
+
+    /// As [`Self::at`], with the place.
+    fn explained(&self, file: &str, place: &str) -> DataFusionError {
         let remedy = if self.what == What::Type {
             "columns and types are those of the first records of a file, and CREATE EXTERNAL TABLE can give others"
+        } else if file.ends_with(".xz") {
+            "correct it, or unpack the file (xz -d) and leave bad records out by ibid ingest --on-error skip"
         } else {
             "correct it, or leave bad records out by ibid ingest --on-error skip"
         };
-        DataFusionError::External(Box::new(Explained::new(format!("{place}: {}; {remedy}", self.said))))
+        DataFusionError::External(Box::new(Explained::new(format!("{file}{place}: {}; {remedy}", self.said))))
     }
 }
 
 impl Refused {
     /// The first record of a file, from byte `from` on, that `read` refuses in a file that holds only it and those before it, or
-    /// some of them. With `has_header` the first of all is always among these.
+    /// some of them. With `has_header` the first of all is always among these, and is looked at by itself.
     pub(super) async fn find<'a>(
         files: &LimitedStore,
         key: &Key,
@@ -88,12 +96,19 @@ impl Refused {
         let (mut line, mut byte) = (1, 0);
         while let Some(mut piece) = pieces.try_next().await? {
             if has_header && probe.header.is_empty() {
-                probe.header = piece.split_to(end_of_header(files, &piece));
+                let row = first_row(files.syntax, &piece);
+                let header = piece.split_to(row.end);
+                if let Some(reason) = probe.reason(&header).await? {
+                    let at =
+                        row.start + str::from_utf8(&header[row.start..]).err().map_or(0, |error| error.valid_up_to());
+                    return Ok(Some(Self { line: line + lines(&header[..at]), byte: at as u64, reason }));
+                }
+                probe.header = header;
                 (line, byte) = (line + lines(&probe.header), probe.header.len() as u64);
             }
             let is_before = byte + piece.len() as u64 <= from;
             if let Some(mut why) = if is_before { None } else { probe.reason(&piece).await? } {
-                let ends = ends(files, &piece);
+                let ends: Vec<_> = ends(files.syntax, &piece).collect();
                 // The records to `taken` are taken, those to `refused` are not.
                 let (mut taken, mut refused) = (0, ends.len());
                 while refused - taken > 1 {
@@ -123,7 +138,7 @@ impl Refused {
     }
 
     pub(super) fn explained(&self, file: &str) -> DataFusionError {
-        self.reason.at(&format!("{file}, line {}, byte {}", self.line, self.byte))
+        self.reason.explained(file, &format!(", line {}, byte {}", self.line, self.byte))
     }
 }
 
@@ -144,20 +159,48 @@ impl<'a, F: Fn(Arc<dyn ObjectStore>, ObjectMeta) -> BoxFuture<'a, Result<()>> + 
     }
 }
 
-/// Where the first row ends, with the comments before it.
-fn end_of_header(files: &LimitedStore, piece: &[u8]) -> usize {
-    let ends = ends(files, piece);
-    let comments = iter::once(&0).chain(&ends).take_while(|at| files.syntax.is_comment(&piece[**at..])).count();
-    ends.get(comments).copied().unwrap_or(piece.len())
+/// Where the first row of CSV is, behind comments and empty lines.
+pub(super) fn first_row(syntax: Syntax, bytes: &[u8]) -> Range<usize> {
+    let terminator = if let Syntax::Csv { terminator, .. } = syntax { terminator } else { None };
+    let is_end = |byte: u8| terminator.map_or(matches!(byte, b'\n' | b'\r'), |terminator| byte == terminator);
+    let is_row = |line: &[u8]| !matches!(line, [byte] if is_end(*byte)) && !syntax.is_comment(line);
+    let mut begin = 0;
+    for end in ends(syntax, bytes) {
+        if is_row(&bytes[begin..end]) {
+            return begin..end;
+        }
+        begin = end;
+    }
+    begin..begin
 }
 
 /// Where the records end, with a last one that has no end.
-fn ends(files: &LimitedStore, bytes: &[u8]) -> Vec<usize> {
-    let mut records = Records::new(files.syntax, usize::MAX, true);
-    let (mut ends, mut end) = (Vec::new(), 0);
-    while end < bytes.len() {
-        end += records.take(&bytes[end..], 1).unwrap_or(bytes.len() - end);
-        ends.push(end);
+fn ends(syntax: Syntax, bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let (mut records, mut end) = (Records::new(syntax, usize::MAX, true), 0);
+    iter::from_fn(move || {
+        let rest = bytes.get(end..).filter(|rest| !rest.is_empty())?;
+        end += records.take(rest, 1).unwrap_or(rest.len());
+        Some(end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_row_is_behind_comments_and_empty_lines() {
+        let of =
+            |terminator| Syntax::Csv { quote: b'"', escape: None, delimiter: b',', terminator, comment: Some(b'#') };
+        for (terminator, rows, expected) in [
+            (None, "a,b\n1,2\n", 0..4),
+            (None, "\r\n\n#c\na,\"b\nc\"\n1,2\n", 6..14),
+            (None, "\na", 1..2),
+            (None, "#c\n\n", 4..4),
+            (None, "", 0..0),
+            (Some(b';'), ";\na;1;", 1..4),
+        ] {
+            assert_eq!(first_row(of(terminator), rows.as_bytes()), expected, "{rows:?}");
+        }
     }
-    ends
 }

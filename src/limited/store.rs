@@ -67,7 +67,8 @@ impl LimitedStore {
 
     /// How many lines of a file end before a byte.
     pub(super) async fn lines_before(&self, key: &Key, byte: u64) -> Result<u64> {
-        let as_it_is = Self { syntax: Syntax::Lines, ..self.clone() };
+        let limits = Limits { max_record_bytes: usize::MAX, ..self.limits };
+        let as_it_is = Self { syntax: Syntax::Lines, limits, enough: None, ..self.clone() };
         let mut pieces = as_it_is.get_opts(key, GetOptions::default()).await?.into_stream();
         let (mut found, mut left) = (0, usize::try_from(byte).unwrap_or(usize::MAX));
         while left > 0
@@ -250,7 +251,12 @@ impl Watch {
         };
         let (reason, remedy) = match &self.packed {
             Some((compression, taken)) => {
-                unreadable(&name_of(*compression), taken.load(Ordering::Relaxed), &error, "ibid ingest --on-error skip")
+                let rest = match compression.get_variant() {
+                    // Which ingest does not read.
+                    Variant::XZ => "unpack what is there with xz -dc",
+                    _ => "read what is there with ibid ingest --on-error skip",
+                };
+                unreadable(&name_of(*compression), taken.load(Ordering::Relaxed), &error, rest)
             }
             None => (format!("cannot read it: {error}"), "check the disk".to_owned()),
         };

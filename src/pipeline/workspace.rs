@@ -41,7 +41,7 @@ use super::paced::PaceDealing;
 use super::query::{Parameters, Query};
 use super::windows::BoundWindows;
 use crate::cleanup;
-use crate::export::{hold, refuse_same_names};
+use crate::export::{hold, refuse_same_names, set_mode};
 use crate::leftovers::{LOCK, WORKSPACE};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
@@ -88,10 +88,20 @@ pub(crate) struct Workspace {
     progress: ProgressBar,
 }
 
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // What is left is tried once more with the folder itself.
+        let _ = cleanup::remove_folder(self.folder.path());
+    }
+}
+
 impl Workspace {
     /// A workspace with the session that `open` makes for its folder.
     pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, progress: ProgressBar) -> Result<Self> {
-        let folder = cleanup::noted(|| tempfile::Builder::new().prefix(WORKSPACE).tempdir(), TempDir::path)
+        let mut builder = tempfile::Builder::new();
+        // What is in it may be of files that nobody else may read.
+        set_mode(builder.prefix(WORKSPACE), 0o700);
+        let folder = cleanup::noted(|| builder.tempdir(), TempDir::path)
             .context("cannot make a temporary folder, of which TMPDIR names the place")?;
         let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
         hold(&lock);
@@ -608,6 +618,15 @@ mod tests {
             plan("SELECT coalesce(jaccard(a.set, b.set), 0) FROM long AS a JOIN short AS b ON a.id = b.id").await;
         assert!(joins_lists(joined.as_ref()));
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_folder_is_of_this_user_alone() {
+        use std::os::unix::fs::PermissionsExt;
+        let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
+        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        assert_eq!(std::fs::metadata(workspace.folder()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[tokio::test]

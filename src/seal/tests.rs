@@ -5,6 +5,7 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use bytes::Bytes;
 use datafusion::prelude::ParquetReadOptions;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::{KeyValue, ParquetMetaDataReader};
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
@@ -195,4 +196,21 @@ fn each_flipped_byte_is_found_by_verify_and_gives_a_query_no_other_rows() {
             prop_assert_eq!(read, right, "a query believes byte {}", at);
         }
     });
+}
+
+/// Readers follow what Arrow notes of a schema as deep as it is nested, up to a limit of their own.
+#[test]
+fn what_is_nested_too_deep_to_be_read_is_not_written() {
+    let nested = |levels: usize| {
+        let field = |kind| Arc::new(Field::new("item", kind, true));
+        let kind = (0..levels).fold(DataType::Int64, |kind, level| {
+            if level % 2 == 0 { DataType::List(field(kind)) } else { DataType::Struct(vec![field(kind)].into()) }
+        });
+        Arc::new(Schema::new(vec![Field::new("deep", kind, true)]))
+    };
+    let writer = |schema| SealedWriter::try_new(Vec::new(), schema, WriterProperties::builder());
+    let written = writer(nested(50)).unwrap().close(&serde_json::Value::Null).unwrap().0;
+    assert!(ParquetRecordBatchReaderBuilder::try_new(Bytes::from(written)).is_ok());
+    let error = writer(nested(51)).err().unwrap().to_string();
+    assert!(error.contains("the column deep is nested more than 50 deep"), "{error}");
 }

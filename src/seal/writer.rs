@@ -14,6 +14,9 @@ use super::{BLOCK, BLOCKS, CREATED_BY, RESULT, Root, SEAL, UNSEALED, place_of_se
 /// counts.
 const MOST_DICTIONARIES: usize = 512;
 
+/// How deep a column may be nested: readers of the schema that Arrow puts beside that of Parquet follow it as far as that.
+const MOST_LEVELS: usize = 50;
+
 /// Writes a Parquet file that is sealed.
 pub(crate) struct SealedWriter<W: Write + Send> {
     writer: ArrowWriter<Sealing<W>>,
@@ -25,6 +28,13 @@ impl<W: Write + Send> SealedWriter<W> {
         if let Some(field) = schema.flattened_fields().iter().find(|field| is_interval(field.data_type())) {
             bail!(
                 "the column {} has intervals, which Parquet cannot hold; write CAST({0} AS VARCHAR), or date_part of it",
+                field.name()
+            );
+        }
+        if let Some(field) = schema.fields().iter().find(|field| is_deeper_than(field.data_type(), MOST_LEVELS)) {
+            bail!(
+                "the column {} is nested more than {MOST_LEVELS} deep, and as Parquet nothing could read it; write parts of it, \
+                 or CAST({0} AS VARCHAR)",
                 field.name()
             );
         }
@@ -61,6 +71,21 @@ impl<W: Write + Send> SealedWriter<W> {
         }
         let (to, bytes, seal) = self.writer.into_inner()?.end()?;
         Ok((to, Written { rows: self.rows, bytes, seal }))
+    }
+}
+
+/// Whether a type is nested deeper than so many levels.
+fn is_deeper_than(kind: &DataType, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return kind.is_nested() };
+    match kind {
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => is_deeper_than(item.data_type(), levels),
+        DataType::ListView(item) | DataType::LargeListView(item) => is_deeper_than(item.data_type(), levels),
+        DataType::Struct(fields) => fields.iter().any(|field| is_deeper_than(field.data_type(), levels)),
+        DataType::Dictionary(_, kind) => is_deeper_than(kind, levels),
+        _ => false,
     }
 }
 

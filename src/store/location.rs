@@ -61,6 +61,7 @@ impl Location {
         let scheme = match scheme.as_str() {
             "s3a" => "s3",
             "azure" | "abfs" | "abfss" if !names_account() => "az",
+            "abfs" => "abfss",
             scheme => scheme,
         };
         if !SCHEMES.contains(&scheme) {
@@ -84,6 +85,11 @@ impl Location {
             ("abfs" | "abfss", Some((container, account))) => {
                 format!("{scheme}://{}@{account}", container.split(':').next().unwrap_or_default())
             }
+            // Names of hosts have no case, and a port that goes without saying is none.
+            _ if scheme.starts_with("http") => {
+                let port = store.port().map(|port| format!(":{port}")).unwrap_or_default();
+                format!("{scheme}://{}{port}", store.host_str().unwrap_or_default())
+            }
             (_, Some((_, host))) => format!("{scheme}://{host}"),
             (_, None) => format!("{scheme}://{authority}"),
         };
@@ -97,9 +103,12 @@ impl Location {
             store.set_query(url.query());
             (Key::from_url_path(url.path())?, url.path().ends_with('/'))
         } else {
-            let key = rest[authority.len()..].trim_start_matches('/');
-            let written = key.trim_end_matches('/');
-            let Ok(parsed) = Key::parse(written) else { bail!("its key has an empty part, or one that is . or ..") };
+            let key = rest[authority.len()..].strip_prefix('/').unwrap_or_default();
+            let written = key.strip_suffix('/').unwrap_or(key);
+            let has_empty = written.starts_with('/') || written.ends_with('/');
+            let Some(parsed) = Key::parse(written).ok().filter(|_| !has_empty) else {
+                bail!("its key has an empty part, or one that is . or ..")
+            };
             (parsed, key.len() != written.len() || key.is_empty())
         };
         Ok(Self { root, store, key, is_prefix })
@@ -398,6 +407,8 @@ mod tests {
             ("s3://b", "s3://b", "", true),
             ("gs://b/数据.jsonl", "gs://b", "数据.jsonl", false),
             ("abfss://c@account.dfs.core.windows.net/x", "abfss://c@account.dfs.core.windows.net", "x", false),
+            ("abfs://c@account/x", "abfss://c@account", "x", false),
+            ("http://Host:80/x", "http://host", "x", false),
             ("https://me:secret@h:8080/a%20b.csv?X-Amz-Signature=1", "https://h:8080", "a b.csv", false),
         ] {
             let location = of(text);

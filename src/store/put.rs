@@ -36,6 +36,9 @@ const ATTEMPTS: usize = 3;
 /// How long it is tried to find out what became of a request, and after what time none is repeated.
 const PATIENCE: Duration = Duration::from_secs(40);
 
+/// How long to wait for another request that writes the same object, the first time.
+const PAUSE: Duration = Duration::from_millis(250);
+
 /// What the metadata of an object have that say which request wrote it. Letters only: not all stores take others.
 const MARK: &str = "ibidput";
 
@@ -68,7 +71,8 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
     }
 }
 
-/// Writes a file as an object, in one step. `false` says that the object is another than it should be, and was left as it is.
+/// Writes a file as an object, in one step. `false` says that the object was seen to be another than it should be, so that it stays as
+/// it is. After an error nobody knows whether it was written, nor whether it still will be.
 ///
 /// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written.
 pub(crate) fn put(file: &Path, location: &Location, when: When) -> Result<bool> {
@@ -85,6 +89,16 @@ struct Put {
     mark: String,
 }
 
+/// What is seen in the place of an object.
+enum There {
+    /// The object as it was written here.
+    Ours,
+    /// Another one, of which it does not take the place where that hangs on what is there.
+    Other,
+    /// Nothing, or still what it is to replace.
+    Nothing,
+}
+
 impl Put {
     fn new(file: &Path, location: &Location, when: When) -> Result<Self> {
         let size = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
@@ -98,41 +112,49 @@ impl Put {
     }
 
     async fn run(self) -> object_store::Result<bool> {
-        let (mut attempt, began) = (1, Instant::now());
+        let (mut attempt, mut pause, began) = (1, PAUSE, Instant::now());
         loop {
             // What is written in parts takes the place of whatever there is.
             let is_one = self.size <= PART || self.mode != PutMode::Overwrite || self.location.is_web();
             let outcome = if is_one { self.at_once().await } else { self.in_parts().await };
             let Err(error) = outcome else { return Ok(true) };
-            let (is_written, is_there) = self.look().await;
-            match error {
-                _ if is_written => return Ok(true),
-                Error::AlreadyExists { .. } | Error::Precondition { .. } if is_there || attempt == ATTEMPTS => {
-                    return Ok(false);
+            let is_refused = matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. });
+            let is_late = began.elapsed() >= PATIENCE;
+            let error = match self.look().await {
+                Ok(There::Ours) => return Ok(true),
+                Ok(There::Other) if is_refused => return Ok(false),
+                // Somebody writes at this moment, it may be an earlier request of ours, or has just removed it.
+                Ok(_) if is_refused && !is_late => {
+                    tokio::time::sleep(pause).await;
+                    pause *= 2;
+                    continue;
                 }
-                // A conditional request is not repeated below, since it might have done something.
-                Error::Generic { .. }
-                    if self.mode != PutMode::Overwrite && attempt < ATTEMPTS && began.elapsed() < PATIENCE =>
-                {
-                    attempt += 1;
-                }
-                // Somebody else writes at this moment, or has just removed it.
-                Error::AlreadyExists { .. } | Error::Precondition { .. } => attempt += 1,
-                error => return Err(error),
+                Err(unknown) if is_refused => unknown,
+                _ => error,
+            };
+            // A conditional request is not repeated below, since it might have done something.
+            let may_be_done = is_refused || matches!(error, Error::Generic { .. }) && self.mode != PutMode::Overwrite;
+            if !may_be_done || is_late || attempt == ATTEMPTS {
+                return Err(error);
             }
+            attempt += 1;
         }
     }
 
-    /// Whether the object is there as it was written here, and whether there is one.
-    async fn look(&self) -> (bool, bool) {
+    /// What there is in the place of the object.
+    async fn look(&self) -> object_store::Result<There> {
         let options = GetOptions { head: true, ..GetOptions::default() };
-        match tokio::time::timeout(PATIENCE, self.store.get_opts(self.location.key(), options)).await {
-            Ok(Ok(found)) => {
-                let mark = found.attributes.get(&Attribute::Metadata(MARK.into()));
-                (mark.is_some_and(|mark| **mark == *self.mark) && found.meta.size == self.size, true)
-            }
-            _ => (false, false),
-        }
+        let looked = tokio::time::timeout(PATIENCE, self.store.get_opts(self.location.key(), options)).await;
+        let found = match looked.unwrap_or_else(|_| Err(Self::failed(io::ErrorKind::TimedOut.into()))) {
+            Err(Error::NotFound { .. }) => return Ok(There::Nothing),
+            found => found?,
+        };
+        let mark = found.attributes.get(&Attribute::Metadata(MARK.into()));
+        Ok(match &self.mode {
+            _ if mark.is_some_and(|mark| **mark == *self.mark) && found.meta.size == self.size => There::Ours,
+            PutMode::Update(expected) if expected.e_tag == found.meta.e_tag => There::Nothing,
+            _ => There::Other,
+        })
     }
 
     fn attributes(&self) -> Attributes {

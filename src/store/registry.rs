@@ -6,15 +6,19 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use datafusion::common::exec_err;
 use datafusion::error::DataFusionError;
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
+use hyper::header::AUTHORIZATION;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{Certificate, HttpConnector as _};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::http::HttpBuilder;
-use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, ObjectStore, RetryConfig};
+use object_store::{BackoffConfig, ClientConfigKey, ClientOptions, HeaderValue, ObjectStore, RetryConfig};
+use percent_encoding::percent_decode_str;
 use url::{Host, Url};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -221,7 +225,12 @@ impl Stores {
             }
             "http" | "https" => {
                 check_endpoint(url.as_str(), allow_http)?;
+                let mut options = ClientOptions::new();
+                if let Some(authorization) = authorization(url)? {
+                    options = options.with_default_headers([(AUTHORIZATION, authorization)].into_iter().collect());
+                }
                 let mut builder = HttpBuilder::new()
+                    .with_client_options(options)
                     .with_url(url.as_str())
                     .with_retry(TRIES)
                     .with_http_connector(connector)
@@ -296,6 +305,18 @@ fn of_bucket(endpoint: &str, bucket: &str) -> Result<String> {
         }
     }
     Ok(url.as_str().trim_end_matches('/').to_owned())
+}
+
+/// The name and the password of a URL, as a server takes them.
+fn authorization(url: &Url) -> Result<Option<HeaderValue>> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(None);
+    }
+    let decoded = |part| percent_decode_str(part).collect::<Vec<u8>>();
+    let both = [decoded(url.username()), decoded(url.password().unwrap_or_default())].join(&b':');
+    let mut value = HeaderValue::from_str(&format!("Basic {}", BASE64_STANDARD.encode(both)))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
 }
 
 /// The file that `AWS_CA_BUNDLE` names, in PEM, and its certificates.

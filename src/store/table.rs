@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
+use std::panic::AssertUnwindSafe;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,13 +16,14 @@ use datafusion::datasource::listing::helpers::parse_partitions_for_path;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionState;
 use futures::stream::BoxStream;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use globset::GlobBuilder;
 use object_store::path::Path as Key;
 use object_store::{
     CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMultipartOptions, PutOptions, PutPayload, PutResult,
 };
+use parquet::errors::ParquetError;
 use url::Url;
 use walkdir::WalkDir;
 
@@ -190,7 +192,7 @@ impl Found {
         };
         let format = &parquet.create(session, options)?;
         let of_file = |object| async move {
-            let schema = format.infer_schema(session, &self.store, slice::from_ref(object)).await;
+            let schema = guarded(format.infer_schema(session, &self.store, slice::from_ref(object))).await;
             schema.map_err(|error| match error.find_root() {
                 DataFusionError::ParquetError(_) if Explained::of(&error).is_none() => {
                     unsound(&self.folder.at(object.location.clone()), &error)
@@ -268,6 +270,12 @@ fn folders_above(key: &Key) -> Vec<String> {
     let mut parts = parts(key);
     parts.pop();
     parts
+}
+
+/// Reads Parquet. A damaged file can make its reader panic, which is an error of the file like any other.
+pub(crate) async fn guarded<T>(reading: impl Future<Output = Result<T>>) -> Result<T> {
+    let broken = || ParquetError::General("the Parquet reader broke down on it".to_owned());
+    AssertUnwindSafe(reading).catch_unwind().await.unwrap_or_else(|_| Err(broken().into()))
 }
 
 /// That a file of Parquet cannot be read.

@@ -14,18 +14,24 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement;
 use futures::TryStreamExt;
 
-use crate::store::{Explained, place_of, unsound};
+use crate::cli::run::is_panic;
+use crate::store::{Explained, guarded, place_of, unsound};
 
 /// Says of an error that is one of decoding which file it is of: the first that cannot be read to its end, of those that the
 /// statement reads.
 pub(super) async fn name_damaged(error: anyhow::Error, statement: Statement, session: &SessionState) -> anyhow::Error {
-    if !error.chain().find_map(|cause| cause.downcast_ref()).is_some_and(is_of_decoding) {
+    if !is_panic(&error) && !error.chain().find_map(|cause| cause.downcast_ref()).is_some_and(is_of_decoding) {
         return error;
     }
     match find(statement, session).await {
         Ok(Some(named)) => named.into(),
         _ => error,
     }
+}
+
+/// The error of a statement that panicked, if it did on a damaged file: the first of those that it reads.
+pub(super) async fn damaged_of_panic(statement: Statement, session: &SessionState) -> Option<anyhow::Error> {
+    guarded(find(statement, session)).await.ok().flatten().map(anyhow::Error::new)
 }
 
 fn is_of_decoding(error: &DataFusionError) -> bool {
@@ -52,7 +58,7 @@ async fn find(statement: Statement, session: &SessionState) -> Result<Option<Dat
             for file in files.file_groups.iter().flat_map(FileGroup::iter) {
                 let alone =
                     FileScanConfigBuilder::from(files.clone()).with_file_groups(vec![vec![file.clone()].into()]);
-                let Err(error) = read(DataSourceExec::from_data_source(alone.build()), session).await else {
+                let Err(error) = guarded(read(DataSourceExec::from_data_source(alone.build()), session)).await else {
                     continue;
                 };
                 if !is_of_decoding(&error) {

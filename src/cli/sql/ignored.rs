@@ -14,10 +14,23 @@ use super::methods::in_sql;
 /// Fails where a part of a statement would be passed over, or taken for something else. `is_scalar` knows the functions that give a
 /// value for each row.
 pub(super) fn refuse_ignored(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> Result<()> {
-    let mut ignored = Ignored { is_scalar };
-    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut ignored)) {
+    match look(statement, is_scalar) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(Found { part, instead }) => bail!("{part} is not supported: {instead}"),
+    }
+}
+
+fn look(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> ControlFlow<Found> {
+    first([(is_unbounded(statement), "UNBOUNDED", "files are read up to their ends; leave it out")])?;
+    in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Ignored { is_scalar }))
+}
+
+/// Whether a table is to be one that has no end.
+fn is_unbounded(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateExternalTable(table) => table.unbounded,
+        Statement::Explain(explain) => is_unbounded(&explain.statement),
+        Statement::Statement(_) | Statement::CopyTo(_) | Statement::Reset(_) => false,
     }
 }
 
@@ -262,6 +275,8 @@ mod tests {
             ("SELECT upper(a ORDER BY a) FROM t", "ORDER BY"),
             ("SELECT upper(a) OVER () FROM t", "OVER"),
             ("SELECT upper(a) WITHIN GROUP (ORDER BY a) FROM t", "WITHIN GROUP"),
+            ("CREATE OR REPLACE UNBOUNDED EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv'", "UNBOUNDED"),
+            ("EXPLAIN CREATE UNBOUNDED EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv'", "UNBOUNDED"),
         ] {
             let said = refused(sql).unwrap_err().to_string();
             assert!(said.contains(part) && said.contains(" is not supported: "), "{sql}: {said}");
@@ -270,6 +285,7 @@ mod tests {
             "SELECT * EXCLUDE (a), b FROM t, LATERAL (SELECT 1) AS u WHERE a = 1 GROUP BY ROLLUP (a) LIMIT 1",
             "SELECT a AS _1, 1 AS \"_2\" FROM a LEFT JOIN b USING (id) CROSS JOIN c JOIN d ON a.id = d.id",
             "SELECT upper(a), sum(DISTINCT b) FILTER (WHERE c) OVER () FROM t UNION ALL SELECT 1 EXCEPT SELECT 2",
+            "CREATE EXTERNAL TABLE unbounded STORED AS CSV LOCATION 'x.csv'",
             "SELECT c OR a IS DISTINCT FROM b FROM t WHERE (a IS DISTINCT FROM b) AND a IS NOT DISTINCT FROM (b OR c)",
         ] {
             assert!(refused(taken).is_ok(), "{taken}");

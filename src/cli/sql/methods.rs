@@ -16,6 +16,7 @@ use datafusion::sql::sqlparser::ast::{
 
 use super::mistakes::did_you_mean;
 use super::names::CALLED;
+use crate::cli::Ending;
 use crate::cli::clusters::Clusters;
 use crate::cli::containment::Containment;
 use crate::cli::options::RunOptions;
@@ -23,8 +24,6 @@ use crate::cli::pairs::Pairs;
 use crate::cli::passages::Passages;
 use crate::cli::search::Search;
 use crate::cli::threads::Threads;
-use crate::cli::{Ending, delivered};
-use crate::export::outbox::Unsent;
 
 /// The commands that are table functions, too.
 #[derive(Debug, Parser)]
@@ -226,25 +225,14 @@ fn values(value: &Expr) -> Result<Vec<String>> {
 }
 
 impl Call {
-    /// Has the command write its further files into this folder, and not where the statement says: EXPLAIN writes nothing.
-    pub(super) fn write_into(&mut self, folder: &Path) -> Result<()> {
-        let folder = folder.to_str().context("the temporary folder has a name that is not Unicode")?;
-        for argument in self.arguments.iter_mut().take_while(|argument| *argument != "--") {
-            if let Some((option, file)) = further_file(argument) {
-                let name = file.rsplit('/').next().unwrap_or_default();
-                *argument = format!("--{option}={folder}/{option}-{name}");
-            }
-        }
-        Ok(())
-    }
-
     /// The further files that the command writes.
     pub(super) fn files(&self) -> impl Iterator<Item = &Path> {
         let options = self.arguments.iter().take_while(|argument| *argument != "--");
-        options.filter_map(|argument| further_file(argument)).map(|(_, file)| Path::new(file))
+        let options = options.filter_map(|argument| argument.strip_prefix("--")?.split_once('='));
+        options.filter(|(option, _)| FILES.contains(option)).map(|(_, file)| Path::new(file))
     }
 
-    /// Runs the command, which writes its rows to a file.
+    /// Runs the command, which writes its rows to a file. Further files are in the outbox then.
     pub(super) async fn run(&self, running: &RunOptions, file: &Path) -> Result<Ending> {
         let with_path = |option: &str, path: &Path| {
             let mut option = OsString::from(option);
@@ -262,24 +250,17 @@ impl Call {
         let mut line: Vec<OsString> = self.arguments.iter().map(OsString::from).collect();
         line.splice(1..1, options.into_iter().flatten());
         let failed = || format!("in {}", self.written);
-        let _unsent = Unsent;
         let method = Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error)));
-        let ended = match method.with_context(failed)? {
+        match method.with_context(failed)? {
             Method::Passages(command) => command.method()?.run().await,
             Method::Pairs(command) => command.method().run().await,
             Method::Threads(command) => command.run().await,
             Method::Clusters(command) => command.write_clusters().await,
             Method::Containment(command) => command.run().await,
             Method::Search(command) => command.run().await,
-        };
-        delivered(ended).with_context(failed)
+        }
+        .with_context(failed)
     }
-}
-
-/// The option that names a further file, and the file, if an argument is one.
-fn further_file(argument: &str) -> Option<(&str, &str)> {
-    let option = argument.strip_prefix("--")?.split_once('=')?;
-    FILES.contains(&option.0).then_some(option)
 }
 
 /// What clap says, without the usage of the command.
@@ -335,9 +316,8 @@ mod tests {
         assert!(sql.contains("FROM \"passages#1\" AS passages)") && sql.contains("JOIN \"pairs#2\" AS q"), "{sql}");
         assert_eq!(calls[0].arguments, ["passages", "--threshold=0.5", "--", "c/"]);
         assert_eq!(calls[1].arguments, ["pairs", "--within-documents", "--unit=sentence", "--", "a", "b"]);
-        let (_, mut calls) = taken("EXPLAIN SELECT * FROM pairs('--capped=c', capped => 's3://b/f.csv')").unwrap();
-        calls[0].write_into(Path::new("/tmp")).unwrap();
-        assert_eq!(calls[0].arguments, ["pairs", "--capped=/tmp/capped-f.csv", "--", "--capped=c"]);
+        let (_, calls) = taken("EXPLAIN SELECT * FROM pairs('--capped=c', capped => 's3://b/f.csv')").unwrap();
+        assert_eq!(calls[0].files().collect::<Vec<_>>(), [Path::new("s3://b/f.csv")]);
         let (sql, calls) = taken("SELECT * FROM pairs('c') AS a, LATERAL pairs('c') AS b, LATERAL pairs('c')").unwrap();
         assert_eq!((calls.len(), sql.matches("\"pairs#1\"").count()), (1, 3), "{sql}");
         assert!(!sql.contains("LATERAL"), "{sql}");

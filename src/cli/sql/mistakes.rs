@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Error, anyhow};
+use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::keywords::Keyword;
@@ -13,6 +14,7 @@ use super::names::Names;
 use super::script::{Place, line_at};
 use super::secrets::has_secret;
 use crate::cli::run::describe;
+use crate::file_tables::unreadable;
 
 /// How many names are listed that may have been meant, and how many there are.
 const MEANT: usize = 3;
@@ -25,11 +27,18 @@ const LONGEST_LINE: u64 = 160;
 /// `from`, which has no name where it was typed.
 pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at: Place) -> Error {
     let (mut said, mut place) = located(error);
-    if let Some(hint) = hint(&said, names) {
-        if hint.is_all {
-            said = without_candidates(&said).to_owned();
-        }
-        let _ = write!(said, "{}{}", if said.ends_with(['.', '?', ';']) { " " } else { ". " }, hint.text);
+    if let Some(hint) = hint(error, &said, names) {
+        said = match hint.keeps {
+            Keeps::All => said,
+            Keeps::Reason => without_candidates(&said).to_owned(),
+            Keeps::Nothing => String::new(),
+        };
+        let joint = match said.chars().next_back() {
+            None => "",
+            Some('.' | '?' | ';') => " ",
+            Some(_) => ". ",
+        };
+        let _ = write!(said, "{joint}{}", hint.text);
         place = place.or_else(|| place_of(sql, hint.about.as_deref()?));
     } else if said.contains("found: EOF") {
         place = place.or_else(|| Some(end_of(sql)));
@@ -124,23 +133,45 @@ struct Hint {
     text: String,
     /// What in the statement it is about, if it is about a part of it.
     about: Option<String>,
-    /// It says how a function is written, which spares the list of types.
-    is_all: bool,
+    keeps: Keeps,
 }
 
-fn hint(said: &str, names: &Names) -> Option<Hint> {
-    let hint = |about: &str, text: String| Some(Hint { text, about: Some(about.to_owned()), is_all: false });
+/// What stays of what was said before.
+enum Keeps {
+    All,
+    /// Not the list of types: the hint says how a function is written.
+    Reason,
+    /// It is about names that nobody wrote, or leads astray.
+    Nothing,
+}
+
+/// Where a subquery cannot be planned.
+const SUBQUERY: &str = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
+                        counted, or write EXISTS or IN in WHERE, beside AND";
+
+/// Whether columns are those of a table that DataFusion made of a subquery.
+fn is_of_made_table(error: &Error) -> bool {
+    error.chain().filter_map(|cause| cause.downcast_ref::<SchemaError>()).any(|error| {
+        let SchemaError::FieldNotFound { field, valid_fields } = error else { return false };
+        let mut tables = std::iter::once(&**field).chain(valid_fields).filter_map(|of| of.relation.as_ref());
+        tables.any(|table| ["__correlated_sq", "__scalar_sq"].iter().any(|made| table.table().starts_with(made)))
+    })
+}
+
+fn hint(error: &Error, said: &str, names: &Names) -> Option<Hint> {
+    let hint = |about: &str, text: String| Some(Hint { text, about: Some(about.to_owned()), keeps: Keeps::All });
+    if is_of_made_table(error) {
+        return Some(Hint { text: SUBQUERY.to_owned(), about: None, keeps: Keeps::Nothing });
+    }
     if let Some((_, file)) = said.split_once("there is no file ") {
         return hint(file, nearest_files(file)?);
     }
     if said.contains("Physical plan does not support logical expression") && said.contains("ubquery") {
-        let text = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
-                    counted, or write EXISTS or IN in WHERE, beside AND";
-        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
+        return Some(Hint { text: SUBQUERY.to_owned(), about: None, keeps: Keeps::All });
     }
     if said.contains("null_aware anti join only supports single column join key") {
         let text = "Write NOT EXISTS in the place of NOT IN".to_owned();
-        return Some(Hint { text, about: None, is_all: false });
+        return Some(Hint { text, about: None, keeps: Keeps::All });
     }
     if let Some(name) = between(said, "able function '", "' not found") {
         if name.starts_with("read_") {
@@ -152,7 +183,20 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
         // As it was written: DataFusion puts a catalog and a schema before it.
         let written = table.strip_prefix("datafusion.").unwrap_or(table);
         let written = written.strip_prefix("public.").unwrap_or(written);
+        if let Some(text) = Some(written).filter(|file| Path::new(file).is_file()).and_then(unreadable) {
+            return Some(Hint { text, about: Some(written.to_owned()), keeps: Keeps::Nothing });
+        }
         return hint(written.rsplit('.').next().unwrap_or(written), meant_table(written, names));
+    }
+    for (kind, other) in [("Table", "VIEW"), ("View", "TABLE")] {
+        if let Some(name) = between(said, &format!("{kind} '"), "' doesn't exist") {
+            let text = if names.tables.iter().any(|table| table == name) {
+                format!("It is a {}: write DROP {other} {name}", other.to_lowercase())
+            } else {
+                did_you_mean(name, &names.tables, "There are")
+            };
+            return hint(name.rsplit('.').next().unwrap_or(name), text);
+        }
     }
     if let Some(key) = between(said, "onfig value \"", "\"").or(between(said, "onfig namespace \"", "\"")) {
         return hint(key, meant_setting(key, &names.settings));
@@ -160,19 +204,20 @@ fn hint(said: &str, names: &Names) -> Option<Hint> {
     if said.contains("Parquet error: ") {
         let text =
             "A file is damaged: ibid verify says which, of those that ibid wrote; fetch it again, or write it again";
-        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
+        return Some(Hint { text: text.to_owned(), about: None, keeps: Keeps::All });
     }
-    // A result that the form cannot hold is no file.
-    if !said.contains("--format ") && ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
+    // A result that the form cannot hold is no file, nor is a disk that is full.
+    let is_of_file = !said.contains("--format ") && !said.contains("os error");
+    if is_of_file && ["Json error: ", "Csv error: "].iter().any(|of_file| said.contains(of_file)) {
         let text = "ibid ingest names the file and the place, and can leave bad records out (--on-error skip)";
-        return Some(Hint { text: text.to_owned(), about: None, is_all: false });
+        return Some(Hint { text: text.to_owned(), about: None, keeps: Keeps::All });
     }
     // A function that cannot take what it was given.
     if said.contains("rgument") || said.contains("coerc") {
         let is_in = |name: &str| said.contains(&format!("'{name}'")) || said.contains(&format!("'{name}("));
         let function = names.functions.iter().find(|function| !function.syntax.is_empty() && is_in(&function.name))?;
         let text = format!("Write {}; \\df {} says more", function.syntax, function.name);
-        return Some(Hint { text, about: Some(function.name.clone()), is_all: true });
+        return Some(Hint { text, about: Some(function.name.clone()), keeps: Keeps::Reason });
     }
     None
 }

@@ -125,7 +125,7 @@ impl Sql {
 }
 
 fn standard_input() -> Result<String> {
-    let mut sql = String::new();
-    std::io::stdin().read_to_string(&mut sql).context("cannot read standard input")?;
-    Ok(sql)
+    let mut script = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut script);
+    read.and_then(|_| shell::text_of(script)).context("cannot read standard input")
 }

@@ -38,8 +38,15 @@ pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
 /// What names the value of a setting or option as a secret.
 const SECRET_NAMES: [&str; 7] = ["secret", "token", "password", "passwd", "credential", "sas", "key"];
 
+/// The same, where it is a word of a name: `db_auth`, `dbAuth` and `AUTH2`, but not `author`.
+const SECRET_WORDS: [&str; 10] =
+    ["pw", "pwd", "passphrase", "passcode", "cred", "creds", "auth", "oauth", "authorization", "bearer"];
+
+/// The same, where it is the last word: `db_pass`, but not `pass_rate`.
+const LAST_SECRET_WORD: &str = "pass";
+
 /// What gives away a secret wherever it stands.
-const SECRETS: [&str; 9] = [
+const SECRETS: [&str; 13] = [
     "secret_access_key",
     "session_token",
     "account_key",
@@ -49,23 +56,51 @@ const SECRETS: [&str; 9] = [
     "x-goog-signature",
     "?sig=",
     "&sig=",
+    "accountkey=",
+    "sharedaccesskey=",
+    "authorization: ",
+    "'bearer ",
 ];
 
 /// Whether a text has a name of secrets in it.
 pub(super) fn names_secret(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    SECRET_NAMES.iter().any(|name| text.contains(name))
+    let small = text.to_ascii_lowercase();
+    let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
+    SECRET_NAMES.iter().any(|name| small.contains(name))
+        || names.any(|name| {
+            let words = words(name);
+            words.iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+                || words.last().is_some_and(|word| word == LAST_SECRET_WORD)
+        })
+}
+
+/// The words of a name, in small letters: `db` and `pass` of `db_pass`, `dbPass` and `DBPass2`.
+fn words(name: &str) -> Vec<String> {
+    let (mut words, mut before) = (vec![String::new()], '_');
+    let mut letters = name.chars().peekable();
+    while let Some(c) = letters.next() {
+        let is_before_small = letters.peek().is_some_and(|next| next.is_lowercase());
+        if c.is_uppercase() && (before.is_lowercase() || is_before_small) || !c.is_alphabetic() {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphabetic()) {
+            word.extend(c.to_lowercase());
+        }
+        before = c;
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// Whether statements or commands have, or may have, a secret in them. They need not be such that can run.
 pub(super) fn has_secret(text: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    SECRETS.iter().any(|secret| text.contains(secret))
-        || redacted(&text) != text
-        || Pieces::of(&text).any(|piece| match piece {
-            Ok(piece) => sets_something(piece.text) && names_secret(piece.text),
+    let small = text.to_ascii_lowercase();
+    SECRETS.iter().any(|secret| small.contains(secret))
+        || redacted(&small) != small
+        || Pieces::of(text).any(|piece| match piece {
+            Ok(piece) => sets_something(&piece.text.to_ascii_lowercase()) && names_secret(piece.text),
             // What is cut short may be anything.
-            Err(_) => names_secret(&text),
+            Err(_) => names_secret(text),
         })
 }
 
@@ -116,6 +151,11 @@ mod tests {
             "SELECT * FROM 'HTTP://h/x.csv?1'",
             "\\i http://me:pa)ss/word@h/x.sql",
             "SELEC 'AWS_SECRET_ACCESS_KEY=x",
+            "\\set dbPw x",
+            "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('x.auth' 'x')",
+            "SELECT 'DefaultEndpointsProtocol=https;AccountKey=x;EndpointSuffix=core'",
+            "SELECT 'Bearer x'",
+            "SELECT 'Authorization: Basic x'",
         ] {
             assert!(has_secret(secret), "{secret}");
         }
@@ -125,8 +165,22 @@ mod tests {
             "SELECT * FROM 's3://b/part-?.parquet'",
             "SET ibid.gpu = on",
             "CREATE EXTERNAL TABLE t STORED AS CSV LOCATION 'x.csv' OPTIONS ('format.has_header' 'true')",
+            "\\set author 'A. Bearers'",
+            "SELECT 'the bearer of this', pass, auth FROM passages('x.csv', unit => 'sentence')",
         ] {
             assert!(!has_secret(plain), "{plain}");
+        }
+    }
+
+    #[test]
+    fn names_of_secrets_are_known_by_their_words() {
+        let secrets = "pw PW pwd pass Pass db_pass dbPass DBPass2 smtp-pass cred aws_creds auth auth_header httpAuth bearer apikey SAS";
+        for secret in secrets.split(' ') {
+            assert!(names_secret(secret), "{secret}");
+        }
+        let plain = "author authors coAuthor authority passage passages nPassages PASSAGES pass_rate bypass compass passed credit bearers";
+        for plain in plain.split(' ') {
+            assert!(!names_secret(plain), "{plain}");
         }
     }
 }

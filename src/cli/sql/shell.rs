@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 
 use super::commands::{self, Command, Described};
-use super::damaged::name_damaged;
+use super::damaged::{damaged_of_panic, name_damaged};
 use super::ignored::refuse_ignored;
 use super::methods::{self, Call, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
@@ -30,7 +31,7 @@ use super::secrets::{names_secret, take_urls};
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
-use crate::export::{Format, StagedFile};
+use crate::export::{Format, StagedFile, outbox};
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::{Location, Source};
@@ -167,7 +168,7 @@ impl Shell {
             bail!("{} is included too deep; does it include itself?", path.display());
         }
         let read = Source::open(path).and_then(Source::read_all);
-        let script = read.and_then(|bytes| io::read_to_string(&*bytes)).map_err(|error| {
+        let script = read.and_then(|bytes| text_of(bytes.into())).map_err(|error| {
             let near = if path.exists() { None } else { path.to_str().and_then(nearest_files) };
             match near {
                 Some(near) => anyhow!("cannot read {}: {error}. {near}", path.display()),
@@ -222,12 +223,41 @@ impl Shell {
                 && !session.window_functions().contains_key(&name)
         };
         refuse_ignored(&mut statement, &is_scalar)?;
+        let rows = outbox::with_outbox(self.run_delivering(statement)).await?;
+        self.say_outcome(rows, began.elapsed());
+        Ok(())
+    }
+
+    /// Runs a statement. The further files of the methods that it calls take their places when it is done.
+    async fn run_delivering(&self, statement: Statement) -> Result<Option<u64>> {
+        let is_explained = is_explained(&statement);
+        let outcome = self.run_calling(statement).await;
+        match &outcome {
+            // It writes nothing.
+            _ if is_explained => {}
+            Ok(_) => outbox::send()?,
+            Err(error) if is_of_closed_stdout(error) => outbox::send()?,
+            Err(_) => {
+                outbox::drop_results();
+                outbox::send_found().unwrap_or_else(|error| self.say_error(&error));
+            }
+        }
+        outcome
+    }
+
+    /// Runs a statement, and the methods that it calls before it.
+    async fn run_calling(&self, mut statement: Statement) -> Result<Option<u64>> {
+        let workspace = &self.run.workspace;
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
-        let outcome = match self.run_planned(statement.clone()).await {
-            Err(error) => Err(name_damaged(error, statement, &workspace.session.state()).await),
-            outcome => outcome,
+        let outcome = match AssertUnwindSafe(self.run_planned(statement.clone())).catch_unwind().await {
+            Ok(Err(error)) => Err(name_damaged(error, statement, &workspace.session.state()).await),
+            Ok(outcome) => outcome,
+            Err(panic) => match damaged_of_panic(statement, &workspace.session.state()).await {
+                Some(damaged) => Err(damaged),
+                None => resume_unwind(panic),
+            },
         };
         for table in hidden {
             workspace.session.deregister_table(bare(&table))?;
@@ -238,8 +268,7 @@ impl Shell {
                 std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
             }
         }
-        self.say_outcome(outcome?, began.elapsed());
-        Ok(())
+        outcome
     }
 
     /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
@@ -289,7 +318,7 @@ impl Shell {
         Ok(Some(apart.sql(&format!("SELECT {columns} FROM information_schema.columns")).await?))
     }
 
-    /// Runs the methods that a statement calls, and puts their results in their places. Gives their tables and files.
+    /// Runs the methods that a statement calls, and puts their tables in their places. Gives the tables, and their files.
     async fn call_methods(&self, statement: &mut Statement) -> Result<Vec<(String, PathBuf)>> {
         let mut number = self.state().calls;
         let calls = methods::take_calls(statement, &mut number)?;
@@ -299,11 +328,7 @@ impl Shell {
         }
         let workspace = &self.run.workspace;
         let mut called = Vec::new();
-        for mut call in calls {
-            let further = tempfile::tempdir_in(workspace.folder())?;
-            if is_explained(statement) {
-                call.write_into(further.path())?;
-            }
+        for call in calls {
             let file = workspace.folder().join(format!("{}.parquet", call.table));
             if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
                 self.state().has_left_out = true;
@@ -477,6 +502,19 @@ impl Shell {
     pub(super) fn say_error(&self, error: &anyhow::Error) {
         say(&describe(error));
     }
+}
+
+/// The text of a script.
+pub(super) fn text_of(script: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(script).map_err(|error| {
+        let (at, script) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let line = script[..at].split(|byte| *byte == b'\n').count();
+        let said = format!(
+            "line {line}, byte {at}: byte 0x{:02X} is not valid UTF-8; convert it to UTF-8 (iconv -t UTF-8)",
+            script[at]
+        );
+        io::Error::new(io::ErrorKind::InvalidData, said)
+    })
 }
 
 /// That a file was named for a result, and none came.

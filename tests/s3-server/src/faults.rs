@@ -32,6 +32,8 @@ pub(crate) enum Fault {
     StallAfter,
     /// It is done, and the answer comes after a while.
     Late,
+    /// It is done after a while, when the client waits no more, and no answer comes.
+    Delayed,
 }
 
 /// A schedule of faults.

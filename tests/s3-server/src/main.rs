@@ -6,8 +6,11 @@
 //! what went wrong by the schedule, region of the signature, separated by tabs. So is a connection to the address of `https:`, as one of
 //! the method `TLS`. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, one with `conflict` in its key meets another
-//! write the first time that it is written on a condition, and one with `changing` in its key becomes longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may
-//! also stand before the host [`DOMAIN`]. The bucket `google` is open to all, in the words of Google Cloud Storage.
+//! write the first time that it is written on a condition, one with `delayed` in its key is written after [`DELAY`] the first time, and meets
+//! that write until then, one with `hidden/manifests` in its key cannot be looked at the first times, and one with `changing` in its key becomes
+//! longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may also
+//! stand before the host [`DOMAIN`]. The bucket `basic` is open to who knows its
+//! password, as files of web servers are. The bucket `google` is open to all, in the words of Google Cloud Storage.
 
 mod faults;
 mod google;
@@ -47,6 +50,9 @@ use tokio::net::TcpListener;
 
 /// What follows the name of a bucket in the host of a request.
 const DOMAIN: &str = "store.example";
+
+/// What opens the bucket `basic`: `me` and `open it:` in Base64.
+const BASIC: &str = "Basic bWU6b3BlbiBpdDo=";
 
 /// The region of the bucket `elsewhere`.
 const ELSEWHERE: &str = "eu-central-1";
@@ -125,13 +131,16 @@ struct Server {
 /// How long a request is left without an answer.
 const FOREVER: Duration = Duration::from_secs(600);
 
+/// How long a request takes that is delayed.
+const DELAY: Duration = Duration::from_secs(4);
+
 impl Server {
     /// Writes a line into the log.
     fn note(&self, line: &str) {
         let _ = lock(&self.log).write_all(line.as_bytes());
     }
 
-    async fn answer(&self, request: Request<Body>) -> Result<Response<Body>> {
+    async fn answer(self: Arc<Self>, request: Request<Body>) -> Result<Response<Body>> {
         let method = request.method().clone();
         let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
         let header = |name: HeaderName| {
@@ -147,9 +156,19 @@ impl Server {
         let of_key = match method {
             Method::PUT if key.contains("lost") => Some(Fault::Lost),
             Method::PUT if is_conditional && key.contains("conflict") => Some(Fault::Conflict),
+            Method::PUT if is_conditional && key.contains("delayed") => Some(Fault::Delayed),
             _ => None,
         };
-        let fault = of_key.filter(|_| lock(&self.failed).insert(key)).or(scheduled);
+        let is_there = self.folder.join(key.trim_start_matches('/')).exists();
+        let is_hidden = method == Method::HEAD
+            && (key.contains("hidden/manifests") && is_there)
+            && (0..3).any(|time| lock(&self.failed).insert(format!("{key} {time}")));
+        let fault = match of_key {
+            Some(Fault::Delayed) if is_there => None,
+            Some(fault) if lock(&self.failed).insert(key.clone()) => Some(fault),
+            Some(Fault::Delayed) => Some(Fault::Conflict),
+            _ => scheduled,
+        };
         let answer = match fault {
             Some(Fault::InternalError) => Ok(error(500, "InternalError", "")),
             Some(Fault::SlowDown) => Ok(error(503, "SlowDown", "")),
@@ -157,6 +176,17 @@ impl Server {
             Some(Fault::ErrorWithin) => Ok(error(200, "InternalError", "")),
             Some(Fault::Reset) => Err(broken("the connection breaks")),
             Some(Fault::Stall) => Err(broken("no answer comes")),
+            Some(Fault::Delayed) => {
+                let (head, body) = request.into_parts();
+                let request = Request::from_parts(head, Body::from(Bytes::from(whole(body).await)));
+                let server = Arc::clone(&self);
+                tokio::spawn(async move {
+                    tokio::time::sleep(DELAY).await;
+                    server.answer_well(request, &if_match).await
+                });
+                Err(broken("it is delayed"))
+            }
+            None if is_hidden => Ok(error(403, "AccessDenied", "")),
             _ => self.answer_well(request, &if_match).await,
         };
         let status = answer.as_ref().map_or(0, |response| response.status().as_u16());
@@ -170,7 +200,7 @@ impl Server {
         self.note(&format!("{method}\t{target}\t{range}\t{status}\t{bytes}\t{fault_name}\t{region}\n"));
         match fault {
             Some(Fault::Lost) => Err(broken("the answer is lost")),
-            Some(Fault::Stall | Fault::StallAfter) => {
+            Some(Fault::Stall | Fault::StallAfter | Fault::Delayed) => {
                 tokio::time::sleep(FOREVER).await;
                 answer
             }
@@ -202,6 +232,14 @@ impl Server {
         }
         if let Some(refused) = refusal(bucket) {
             return Ok(refused);
+        }
+        let is_basic = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.starts_with("Basic "));
+        let basic = request.headers().get(AUTHORIZATION).filter(|value| is_basic(value)).cloned();
+        if bucket == "basic" && basic.as_ref().is_none_or(|basic| basic != BASIC) {
+            return Ok(error(401, "Unauthorized", ""));
+        }
+        if basic.is_some() {
+            request.headers_mut().remove(AUTHORIZATION);
         }
         if !bucket.is_empty() && !self.folder.join(bucket).is_dir() {
             return Ok(error(404, "NoSuchBucket", ""));
@@ -315,7 +353,8 @@ struct Public {
 #[async_trait::async_trait]
 impl S3Access for Public {
     async fn check(&self, request: &mut S3AccessContext<'_>) -> S3Result<()> {
-        let is_open = request.s3_path().get_bucket_name().is_some_and(|bucket| ["public", GOOGLE].contains(&bucket));
+        let is_open =
+            request.s3_path().get_bucket_name().is_some_and(|bucket| ["public", "basic", GOOGLE].contains(&bucket));
         if is_open || request.credentials().is_some() {
             return Ok(());
         }
