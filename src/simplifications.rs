@@ -1,33 +1,46 @@
-//! What DataFusion's simplifier would take for something else than it is, put in words that it takes for what they are.
+//! What DataFusion's simplifier would take for something else than it is, hidden from it, or put in other words.
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions::expr_fn::nullif;
-use datafusion::logical_expr::expr::InList;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, LogicalPlan, Operator, lit};
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Filter, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Keeps lists of `IN` from being joined where NULL or what is no constant makes a difference, and bounds where they are.
+/// Keeps lists of `IN` apart where it would make a difference to join them, and bounds what they are.
 ///
-/// Two lists of one expression become one, that of what is in both or in one of them: elements are compared as they are written, NULL is
-/// left out, and where nothing is left the condition is true or false, also of NULL. And of two bounds with one value, the stricter
-/// one is forgotten where the value stands on the left.
+/// Two lists of one expression, and what is written as `x = 1 OR x = 2`, become one list, of what is in both or in one of them: elements
+/// are compared as they are written, NULL is left out, and where nothing is left the condition is true or false, also of NULL. And of
+/// two bounds with one value the stricter one is forgotten where the value stands on the left.
 #[derive(Debug)]
 pub(crate) struct Simplifications;
 
 impl AnalyzerRule for Simplifications {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let rewritten = plan.transform_up_with_subqueries(|plan| {
-            let names = NamePreserver::new(&plan);
-            let rewritten = plan.map_expressions(|expr| {
-                let name = names.save(&expr);
-                let in_words = expr.transform_up(|expr| Ok(in_words(expr)))?;
-                let apart = in_words.transform_data(|expr| expr.transform_down(apart))?;
-                Ok(apart.update_data(|expr| name.restore(expr)))
-            });
-            rewritten?.map_data(LogicalPlan::recompute_schema)
+        let rewritten = plan.transform_up_with_subqueries(|plan| match plan {
+            LogicalPlan::Filter(filter) => {
+                let predicate = of_condition(filter.predicate, false)?;
+                Ok(Transformed::yes(LogicalPlan::Filter(Filter::try_new(predicate, filter.input)?)))
+            }
+            LogicalPlan::Join(mut join) => {
+                join.filter = join.filter.map(|condition| of_condition(condition, false)).transpose()?;
+                let pair = |(left, right)| Ok((of_value(left)?, of_value(right)?));
+                join.on = join.on.into_iter().map(pair).collect::<Result<_>>()?;
+                Ok(Transformed::yes(LogicalPlan::Join(join)))
+            }
+            plan => {
+                let names = NamePreserver::new(&plan);
+                let rewritten = plan.map_expressions(|expr| {
+                    // Of sets of groups no name can be kept.
+                    if matches!(expr, Expr::GroupingSet(_)) {
+                        return Ok(Transformed::no(expr));
+                    }
+                    let name = names.save(&expr);
+                    Ok(Transformed::yes(name.restore(of_value(expr)?)))
+                });
+                rewritten?.map_data(LogicalPlan::recompute_schema)
+            }
         });
         rewritten.data()
     }
@@ -37,28 +50,54 @@ impl AnalyzerRule for Simplifications {
     }
 }
 
-fn in_words(expr: Expr) -> Transformed<Expr> {
-    match expr {
-        Expr::InList(list) if !list.list.iter().all(is_value) && !list.expr.is_volatile() => {
-            Transformed::yes(with_elements(list))
+/// A condition of which NULL is as good as false, so that lists may be joined in it, but not those of `NOT IN` among alternatives.
+fn of_condition(condition: Expr, is_alternative: bool) -> Result<Expr> {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op: op @ (Operator::And | Operator::Or), right }) => {
+            let is_alternative = is_alternative || op == Operator::Or;
+            let (left, right) = (of_condition(*left, is_alternative)?, of_condition(*right, is_alternative)?);
+            Ok(Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
         }
-        Expr::Between(between) if is_constant(&between.expr) => {
-            let Between { expr, negated, low, high } = between;
-            let (expr, low, high) = (*expr, *low, *high);
-            Transformed::yes(if negated {
-                low.gt(expr.clone()).or(high.lt(expr))
-            } else {
-                low.lt_eq(expr.clone()).and(high.gt_eq(expr))
-            })
+        Expr::InList(mut list) if !(list.negated && is_alternative) && list.list.iter().all(is_value) => {
+            list.expr = Box::new(of_value(*list.expr)?);
+            Ok(Expr::InList(list))
         }
-        expr => Transformed::no(expr),
+        condition => of_value(condition),
     }
+}
+
+/// Any other expression.
+fn of_value(expr: Expr) -> Result<Expr> {
+    let rewritten = expr.transform_up(|expr| match expr {
+        Expr::InList(_) => Ok(Transformed::yes(hidden(expr))),
+        Expr::BinaryExpr(BinaryExpr { ref left, op: Operator::Or, ref right })
+            if is_equation(left) && is_equation(right) =>
+        {
+            Ok(Transformed::yes(hidden(expr)))
+        }
+        Expr::Between(between) if is_constant(&between.expr) => Ok(Transformed::yes(comparisons(between))),
+        expr => Ok(Transformed::no(expr)),
+    });
+    rewritten.data()
+}
+
+/// The same condition, as nothing that is simplified.
+fn hidden(condition: Expr) -> Expr {
+    nullif(condition, lit(ScalarValue::Boolean(None)))
+}
+
+fn is_equation(expr: &Expr) -> bool {
+    matches!(expr, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }))
 }
 
 /// Whether an element of a list is a constant that is not NULL.
 fn is_value(element: &Expr) -> bool {
-    is_constant(element)
-        && !element.exists(|part| Ok(matches!(part, Expr::Literal(value, _) if value.is_null()))).unwrap_or(true)
+    match element {
+        Expr::Literal(value, _) => !value.is_null(),
+        Expr::Cast(cast) => is_value(&cast.expr),
+        Expr::Negative(number) => is_value(number),
+        _ => false,
+    }
 }
 
 fn is_constant(expr: &Expr) -> bool {
@@ -70,35 +109,9 @@ fn is_constant(expr: &Expr) -> bool {
     }
 }
 
-/// A list, and beside it what is no value.
-fn with_elements(list: InList) -> Expr {
-    let InList { expr, list, negated } = list;
-    let (values, others): (Vec<_>, Vec<_>) = list.into_iter().partition(is_value);
-    let list = (!values.is_empty()).then(|| Expr::InList(InList::new(expr.clone(), values, negated)));
-    let (equal, joined) = if negated { (Operator::NotEq, Operator::And) } else { (Operator::Eq, Operator::Or) };
-    let binary = |left: Expr, op, right: Expr| Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)));
-    let others = others.into_iter().map(|other| binary(expr.as_ref().clone(), equal, other));
-    list.into_iter().chain(others).reduce(|left, right| binary(left, joined, right)).unwrap_or(lit(negated))
-}
-
-/// Hides each list but the first of an expression, within what AND and OR join.
-fn apart(expr: Expr) -> Result<Transformed<Expr>> {
-    let is_joined = |expr: &Expr| matches!(expr, Expr::BinaryExpr(BinaryExpr { op: Operator::And | Operator::Or, .. }));
-    if !is_joined(&expr) {
-        return Ok(Transformed::no(expr));
-    }
-    let mut seen: Vec<Expr> = Vec::new();
-    let rewritten = expr.transform_down(|expr| match expr {
-        Expr::InList(list) if seen.contains(&list.expr) => {
-            let hidden = nullif(Expr::InList(list), lit(ScalarValue::Boolean(None)));
-            Ok(Transformed::new(hidden, true, TreeNodeRecursion::Jump))
-        }
-        Expr::InList(list) => {
-            seen.push(list.expr.as_ref().clone());
-            Ok(Transformed::new(Expr::InList(list), false, TreeNodeRecursion::Jump))
-        }
-        expr => Ok(Transformed::no(expr)),
-    });
-    let rewritten = rewritten?;
-    Ok(Transformed::new(rewritten.data, rewritten.transformed, TreeNodeRecursion::Jump))
+/// A value between two others, which stand on the left.
+fn comparisons(between: Between) -> Expr {
+    let Between { expr, negated, low, high } = between;
+    let (expr, low, high) = (*expr, *low, *high);
+    if negated { low.gt(expr.clone()).or(high.lt(expr)) } else { low.lt_eq(expr.clone()).and(high.gt_eq(expr)) }
 }

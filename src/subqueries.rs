@@ -191,6 +191,14 @@ fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
             "NOT IN of a subquery that names columns of the query around it, and has LIMIT, is not supported: join its rows"
         );
     }
+    // Its columns would be taken for those of the same name within.
+    let is_within = |plan: &LogicalPlan| expr.column_refs().iter().any(|column| plan.schema().has_column(column));
+    if expr.is_volatile() || rows.exists(|plan| Ok(is_within(plan)))? {
+        return plan_err!(
+            "NOT IN of a subquery that names columns of the query around it, and has others of the same names, or a value that \
+             varies before it, is not supported: give the tables names of their own (AS), and write them before the columns"
+        );
+    }
     let value = Expr::from(rows.schema().qualified_field(0));
     let around = expr.transform(|part| match part {
         Expr::Column(column) => {
