@@ -63,14 +63,23 @@ pub(crate) fn remove_all() -> Hold {
     temporary
 }
 
-/// Removes a folder, and last of all the file by which `ibid gc` knows one for temporary tables.
+/// Removes a folder, and last of all the file by which `ibid gc` knows one for temporary tables. What comes into it meanwhile stays.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    let gone = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    };
+    let mut lock = None;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_name() == LOCK {
-            continue;
+            lock = Some(entry.path());
+        } else if entry.file_type()?.is_dir() {
+            gone(fs::remove_dir_all(entry.path()))?;
+        } else {
+            gone(fs::remove_file(entry.path()))?;
         }
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path())? } else { fs::remove_file(entry.path())? }
     }
-    fs::remove_dir_all(folder)
+    lock.map_or(Ok(()), |lock| gone(fs::remove_file(lock)))?;
+    fs::remove_dir(folder)
 }

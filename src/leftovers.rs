@@ -171,9 +171,20 @@ fn workspace(path: &Path) -> Option<Unheld> {
     let lock = path.join(LOCK);
     match fs::symlink_metadata(&lock) {
         Ok(found) if found.is_file() && found.len() == 0 => unheld(&lock).filter(|_| has_only(path, is_of_workspace)),
-        Err(_) if entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
+        Err(_) if is_private(path) && entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
         _ => None,
     }
+}
+
+/// Whether nobody else may look into a folder, as it is of those that runs make for themselves.
+fn is_private(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o777 == 0o700)
+    }
+    #[cfg(not(unix))]
+    folder.is_dir()
 }
 
 /// Whether a run gives this name to something in its folder for temporary tables.

@@ -134,10 +134,14 @@ async fn delivered(command: Command) -> anyhow::Result<Ending> {
     if let Ok(Ending::Done | Ending::NotStrict) = outcome {
         return outbox::send().and(outcome);
     }
-    if let Err(error) = outbox::send_found() {
-        run::say(&run::describe(&error));
+    match outbox::send_found() {
+        Err(error) if run::stdout_is_closed() => Ok(Ending::Failed(error)),
+        Err(error) => {
+            run::say(&run::describe(&error));
+            outcome
+        }
+        Ok(()) => outcome,
     }
-    outcome
 }
 
 /// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.

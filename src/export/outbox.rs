@@ -67,7 +67,9 @@ pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
 /// Puts all of it in place.
 pub(crate) fn send() -> Result<()> {
     let Outbox { results, collected } = with(mem::take);
-    results.into_iter().chain(collected.into_iter().map(|(_, file)| file)).try_for_each(StagedFile::commit)
+    let placed = results.into_iter().try_for_each(StagedFile::commit);
+    // What was found of bad input is wanted the more where a result has no place.
+    collected.into_iter().map(|(_, file)| file.commit()).fold(placed, Result::and)
 }
 
 /// As [`send`], for what fails: where it has collected nothing, what is there stays.

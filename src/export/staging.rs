@@ -165,9 +165,12 @@ pub(crate) fn abandoned(path: &Path) -> Option<Unheld> {
         let is_table = Path::new(name).extension().is_some_and(|it| it == "parquet");
         is_table || name == MANIFEST || name.to_str().is_some_and(is_staging)
     };
+    let is_file = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_file());
     let is_ours = there.is_file()
         || (there.is_dir()
-            && fs::read_dir(path).ok()?.all(|entry| entry.is_ok_and(|it| is_of_folder(&it.file_name()))));
+            && fs::read_dir(path)
+                .ok()?
+                .all(|entry| entry.is_ok_and(|it| is_file(&it) && is_of_folder(&it.file_name()))));
     if is_ours { unheld(path) } else { None }
 }
 

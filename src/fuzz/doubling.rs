@@ -140,6 +140,11 @@ fn measured() -> Vec<Measured> {
         ("words", |given| drop(words(given))),
         ("characters", |given| drop(call("characters", vec![text(given)]))),
         ("lines", |given| drop(call("lines", vec![text(given)]))),
+        ("truncate_tokens", |given| drop(call("truncate_tokens", vec![words(given), number(5)]))),
+        ("without_tokens", |given| drop(call("without_tokens", vec![words(given), texts(["a", "word"])]))),
+        ("without_rarest", |given| {
+            drop(call("without_rarest", vec![words(given), frequencies_of(hashes(given)), number(2)]));
+        }),
         ("normalize", |given| drop(call("normalize", vec![text(given)]))),
         ("shingles", |given| drop(call("shingles", vec![words(given), number(3)]))),
         ("winnow", |given| drop(call("winnow", vec![words(given), number(3), number(1000)]))),
@@ -159,6 +164,19 @@ fn measured() -> Vec<Measured> {
         }),
         ("i_match", |given| {
             drop(call("i_match", vec![words(given), frequencies_of(hashes(given)), fraction(25), fraction(255)]));
+        }),
+        ("i_match_ranked", |given| {
+            let ranks = [number(2), number(10)];
+            drop(call("i_match_ranked", [vec![words(given), frequencies_of(hashes(given))], ranks.to_vec()].concat()));
+        }),
+        ("trie_nodes", |given| {
+            let limits = [number(2), number(10)];
+            drop(call("trie_nodes", [vec![words(given), frequencies_of(hashes(given))], limits.to_vec()].concat()));
+        }),
+        ("weighted", |given| {
+            let shingles = call("shingles", vec![words(given), number(3)]);
+            let frequencies = frequencies_of(elements(&shingles));
+            drop(call("weighted", vec![of(shingles), frequencies, number(8)]));
         }),
         ("bit_code", |given| {
             // Half of the words are in the codebook, and a hash that is none of them.

@@ -220,6 +220,7 @@ pub(super) fn signatures(data: &[u8]) {
     let constants = |numbers: &[usize]| numbers.iter().map(|n| number(*n)).collect::<Vec<_>>();
     for (name, first, more) in [
         ("i_match", words(), vec![fraction(n), fraction(255)]),
+        ("i_match_ranked", words(), constants(&[m, n])),
         ("without_rarest", words(), constants(&[m])),
         ("trie_nodes", words(), constants(&[n, m])),
         ("weighted", shingles(), constants(&[n])),

@@ -235,7 +235,7 @@ impl Index {
             documents,
             sentences,
             times,
-            inputs: inputs.iter().map(|input| redacted_url(input)).collect(),
+            inputs: noted(inputs).into(),
             parameters: reading.parameters(),
         };
         Ok(WrittenPart { part, paths, _held: held, is_kept: false })
@@ -273,6 +273,18 @@ impl Index {
         staged.write_all(sealed_json(next.to_json())?.as_bytes()).context("cannot write a manifest")?;
         Ok(staged)
     }
+}
+
+/// How many inputs of a part are named, each of which stands in all later manifests.
+const NAMED: usize = 100;
+
+/// What a manifest says of what was read.
+fn noted(inputs: &[String]) -> Vec<String> {
+    let mut named: Vec<_> = inputs.iter().take(NAMED).map(|input| redacted_url(input)).collect();
+    if inputs.len() > NAMED {
+        named.push(format!("… {} in all", inputs.len()));
+    }
+    named
 }
 
 /// A part that was written, and vanishes if dropped, or if the program is interrupted, before a manifest may name it.

@@ -103,9 +103,12 @@ impl Location {
             store.set_query(url.query());
             (Key::from_url_path(url.path())?, url.path().ends_with('/'))
         } else {
-            let key = rest[authority.len()..].strip_prefix('/').unwrap_or_default();
+            let behind = &rest[authority.len()..];
+            let Some(key) = behind.strip_prefix('/').or(behind.is_empty().then_some("")) else {
+                bail!("it has no / before its key");
+            };
             let written = key.strip_suffix('/').unwrap_or(key);
-            let has_empty = written.starts_with('/') || written.ends_with('/');
+            let has_empty = key.starts_with('/') || written.ends_with('/');
             let Some(parsed) = Key::parse(written).ok().filter(|_| !has_empty) else {
                 bail!("its key has an empty part, or one that is . or ..")
             };

@@ -39,6 +39,9 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// How long to wait for another request that writes the same object, the first time.
 const PAUSE: Duration = Duration::from_millis(250);
 
+/// The same, after some times.
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
 /// What the metadata of an object have that say which request wrote it. Letters only: not all stores take others.
 const MARK: &str = "ibidput";
 
@@ -122,14 +125,17 @@ impl Put {
             let is_late = began.elapsed() >= PATIENCE;
             let error = match self.look().await {
                 Ok(There::Ours) => return Ok(true),
-                Ok(There::Other) if is_refused => return Ok(false),
+                Ok(There::Other) if is_refused && self.mode != PutMode::Overwrite => return Ok(false),
                 // Somebody writes at this moment, it may be an earlier request of ours, or has just removed it.
                 Ok(_) if is_refused && !is_late => {
                     tokio::time::sleep(pause).await;
-                    pause *= 2;
+                    pause = LONGEST_PAUSE.min(pause * 2);
                     continue;
                 }
-                Err(unknown) if is_refused => unknown,
+                Err(unknown) if is_refused => {
+                    tokio::time::sleep(pause).await;
+                    unknown
+                }
                 _ => error,
             };
             // A conditional request is not repeated below, since it might have done something.
@@ -152,7 +158,13 @@ impl Put {
         let mark = found.attributes.get(&Attribute::Metadata(MARK.into()));
         Ok(match &self.mode {
             _ if mark.is_some_and(|mark| **mark == *self.mark) && found.meta.size == self.size => There::Ours,
-            PutMode::Update(expected) if expected.e_tag == found.meta.e_tag => There::Nothing,
+            PutMode::Update(expected)
+                if expected.e_tag.is_some()
+                    && expected.e_tag == found.meta.e_tag
+                    && expected.version == found.meta.version =>
+            {
+                There::Nothing
+            }
             _ => There::Other,
         })
     }
