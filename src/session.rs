@@ -35,6 +35,8 @@ use crate::subqueries::Subqueries;
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
 pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     let config = builder.config().get_or_insert_with(SessionConfig::new);
+    // What becomes of CASE may say NULL of a column of which the plan knows that it has none: that is no error.
+    config.options_mut().execution.skip_physical_aggregate_schema_check = true;
     if config.options().extensions.get::<IbidOptions>().is_none() {
         config.options_mut().extensions.insert(IbidOptions::default());
     }
@@ -92,8 +94,6 @@ pub(crate) fn session_of_tables(
     runtime: Arc<datafusion::execution::runtime_env::RuntimeEnv>,
 ) -> SessionContext {
     let mut config = config.with_information_schema(true).with_create_default_catalog_and_schema(true);
-    // What becomes of CASE may say NULL of a column of which the plan knows that it has none: that is no error.
-    config.options_mut().execution.skip_physical_aggregate_schema_check = true;
     // Of folders all files are read, also those in folders within.
     config.options_mut().execution.listing_table_ignore_subdirectory = false;
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();

@@ -27,7 +27,7 @@ impl AnalyzerRule for Simplifications {
                 join.filter = join.filter.map(|condition| of_condition(condition, false)).transpose()?;
                 let pair = |(left, right)| Ok((of_value(left)?, of_value(right)?));
                 join.on = join.on.into_iter().map(pair).collect::<Result<_>>()?;
-                Ok(Transformed::yes(LogicalPlan::Join(join)))
+                Ok(Transformed::yes(LogicalPlan::Join(join).recompute_schema()?))
             }
             plan => {
                 let names = NamePreserver::new(&plan);
@@ -71,14 +71,28 @@ fn of_value(expr: Expr) -> Result<Expr> {
     let rewritten = expr.transform_up(|expr| match expr {
         Expr::InList(_) => Ok(Transformed::yes(hidden(expr))),
         Expr::BinaryExpr(BinaryExpr { ref left, op: Operator::Or, ref right })
-            if is_equation(left) && is_equation(right) =>
+            if may_be_equation(left) && may_be_equation(right) =>
         {
             Ok(Transformed::yes(hidden(expr)))
         }
+        // Of which it makes alternatives.
+        Expr::Not(ref of) if matches!(**of, Expr::BinaryExpr(BinaryExpr { op: Operator::And, .. })) => {
+            Ok(Transformed::yes(hidden(expr)))
+        }
         Expr::Between(between) if is_constant(&between.expr) => Ok(Transformed::yes(comparisons(between))),
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if is_bound(op) && is_constant(&left) && !is_constant(&right) =>
+        {
+            let op = op.swap().unwrap_or(op);
+            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(right, op, left))))
+        }
         expr => Ok(Transformed::no(expr)),
     });
     rewritten.data()
+}
+
+fn is_bound(op: Operator) -> bool {
+    matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
 }
 
 /// The same condition, as nothing that is simplified.
@@ -86,8 +100,9 @@ fn hidden(condition: Expr) -> Expr {
     nullif(condition, lit(ScalarValue::Boolean(None)))
 }
 
-fn is_equation(expr: &Expr) -> bool {
-    matches!(expr, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }))
+/// Whether a condition is a comparison with one value, or may become one: of a view, or once NOT is gone.
+fn may_be_equation(expr: &Expr) -> bool {
+    matches!(expr, Expr::BinaryExpr(BinaryExpr { op: Operator::Eq, .. }) | Expr::Column(_) | Expr::Not(_))
 }
 
 /// Whether an element of a list is a constant that is not NULL.
@@ -100,13 +115,11 @@ fn is_value(element: &Expr) -> bool {
     }
 }
 
+/// Whether it is the same for all rows.
 fn is_constant(expr: &Expr) -> bool {
-    match expr {
-        Expr::Literal(..) => true,
-        Expr::Cast(cast) => is_constant(&cast.expr),
-        Expr::Negative(number) => is_constant(number),
-        _ => false,
-    }
+    let is_other =
+        |part: &Expr| matches!(part, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_));
+    !expr.is_volatile() && !expr.exists(|part| Ok(is_other(part))).unwrap_or(true)
 }
 
 /// A value between two others, which stand on the left.

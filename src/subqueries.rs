@@ -192,8 +192,14 @@ fn none_equal(of: InSubquery, schema: &DFSchema) -> Result<Expr> {
         );
     }
     // Its columns would be taken for those of the same name within.
-    let is_within = |plan: &LogicalPlan| expr.column_refs().iter().any(|column| plan.schema().has_column(column));
-    if expr.is_volatile() || rows.exists(|plan| Ok(is_within(plan)))? {
+    let mut is_within = false;
+    rows.apply(|plan| {
+        is_within |= expr.column_refs().iter().any(|column| plan.schema().has_column(column));
+        // What is below has another name here.
+        let is_named = matches!(plan, LogicalPlan::SubqueryAlias(_));
+        Ok(if is_named { TreeNodeRecursion::Jump } else { TreeNodeRecursion::Continue })
+    })?;
+    if expr.is_volatile() || is_within {
         return plan_err!(
             "NOT IN of a subquery that names columns of the query around it, and has others of the same names, or a value that \
              varies before it, is not supported: give the tables names of their own (AS), and write them before the columns"
