@@ -213,7 +213,12 @@ async fn columns_of_json(
     files: &LimitedStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
-    let records = files.get(&object.location).await?.bytes().await?;
+    // All at once, `bytes` would ask for as much memory as the whole file takes.
+    let mut records = Vec::new();
+    let mut pieces = files.get(&object.location).await?.into_stream();
+    while let Some(piece) = pieces.try_next().await? {
+        records.extend_from_slice(&piece);
+    }
     if let Some(byte) = too_many_keys(&records) {
         return Err(too_many_from(files, object, byte).await?);
     }

@@ -558,7 +558,15 @@ impl Metered {
         // A tag up to the end of its name.
         self.replay.clear();
         loop {
-            let bytes = self.stream.fill().ok().filter(|bytes| !bytes.is_empty())?;
+            let bytes = match self.stream.fill() {
+                Ok([]) => return None,
+                Ok(bytes) => bytes,
+                Err(problem) => {
+                    self.replay.clear();
+                    self.failure = Some(problem);
+                    return Some(self);
+                }
+            };
             let (mut at, mut found) = (0, false);
             while at < bytes.len() {
                 if self.replay.is_empty() {
@@ -618,9 +626,9 @@ impl BufRead for Metered {
             self.first = self.first.or(self.replay.first().copied());
             return Ok(self.replay.as_slice());
         }
-        let prepared = self.prepare().and_then(|()| self.stream.fill().map(drop));
-        if let Err(problem) = prepared {
-            self.failure = Some(problem);
+        if self.failure.is_none() {
+            let prepared = self.prepare().and_then(|()| self.stream.fill().map(drop));
+            self.failure = prepared.err();
         }
         if self.failure.is_some() || self.too_long {
             return Err(io::Error::other("see the problem"));
@@ -907,6 +915,20 @@ mod tests {
         let found: Vec<_> = skipped.iter().map(|bad| (bad.record, bad.line, bad.reason.as_str())).collect();
         let expected = [(1_u64, 3_u64, reason), (2, 5, reason), (3, 8, "the page has no <title>")];
         assert_eq!(found, expected.map(|(record, line, reason)| (Some(record), Some(line), reason)));
+    }
+
+    #[test]
+    fn what_cannot_be_read_behind_a_bad_page_is_said() {
+        let numbers: String = (0..200_000).map(|n: u64| format!("{} ", n.wrapping_mul(n) % 9973)).collect();
+        let packed =
+            gzip(format!("{HEAD}{}{}", page("One", "1"), page("Two", &format!("<b>a</c> {numbers}"))).as_bytes());
+        let folder = Folder::of(&[("a.xml.gz", &packed[..packed.len() / 2])]);
+        let mut reading = folder.open(&["a.xml.gz"], &skip()).unwrap();
+        let read: Vec<_> = reading.by_ref().flat_map(|batch| pairs(&batch.unwrap())).collect();
+        let said: Vec<_> = reading.summary().skipped.iter().map(ToString::to_string).collect();
+        assert_eq!(read.len(), 1);
+        assert!(said.len() == 2 && said[0].contains("not well-formed XML"), "{said:?}");
+        assert!(said[1].contains("the gzip data end in the middle"), "{said:?}");
     }
 
     #[test]
