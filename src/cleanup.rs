@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::leftovers::LOCK;
+use crate::leftovers::remove_folder;
 use crate::store::{Location, give_up};
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -61,25 +61,4 @@ pub(crate) fn remove_all() -> Hold {
     }
     give_up(objects);
     temporary
-}
-
-/// Removes a folder, and last of all the file by which `ibid gc` knows one for temporary tables. What comes into it meanwhile stays.
-pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
-    let gone = |removed: io::Result<()>| match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    };
-    let mut lock = None;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name() == LOCK {
-            lock = Some(entry.path());
-        } else if entry.file_type()?.is_dir() {
-            gone(fs::remove_dir_all(entry.path()))?;
-        } else {
-            gone(fs::remove_file(entry.path()))?;
-        }
-    }
-    lock.map_or(Ok(()), |lock| gone(fs::remove_file(lock)))?;
-    fs::remove_dir(folder)
 }

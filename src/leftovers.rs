@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
-use crate::cleanup::remove_folder;
 use crate::export::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
 use crate::seal::seal_of;
 use crate::store::{self, Location, Object, Upload};
@@ -174,6 +173,27 @@ fn workspace(path: &Path) -> Option<Unheld> {
         Err(_) if is_private(path) && entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
         _ => None,
     }
+}
+
+/// Removes a folder, and last of all the [`LOCK`], by which one for temporary tables is known. What comes into it meanwhile stays.
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    let gone = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    };
+    let mut lock = None;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            lock = Some(entry.path());
+        } else if entry.file_type()?.is_dir() {
+            gone(fs::remove_dir_all(entry.path()))?;
+        } else {
+            gone(fs::remove_file(entry.path()))?;
+        }
+    }
+    lock.map_or(Ok(()), |lock| gone(fs::remove_file(lock)))?;
+    fs::remove_dir(folder)
 }
 
 /// Whether nobody else may look into a folder, as it is of those that runs make for themselves.

@@ -28,9 +28,9 @@ use crate::subqueries::Subqueries;
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
 /// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, filters of columns
-/// with one name are asked of those that they name, outer joins that sort take any condition, lists of `IN` and bounds stay apart where one of them says more, and statistics of
-/// floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that
-/// aggregates rows of the query around it.
+/// with one name are asked of those that they name, outer joins that sort take any condition, lists of `IN` and bounds stay apart where
+/// one of them says more, and statistics of floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as
+/// `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that aggregates rows of the query around it.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
 pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {

@@ -259,7 +259,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         }
         let reading = addition.reading.reading();
         let write = || index.write_part(&self.batch, &left_out, times, addition.add, &reading);
-        let part = if new > 0 { Some(write()?) } else { None };
+        let part = (new > 0).then(write).transpose()?;
         if seals(&self.batch)? != self.seals {
             bail!("{} has changed while it was read; run it again", self.batch.display());
         }

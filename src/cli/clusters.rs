@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, Places, RunOptions, refuse_without_effect};
+use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
@@ -205,8 +205,7 @@ impl Clusters {
     async fn write(self, prints: bool) -> Result<Ending> {
         let output = self.output.as_deref().context("a folder to write is required")?;
         let mut run = Run::begin(&self.running)?;
-        self.reading.begin(Places::of_folder(output)?)?;
-        self.running.resume.iter().try_for_each(|folder| self.reading.refuse(folder))?;
+        self.reading.begin_folder(output, &self.running)?;
         let staged = StagedFolder::create(output, &FILES)?;
         run.open_both(&self.compared()).await?;
         run.workspace.parameters = self.parameters();

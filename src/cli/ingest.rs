@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::options::{InputOptions, Places, RunOptions};
+use super::options::{InputOptions, RunOptions};
 use super::run::{Run, grouped, list_left_out, say, say_traffic};
 use super::{Ending, run};
 use crate::corpus::{self, Content};
@@ -36,8 +36,7 @@ impl Ingest {
         if let Some(stored) = run::corpus_folder(&self.inputs)? {
             anyhow::bail!("{} is {} already", run::shown(&self.inputs), stored.kind());
         }
-        self.reading.begin(Places::of_folder(&self.output)?)?;
-        self.running.resume.iter().try_for_each(|folder| self.reading.refuse(folder))?;
+        self.reading.begin_folder(&self.output, &self.running)?;
         let run = Run::begin(&self.running)?;
         let staged = StagedFolder::create(&self.output, &FILES)?;
         let reading = self.reading.reading();

@@ -130,6 +130,12 @@ impl InputOptions {
         self.begin_with(results, outbox::collected)
     }
 
+    /// As [`begin`](Self::begin), of a command whose result is a folder, and which may keep its tables in another one.
+    pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions) -> Result<()> {
+        self.begin(Places::of_folder(result)?)?;
+        running.resume.iter().try_for_each(|folder| self.refuse(folder))
+    }
+
     /// As [`begin`](Self::begin), for a command whose end nobody waits for.
     pub(super) fn begin_live(&self) -> Result<()> {
         self.begin_with(Places::default(), outbox::live)
@@ -245,7 +251,7 @@ pub(super) struct Places {
 
 impl Places {
     /// A folder, which is replaced with all that is in it.
-    pub(super) fn of_folder(folder: &Path) -> Result<Self> {
+    fn of_folder(folder: &Path) -> Result<Self> {
         let folder = resolved(folder)?;
         if let Some(parent) = folder.as_deref().and_then(Path::parent) {
             check_folder(parent)?;

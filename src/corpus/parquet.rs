@@ -57,7 +57,7 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
             }
             error.to_string()
         }
-        Err(_) => "the Parquet reader broke down on it".to_owned(),
+        Err(_) => store::BROKE_DOWN.to_owned(),
     };
     Err(Problem::new(file, format!("not a sound Parquet file ({reason})"))
         .remedy("write the file again, or read what can be read with --on-error skip"))

@@ -42,7 +42,7 @@ use super::query::{Parameters, Query};
 use super::windows::BoundWindows;
 use crate::cleanup;
 use crate::export::{hold, refuse_same_names, set_mode};
-use crate::leftovers::{LOCK, WORKSPACE};
+use crate::leftovers::{LOCK, WORKSPACE, remove_folder};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
 use crate::store::{Location, redacted};
@@ -91,7 +91,7 @@ pub(crate) struct Workspace {
 impl Drop for Workspace {
     fn drop(&mut self) {
         // What is left is tried once more with the folder itself.
-        let _ = cleanup::remove_folder(self.folder.path());
+        let _ = remove_folder(self.folder.path());
     }
 }
 

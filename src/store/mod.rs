@@ -32,5 +32,5 @@ pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
 pub(crate) use self::source::{Source, read_start};
-pub(crate) use self::table::{Found, guarded, place_of, unsound, written};
+pub(crate) use self::table::{BROKE_DOWN, Found, guarded, place_of, unsound, written};
 pub(crate) use self::uploads::Upload;

@@ -272,9 +272,12 @@ fn folders_above(key: &Key) -> Vec<String> {
     parts
 }
 
+/// What is said of a file on which the reader of Parquet panics.
+pub(crate) const BROKE_DOWN: &str = "the Parquet reader broke down on it";
+
 /// Reads Parquet. A damaged file can make its reader panic, which is an error of the file like any other.
 pub(crate) async fn guarded<T>(reading: impl Future<Output = Result<T>>) -> Result<T> {
-    let broken = || ParquetError::General("the Parquet reader broke down on it".to_owned());
+    let broken = || ParquetError::General(BROKE_DOWN.to_owned());
     AssertUnwindSafe(reading).catch_unwind().await.unwrap_or_else(|_| Err(broken().into()))
 }
 
