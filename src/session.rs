@@ -13,6 +13,7 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use object_store::local::LocalFileSystem;
 
+use crate::bounds::Bounds;
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
 use crate::filters_by_name::FiltersByName;
@@ -42,8 +43,11 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     builder.scalar_functions().get_or_insert_default().extend(scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
-    // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
+    for rule in rules.iter_mut().filter(|rule| rule.name() == "push_down_filter") {
+        *rule = Arc::new(Bounds(Arc::clone(rule)));
+    }
+    // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
     rules.insert(place, Arc::new(SimilarityJoinRule));
     // Not below similarity joins, of which both sides are read once as long as they are the same.

@@ -1,18 +1,17 @@
-//! What DataFusion's simplifier would take for something else than it is, hidden from it, or put in other words.
+//! What DataFusion's simplifier would take for something else than it is, hidden from it.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::functions::expr_fn::nullif;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, Filter, LogicalPlan, Operator, lit};
+use datafusion::logical_expr::{BinaryExpr, Expr, Filter, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Keeps lists of `IN` apart where it would make a difference to join them, and bounds what they are.
+/// Keeps lists of `IN` apart where it would make a difference to join them.
 ///
 /// Two lists of one expression, and what is written as `x = 1 OR x = 2`, become one list, of what is in both or in one of them: elements
-/// are compared as they are written, NULL is left out, and where nothing is left the condition is true or false, also of NULL. And of
-/// two bounds with one value the stricter one is forgotten where the value stands on the left.
+/// are compared as they are written, NULL is left out, and where nothing is left the condition is true or false, also of NULL.
 #[derive(Debug)]
 pub(crate) struct Simplifications;
 
@@ -79,20 +78,9 @@ fn of_value(expr: Expr) -> Result<Expr> {
         Expr::Not(ref of) if matches!(**of, Expr::BinaryExpr(BinaryExpr { op: Operator::And, .. })) => {
             Ok(Transformed::yes(hidden(expr)))
         }
-        Expr::Between(between) if is_constant(&between.expr) => Ok(Transformed::yes(comparisons(between))),
-        Expr::BinaryExpr(BinaryExpr { left, op, right })
-            if is_bound(op) && is_constant(&left) && !is_constant(&right) =>
-        {
-            let op = op.swap().unwrap_or(op);
-            Ok(Transformed::yes(Expr::BinaryExpr(BinaryExpr::new(right, op, left))))
-        }
         expr => Ok(Transformed::no(expr)),
     });
     rewritten.data()
-}
-
-fn is_bound(op: Operator) -> bool {
-    matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
 }
 
 /// The same condition, as nothing that is simplified.
@@ -113,18 +101,4 @@ fn is_value(element: &Expr) -> bool {
         Expr::Negative(number) => is_value(number),
         _ => false,
     }
-}
-
-/// Whether it is the same for all rows.
-fn is_constant(expr: &Expr) -> bool {
-    let is_other =
-        |part: &Expr| matches!(part, Expr::Column(_) | Expr::OuterReferenceColumn(..) | Expr::ScalarSubquery(_));
-    !expr.is_volatile() && !expr.exists(|part| Ok(is_other(part))).unwrap_or(true)
-}
-
-/// A value between two others, which stand on the left.
-fn comparisons(between: Between) -> Expr {
-    let Between { expr, negated, low, high } = between;
-    let (expr, low, high) = (*expr, *low, *high);
-    if negated { low.gt(expr.clone()).or(high.lt(expr)) } else { low.lt_eq(expr.clone()).and(high.gt_eq(expr)) }
 }

@@ -467,7 +467,7 @@ async fn the_plan_is_an_equality_join_over_prefixes() {
     "#);
     insta::assert_snapshot!(plan(&session, "0.5 < containment(b.set, a.set) AND a.lang = b.lang").await, @r#"
     Projection: a.id, b.id
-      Inner Join: left_token_2 = right_token_4, a.lang = b.lang Filter: length_filter(right_set_3, left_set_1, Utf8("containment"), Float64(0.5000000000000001)) AND first_common_token(right_set_3, left_set_1) = left_token_2 AND Float64(0.5) < containment(right_set_3, left_set_1)
+      Inner Join: left_token_2 = right_token_4, a.lang = b.lang Filter: length_filter(right_set_3, left_set_1, Utf8("containment"), Float64(0.5000000000000001)) AND first_common_token(right_set_3, left_set_1) = left_token_2 AND containment(right_set_3, left_set_1) > Float64(0.5)
         Unnest: lists[left_token_2|depth=1] structs[]
           Projection: a.id, a.lang, left_set_1, prefix_filter(left_set_1, Utf8("overlap"), Float64(1)) AS left_token_2
             Projection: a.id, a.lang, pack_set(a.set) AS left_set_1

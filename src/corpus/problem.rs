@@ -159,6 +159,12 @@ impl Problem {
         self
     }
 
+    /// Of a record that is read up to the problem, and no further.
+    pub(crate) fn cut(mut self: Box<Self>) -> Box<Self> {
+        self.is_cut = true;
+        self
+    }
+
     pub(crate) fn remedy(mut self: Box<Self>, remedy: impl Into<String>) -> Box<Self> {
         self.remedy = remedy.into();
         self
@@ -171,8 +177,7 @@ impl Problem {
 
     /// A record, a line or a file of more than `limit` bytes, of which nobody has all.
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
-        let mut problem = Self::new(file, format!("{what} is longer than {limit} bytes"));
-        problem.is_cut = true;
+        let problem = Self::new(file, format!("{what} is longer than {limit} bytes")).cut();
         problem.remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
     }
 

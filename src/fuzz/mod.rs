@@ -14,13 +14,17 @@
 mod doubling;
 mod functions;
 
+use std::sync::LazyLock;
+
+use tokio::runtime::{Builder, Runtime};
+
 use crate::{cli, corpus, index, limited, seal, store, terminal};
 
 /// A target, and the name of its folder in `fuzz/corpus`.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 29] = [
+pub const TARGETS: [Target; 31] = [
     ("answers", store::fuzz::answers),
     ("arguments", cli::fuzz::arguments),
     ("bzip2", corpus::fuzz::bzip2),
@@ -32,6 +36,8 @@ pub const TARGETS: [Target; 29] = [
     ("edited_passages", functions::edited_passages),
     ("from_csv", limited::fuzz::from_csv),
     ("from_json", limited::fuzz::from_json),
+    ("from_parquet", store::fuzz::from_parquet),
+    ("from_xz", limited::fuzz::from_xz),
     ("gzip", corpus::fuzz::gzip),
     ("html", corpus::fuzz::html),
     ("json_array", limited::fuzz::json_array),
@@ -58,6 +64,12 @@ pub(crate) fn choices<const N: usize>(data: &[u8]) -> ([usize; N], &[u8]) {
     let mut chosen = [0; N];
     chosen.iter_mut().zip(first).for_each(|(choice, byte)| *choice = usize::from(*byte));
     (chosen, rest)
+}
+
+/// Waits for what a session, or a reader of files, does.
+pub(crate) fn block_on<T>(done: impl Future<Output = T>) -> T {
+    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_all().build().unwrap());
+    RUNTIME.block_on(done)
 }
 
 /// Two texts, which a byte that is in no text parts.

@@ -13,8 +13,10 @@ use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::CsvOptions;
+use datafusion::common::parsers::CompressionTypeVariant;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::listing::{FileRange, PartitionedFile};
 use datafusion::datasource::physical_plan::{FileScanConfigBuilder, FileSource};
@@ -23,7 +25,6 @@ use datafusion::execution::SessionState;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::prelude::SessionContext;
-use futures::executor::block_on;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::chunked::ChunkedStore;
 use object_store::memory::InMemory;
@@ -37,7 +38,7 @@ use super::header::checked;
 use super::records::Syntax;
 use super::{LimitedFormat, LimitedSource, Limits};
 use crate::corpus::BYTE_ORDER_MARK;
-use crate::fuzz::choices;
+use crate::fuzz::{block_on, choices};
 
 pub(crate) fn json_array(data: &[u8]) {
     let ([piece], data) = choices(data);
@@ -123,7 +124,10 @@ impl Files {
         let Self { syntax, limits, is_found, .. } = *self;
         let source = LimitedSource { source, is_found, rows: way.rows, syntax, limits };
         let source = source.try_pushdown_projection(&ProjectionExprs::from_indices(some, columns))?.unwrap();
-        let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::clone(&source)).build();
+        let compression = self.format.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED);
+        let scan = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::clone(&source))
+            .with_file_compression_type(compression)
+            .build();
         let batches: Vec<RecordBatch> = block_on(async {
             let (store, object) = stored(data, way.piece).await;
             let file = PartitionedFile { range, ..PartitionedFile::new_from_meta(object) };
@@ -248,6 +252,27 @@ pub(crate) fn from_csv(data: &[u8]) {
     let Ok(rows) = whole else { return };
     check_rows(data, &options, &rows);
     files.check_columns(data, &rows, way, chosen);
+}
+
+/// What is packed by xz has the rows that it has unpacked, and has none where it is cut. What is no xz is an error, wherever its pieces
+/// end.
+pub(crate) fn from_xz(data: &[u8]) {
+    let ([piece, cut], data) = choices(data);
+    let way = Way { piece: 1 + piece, ..AT_ONCE };
+    let files = |compression| {
+        let options = CsvOptions { has_header: Some(false), compression, ..CsvOptions::default() };
+        Files::of_csv(&options, usize::MAX)
+    };
+    let (packed, plain) = (files(CompressionTypeVariant::XZ), files(CompressionTypeVariant::UNCOMPRESSED));
+    let read = |files: &Files, data: &[u8], way| files.rows(data, way).map_err(drop);
+    assert_eq!(read(&packed, data, way), read(&packed, data, AT_ONCE));
+
+    let content = stream::iter([Ok(Bytes::copy_from_slice(data))]).boxed();
+    let xz = FileCompressionType::XZ.convert_to_compress_stream(content).unwrap();
+    let xz = block_on(xz.try_collect::<Vec<_>>()).unwrap().concat();
+    assert_eq!(read(&packed, &xz, way), read(&plain, data, way));
+    let cut = 1 + cut * (xz.len() - 1) / 256;
+    assert!(packed.rows(&xz[..cut], way).is_err(), "{cut} of {}", xz.len());
 }
 
 fn plain<'a>(data: &'a [u8], options: &CsvOptions, has_header: bool) -> csv::Reader<&'a [u8]> {

@@ -2,12 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
+use std::sync::Arc;
+
+use arrow::compute::concat_batches;
+use datafusion::common::Result;
+use datafusion::prelude::SessionConfig;
 use quick_xml::escape::escape;
 
 use super::explain::{Asked, Explained, explain};
 use super::location::{Location, redacted, redacted_url};
 use super::uploads;
-use crate::fuzz::choices;
+use crate::fuzz::{block_on, choices};
+use crate::session;
 
 pub(crate) fn location(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -58,4 +64,26 @@ pub(crate) fn answers(data: &[u8]) {
     let listed = keys.iter().map(|key| format!("<Upload><Key>{}</Key></Upload>", escape(*key)));
     let page = uploads::parse(&format!("<Uploads>{}</Uploads>", listed.collect::<String>())).unwrap();
     assert!(page.uploads.iter().map(|upload| upload.key.as_str()).eq(keys), "{text:?}");
+}
+
+/// A file has the same rows however many are read at once, and one that cannot be read is named.
+pub(crate) fn from_parquet(data: &[u8]) {
+    let ([rows], data) = choices(data);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.parquet");
+    std::fs::write(&file, data).unwrap();
+    let query = format!("SELECT * FROM '{}'", file.display());
+    let read = |rows| {
+        let session =
+            session(SessionConfig::new().with_batch_size(rows).with_target_partitions(1), Arc::default()).unwrap();
+        block_on(async {
+            let batches = session.sql(&query).await?.collect().await?;
+            batches.first().map(|first| concat_batches(first.schema_ref(), &batches)).transpose().map_err(Into::into)
+        })
+    };
+    let whole: Result<_> = read(8192);
+    if let Err(error) = &whole {
+        assert!(error.to_string().contains("a.parquet"), "{error}");
+    }
+    assert_eq!(read(1 + rows % 8).map_err(drop), whole.map_err(drop));
 }

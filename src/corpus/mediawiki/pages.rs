@@ -2,8 +2,8 @@
 //!
 //! The XML reader holds an event at a time, and an event is a tag, a comment, or the text between two tags or entities.
 //! [`Metered`] stands between it and the file, so that none is longer than the limit: of a longer text it passes over the
-//! rest, anything else ends the page. After whatever is not well-formed, reading goes on with the next `<page>`; so it does
-//! with a `<page>` that begins before what is open ends.
+//! rest, anything else ends the page. After whatever is not well-formed, reading goes on with the next page, head or end of
+//! a dump; so it does with a `<page>` that begins before what is open ends.
 
 use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
@@ -105,6 +105,11 @@ impl Element {
 /// Whether an element of this name is a page, in whatever namespace.
 fn is_page(name: &[u8]) -> bool {
     name == b"page" || name.ends_with(b":page")
+}
+
+/// Whether reading can go on with a tag of this name.
+fn is_place(name: &[u8]) -> bool {
+    matches!(name, b"mediawiki" | b"/mediawiki") || (is_page(name) && !name.starts_with(b"/"))
 }
 
 /// Reads the pages of a file.
@@ -453,7 +458,7 @@ impl Pages {
         let too_long = source.as_ref().is_some_and(|source| source.too_long);
         if let Some(problem) = source.and_then(|source| source.failure.take()) {
             self.reader = None;
-            return problem.at_line(self.line);
+            return problem.at_line(self.line).cut();
         }
         let problem = match error {
             _ if too_long => Problem::too_long(&self.file, "a tag or a comment", self.limit),
@@ -470,13 +475,17 @@ impl Pages {
         self.go_on_after(problem)
     }
 
-    /// Goes on with the next page, behind whatever is wrong here.
+    /// Goes on with the next page, or the end of the dump, or the head of the next one, behind whatever is wrong here.
     fn go_on_after(&mut self, problem: Box<Problem>) -> Box<Problem> {
-        self.path.clear();
-        self.path.push(Element::MediaWiki);
+        let problem = problem.cut();
         let source = self.reader.take().map(Reader::into_inner);
         // What stands before the head of a dump belongs to none.
-        self.reader = source.filter(|_| self.begun).and_then(Metered::seek_page).map(reader);
+        let source = source.filter(|_| self.begun).and_then(Metered::seek);
+        self.path.clear();
+        if source.as_ref().is_some_and(|source| source.replay != b"<mediawiki") {
+            self.path.push(Element::MediaWiki);
+        }
+        self.reader = source.map(reader);
         problem
     }
 }
@@ -553,8 +562,8 @@ impl Metered {
         }
     }
 
-    /// Passes over all that comes before the next page. `None` if there is none.
-    fn seek_page(mut self) -> Option<Self> {
+    /// Passes over all that comes before the next page, or head or end of a dump. `None` if there is none.
+    fn seek(mut self) -> Option<Self> {
         // A tag up to the end of its name.
         self.replay.clear();
         loop {
@@ -573,8 +582,9 @@ impl Metered {
                     at += memchr(b'<', &bytes[at..]).unwrap_or(bytes.len() - at);
                 }
                 let Some(&byte) = bytes.get(at) else { break };
-                let is_behind_name = matches!(byte, b'>' | b'/' | b' ' | b'\t' | b'\r' | b'\n');
-                found = is_behind_name && self.replay.get(1..).is_some_and(is_page);
+                let is_behind_name =
+                    matches!(byte, b'>' | b' ' | b'\t' | b'\r' | b'\n') || (byte == b'/' && self.replay != b"<");
+                found = is_behind_name && self.replay.get(1..).is_some_and(is_place);
                 if found {
                     break;
                 }
@@ -932,6 +942,17 @@ mod tests {
     }
 
     #[test]
+    fn a_dump_behind_one_whose_last_page_is_bad_has_its_own_head() {
+        let bad = page("Bad", "<b>a</c>");
+        let second = dump(&[("B", "a [[Bild:x.png|thumb]]b")]).replace("Picture", "Bild");
+        for end in ["</mediawiki>\n", "</mediawiki >", ""] {
+            let (read, skipped) = read_around(&format!("{HEAD}{}{bad}{end}{second}", page("A", "x")), &skip());
+            assert_eq!(read, documents(&[("A", "x"), ("B", "a b")]), "{end}: {skipped:?}");
+            assert_eq!(skipped.len(), 1, "{end}: {skipped:?}");
+        }
+    }
+
+    #[test]
     fn no_page_is_lost_where_elements_are_out_of_place() {
         let (a, b) = (page("A", "x"), page("B", "y"));
         let around_a = page("Bad", "z").replace("</page>", &format!("{a}</page>"));
@@ -1054,6 +1075,8 @@ mod tests {
         let written: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!(written.len(), bad.len());
         assert_eq!((&written[0]["record"], &written[0]["line"]), (&1.into(), &3.into()));
+        let cut: Vec<_> = written.iter().map(|entry| entry.get("cut").is_some()).collect();
+        assert_eq!(cut, [true, true, false, false, false, false]);
         for (entry, page) in written.iter().zip(&bad) {
             let data = entry["data"].as_str().unwrap();
             // Of what is too long the rest is passed over.

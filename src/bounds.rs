@@ -1,0 +1,51 @@
+//! Bounds whose constant stands on the left.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Pushes filters down, whose bounds have their constants on the right: of two bounds of a column with one constant, `x <= 2` and
+/// `2 > x`, the stricter one would be forgotten.
+#[derive(Debug)]
+pub(crate) struct Bounds(pub(crate) Arc<dyn OptimizerRule + Send + Sync>);
+
+impl OptimizerRule for Bounds {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    // Of each filter when it gets there: a bound may have its constant from a view that it was pushed through.
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        self.0.apply_order()
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::Filter(mut filter) = plan else { return self.0.rewrite(plan, config) };
+        let turned = split_conjunction_owned(filter.predicate.clone()).into_iter().map(turned);
+        if let Some(predicate) = conjunction(turned) {
+            filter.predicate = predicate;
+        }
+        self.0.rewrite(LogicalPlan::Filter(filter), config)
+    }
+}
+
+/// The same condition; where it is a bound, with its constant on the right.
+fn turned(condition: Expr) -> Expr {
+    match condition {
+        Expr::BinaryExpr(BinaryExpr { left, op, right })
+            if is_bound(op) && matches!(*left, Expr::Literal(..)) && !matches!(*right, Expr::Literal(..)) =>
+        {
+            Expr::BinaryExpr(BinaryExpr::new(right, op.swap().unwrap_or(op), left))
+        }
+        condition => condition,
+    }
+}
+
+fn is_bound(op: Operator) -> bool {
+    matches!(op, Operator::Lt | Operator::LtEq | Operator::Gt | Operator::GtEq)
+}
