@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::corpus::{BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary};
 use crate::seal::{SealedWriter, Written};
-use crate::store::Location;
+use crate::store::{Found, Location};
 
 /// The files of a corpus folder.
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
@@ -90,10 +90,18 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
     Ok(())
 }
 
-/// Makes a file of a corpus known as a table.
+/// Makes a file of a corpus known as a table. All that reads it reads the same: once another file has its place, it is an error.
 pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
-    let url = Location::url_of(file, false)?;
-    let registered = session.register_parquet(name, url.as_str(), ParquetReadOptions::default());
+    let registered = async {
+        let location = match Location::of_path(file)? {
+            None => Location::of_file(file.to_str().context("its name is not UTF-8")?)?,
+            location => location,
+        };
+        let state = session.state();
+        let found = Found::at(location.as_slice(), &state).await?.context("there is no such file")?;
+        let url = found.url_of_now(&state)?;
+        anyhow::Ok(session.register_parquet(name, url.as_str(), ParquetReadOptions::default()).await?)
+    };
     registered.await.with_context(|| format!("cannot read {}", file.display()))
 }
 

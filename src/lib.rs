@@ -55,7 +55,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bounds;
 mod candidates;
 mod certificate;
 mod cleanup;
@@ -66,6 +65,7 @@ mod export;
 mod file_tables;
 mod filters_by_name;
 mod float_statistics;
+mod folder_values;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -73,12 +73,14 @@ mod gpu;
 mod hamming_within;
 mod index;
 mod ingest;
+mod join_claims;
 mod leftovers;
 mod limited;
 mod memory_pool;
 mod memory_watch;
 mod nullable_filters;
 mod pipeline;
+mod pushed_filters;
 mod resident;
 mod seal;
 mod semi_joins;

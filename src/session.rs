@@ -13,13 +13,15 @@ use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use object_store::local::LocalFileSystem;
 
-use crate::bounds::Bounds;
 use crate::config::IbidOptions;
 use crate::file_tables::with_file_tables;
 use crate::filters_by_name::FiltersByName;
 use crate::float_statistics::DistrustFloats;
+use crate::folder_values::FolderValues;
 use crate::hamming_within::HammingWithin;
+use crate::join_claims::JoinClaims;
 use crate::nullable_filters::NullableFilters;
+use crate::pushed_filters::PushedFilters;
 use crate::seal::SealedStore;
 use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
@@ -29,9 +31,10 @@ use crate::subqueries::Subqueries;
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
 /// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, filters of columns
-/// with one name are asked of those that they name, outer joins that sort take any condition, lists of `IN` and bounds stay apart where
-/// one of them says more, and statistics of floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as
-/// `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that aggregates rows of the query around it.
+/// with one name are asked of those that they name, joins claim no order that their rows do not have, outer joins that sort take any
+/// condition, lists of `IN` and bounds stay apart where one of them says more, folders are found by the values that they stand for, and
+/// statistics of floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as `SIMILAR TO`, `= ANY` of a
+/// subquery, or an `EXISTS` of one that aggregates rows of the query around it.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
 pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
@@ -45,17 +48,21 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
     for rule in rules.iter_mut().filter(|rule| rule.name() == "push_down_filter") {
-        *rule = Arc::new(Bounds(Arc::clone(rule)));
+        *rule = Arc::new(PushedFilters(Arc::clone(rule)));
     }
     // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
     rules.insert(place, Arc::new(SimilarityJoinRule));
     // Not below similarity joins, of which both sides are read once as long as they are the same.
     rules.insert(place + 1, Arc::new(PushDownSemiJoins));
+    rules.push(Arc::new(FolderValues));
     let rules = &mut builder.physical_optimizers().get_or_insert_with(PhysicalOptimizer::new).rules;
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
         *rule = Arc::new(FiltersByName(Arc::clone(rule)));
     }
+    // Before it is decided what is dealt and sorted, and after joins have their sides.
+    let place = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
+    rules.insert(place, Arc::new(JoinClaims));
     rules.insert(0, Arc::new(DistrustFloats));
     rules.push(Arc::new(DistrustFloats));
     rules.push(Arc::new(NullableFilters));
@@ -100,6 +107,8 @@ pub(crate) fn session_of_tables(
     let mut config = config.with_information_schema(true).with_create_default_catalog_and_schema(true);
     // Of folders all files are read, also those in folders within.
     config.options_mut().execution.listing_table_ignore_subdirectory = false;
+    // Of nanoseconds, years before 1677 and after 2262 would be others.
+    config.options_mut().execution.parquet.coerce_int96.get_or_insert_with(|| "us".to_owned());
     let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime).with_default_features();
     SessionContext::new_with_state(with_ibid(builder).build())
 }

@@ -52,6 +52,17 @@ pub(crate) fn check_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// Opens an index to be added to. Fails where it would have to be made in a folder to which it does not belong.
+pub(crate) fn index_to_add(folder: &Path) -> Result<Index> {
+    let index = Index::open_to_add(folder)?;
+    if index.manifest().number == 0
+        && let Some(parent) = resolved(folder)?.as_deref().and_then(Path::parent)
+    {
+        check_folder(parent)?;
+    }
+    Ok(index)
+}
+
 /// Whether a folder is a collection or a result, be its manifest damaged, or of another version, or a folder of an index. What cannot
 /// be read protects nothing.
 fn is_taken(folder: &Path) -> bool {

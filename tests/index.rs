@@ -289,6 +289,7 @@ fn an_id_with_another_text_is_refused_or_skipped() {
 fn what_cannot_be_is_said_before_anything_is_written() {
     let place = Place::with([("a.jsonl", &jsonl([("a", "One.")])), ("b.jsonl", &jsonl([("b", "Two.")]))]);
     place.write("mine/thesis.tex", "years of work");
+    fs::create_dir(place.path("empty")).unwrap();
     place.ok("ingest a.jsonl -o corpus");
     place.ok("pairs index --add a.jsonl");
     for (line, code, said) in [
@@ -305,11 +306,15 @@ fn what_cannot_be_is_said_before_anything_is_written() {
         ("gc corpus --window 72h", 1, "corpus is no index"),
         ("gc index --window 72h", 1, "made without --time-column"),
         ("pairs no/such/folder --add a.jsonl", 1, "no/such/folder"),
+        ("pairs corpus/index --add b.jsonl", 1, "corpus is a corpus, an index or a result"),
+        ("pairs index/parts/index --add b.jsonl", 1, "is a corpus, an index or a result"),
+        ("pairs empty --add b.jsonl -o empty/x.csv", 1, "to which nothing but the index belongs"),
+        ("pairs empty --add b.jsonl -o x.csv --resume empty/kept", 1, "to which nothing but the index belongs"),
     ] {
         let error = place.fails(code, line);
         assert!(error.contains(said), "{line}: {error}");
     }
-    assert_eq!(place.names(), ["a.jsonl", "b.jsonl", "corpus", "index", "mine"]);
+    assert_eq!(place.names(), ["a.jsonl", "b.jsonl", "corpus", "empty", "index", "mine"]);
     ["begun/parts", "begun/manifests"].iter().for_each(|folder| fs::create_dir_all(place.path(folder)).unwrap());
     assert!(place.fails(1, "pairs begun").contains("begun has no documents yet"));
     assert_eq!(place.rows("pairs begun --add a.jsonl"), Vec::<Value>::new());

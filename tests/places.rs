@@ -213,6 +213,16 @@ fn no_result_takes_the_place_of_an_input() {
         let said = place.fails(1, line);
         assert!(said.contains("is one of the inputs, and is named for a result"), "{line}: {said}");
     }
+    // Those that it has open, too.
+    for how in ["-o /dev/stdout 1<>in/a.jsonl", ">>in/a.jsonl", "-o /dev/fd/3 3<>in/a.jsonl"] {
+        let mut shell = Command::new("bash");
+        let script = format!("{} pairs in/a.jsonl --format ndjson {how}", env!("CARGO_BIN_EXE_ibid"));
+        shell.args(["-c", &script]).current_dir(place.path(""));
+        let ended = run_command(shell, "");
+        assert_eq!(ended.code, Some(1), "{how}: {}", ended.err);
+        assert!(ended.err.contains("is one of the inputs, and is named for a result"), "{how}: {}", ended.err);
+        assert_eq!(place.read("in/a.jsonl"), records.as_bytes(), "{how}");
+    }
     place.ok("ingest in -o corpus");
     place.ok("clusters corpus -o groups");
     fs::create_dir(place.path("linked")).unwrap();

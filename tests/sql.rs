@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
+use parquet::data_type::{ByteArrayType, Int96, Int96Type};
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use serde_json::{Value, json};
 
 use crate::program::{Place, bzip2, collection_jsonl, gzip, json_lines, jsonl};
@@ -737,6 +740,57 @@ fn folders_can_be_partitions() {
         place.sql(&format!("{made}SELECT DISTINCT year FROM t ORDER BY year")),
         ["2023", "2024"].map(|year| json!({"year": year}))
     );
+}
+
+#[test]
+fn folders_are_found_by_the_values_that_they_stand_for() {
+    let place = Place::new();
+    for (n, folder) in ["a:b", "a%3Ab", "c~", "%64", "d", "e f", "e%20f"].iter().enumerate() {
+        place.write(&format!("k/k={folder}/x.csv"), format!("n\n{n}\n"));
+    }
+    for month in ["1", "01", "2"] {
+        place.write(&format!("m/month={month}/x.csv"), "n\n1\n");
+    }
+    let counted = place.sql("SELECT k, count(*) AS n FROM 'k' GROUP BY k ORDER BY k");
+    let values = [("a:b", 2), ("c~", 1), ("d", 2), ("e f", 2)];
+    assert_eq!(counted, values.map(|(k, n)| json!({"k": k, "n": n})));
+    for (k, n) in values {
+        for condition in [format!("k = '{k}'"), format!("'{k}' = k AND n >= 0"), format!("k LIKE '{k}'")] {
+            let found = place.sql(&format!("SELECT count(*) AS n FROM 'k' WHERE {condition}"));
+            assert_eq!(found, [json!({"n": n})], "{condition}");
+        }
+    }
+    let made = "CREATE EXTERNAL TABLE t (n INT, month INT) STORED AS CSV PARTITIONED BY (month) LOCATION 'm/' \
+                OPTIONS ('format.has_header' 'true'); ";
+    assert_eq!(place.sql(&format!("{made}SELECT count(*) AS n FROM t WHERE month = 1")), [json!({"n": 2})]);
+}
+
+#[test]
+fn timestamps_of_int96_may_be_of_any_year() {
+    let place = Place::new();
+    let schema = Arc::new(parse_message_type("message t { required binary text (UTF8); required int96 at; }").unwrap());
+    let mut file =
+        SerializedFileWriter::new(File::create(place.path("a.parquet")).unwrap(), schema, Arc::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<ByteArrayType>().write_batch(&["One.".into(), "Two.".into()], None, None).unwrap();
+    column.close().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    // Days since 4714 BC, behind nanoseconds of the day: 0001-01-01, 9999-12-31 and the last microsecond of that.
+    let (mut first, mut last) = (Int96::new(), Int96::new());
+    first.set_data(0, 0, 1_721_426);
+    let nanoseconds = 86_399_999_999_000_u64;
+    let [low, high] = [nanoseconds & 0xFFFF_FFFF, nanoseconds >> 32].map(|part| u32::try_from(part).unwrap());
+    last.set_data(low, high, 5_373_484);
+    column.typed::<Int96Type>().write_batch(&[first, last], None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    file.close().unwrap();
+    place.ok("ingest a.parquet -o corpus");
+    for from in ["a.parquet", "corpus/documents.parquet"] {
+        let times = ["0001-01-01T00:00:00", "9999-12-31T23:59:59.999999"].map(|at| json!({"at": at}));
+        assert_eq!(place.sql(&format!("SELECT CAST(at AS TEXT) AS at FROM '{from}' ORDER BY at")), times, "{from}");
+    }
 }
 
 #[test]

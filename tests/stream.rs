@@ -224,6 +224,21 @@ fn bad_documents_end_a_stream_that_keeps_what_it_judged_or_are_skipped() {
 }
 
 #[test]
+fn a_stream_that_fails_before_a_document_leaves_the_quarantine_of_an_earlier_one() {
+    let place = Place::new();
+    let command = "containment index --add - --on-error quarantine --quarantine bad.jsonl";
+    let run = |more: &str, input: &str| place.run_with(format!("{command}{more}").split(' '), input);
+    assert_eq!(run("", "{bad\n").code, Some(0));
+    let bad = place.read("bad.jsonl");
+    assert!(!bad.is_empty());
+    let ended = run(" --language xx --without-stop-words", &document("a", TEXT));
+    assert!(ended.code == Some(1) && ended.err.contains("no list for 'xx'"), "{}", ended.err);
+    assert_eq!(place.read("bad.jsonl"), bad);
+    assert_eq!(run("", &document("b", TEXT)).code, Some(0));
+    assert_eq!(place.read("bad.jsonl"), b"");
+}
+
+#[test]
 fn in_time_documents_need_one_and_may_be_a_window_late() {
     let at = |id: &str, time: Value| json!({ "id": id, "text": TEXT, "at": time }).to_string();
     let place = Place::new();

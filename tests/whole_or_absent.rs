@@ -897,15 +897,46 @@ fn a_kept_table_has_its_own_files_and_no_others() {
     assert_eq!(run(1), "");
     run(2);
     let other = entries(&place.path("kept")).into_iter().find(|folder| *folder != one).unwrap();
-    for more in ["more.parquet", "more/0.parquet"] {
-        std::fs::create_dir_all(one.join("more")).unwrap();
-        std::fs::copy(other.join("0.parquet"), one.join(more)).unwrap();
-        assert!(run(1).contains("is made anew"), "{more}");
+    std::fs::copy(other.join("0.parquet"), one.join("more.parquet")).unwrap();
+    assert!(run(1).contains("is made anew"));
+    // What no run puts there is somebody's.
+    for mine in ["notes.txt", "index/parts/0.parquet"] {
+        let mine = one.join(mine);
+        std::fs::create_dir_all(mine.parent().unwrap()).unwrap();
+        std::fs::copy(other.join("0.parquet"), &mine).unwrap();
+        let ended = place.run_with(["sql", "CREATE TABLE t AS SELECT 1 AS a; SELECT * FROM t", "--resume", "kept"], "");
+        assert!(ended.code == Some(1) && ended.err.contains("is no folder of a run: it holds"), "{}", ended.err);
+        assert!(mine.exists());
+        std::fs::remove_file(one.join("notes.txt")).ok();
     }
     std::fs::remove_dir_all(&one).unwrap();
     std::fs::rename(&other, &one).unwrap();
     assert!(run(1).contains("is made anew"));
     assert_eq!(run(1), "");
+}
+
+#[test]
+fn a_corpus_that_is_another_meanwhile_is_an_error() {
+    let place = Place::new();
+    place.write("a.jsonl", collection_jsonl(20, 1));
+    place.write("b.jsonl", collection_jsonl(20, 3));
+    // More than a pipe holds: once it is written, it is being read, and the corpus before it is open.
+    let others = collection_jsonl(400, 2);
+    assert!(others.len() > 200_000, "{}", others.len());
+    for line in ["passages", "pairs", "containment --threshold 0.2 --passages"] {
+        place.ok("ingest a.jsonl -o corpus");
+        let line = format!("{line} corpus --against - --input-format jsonl -o rows.ndjson --resume kept");
+        let mut command = place.command(line.split(' '));
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(others.as_bytes()).unwrap();
+        place.ok("ingest b.jsonl -o corpus");
+        drop(input);
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8(ended.stderr).unwrap();
+        assert!(ended.status.code() == Some(1) && said.contains("was changed while it was read"), "{line}: {said}");
+    }
+    assert!(!place.path("rows.ndjson").exists());
 }
 
 #[test]

@@ -23,7 +23,7 @@ use crate::index::Index;
 use crate::ingest::{self, Needed};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::seal::{Root, seal_of};
-use crate::stored::Stored;
+use crate::stored::{Stored, index_to_add};
 
 /// How often another run may come between before this one gives up.
 const ATTEMPTS: usize = 5;
@@ -87,7 +87,7 @@ pub(super) async fn run<F: Finds>(method: &F, addition: Addition<'_>) -> Result<
 
 /// Prints what would run as a script for `ibid sql`.
 pub(super) fn show_sql<F: Finds>(method: &F, addition: Addition<'_>) -> Result<Ending> {
-    let index = Index::open_to_add(folder(addition.inputs)?)?;
+    let index = index_to_add(folder(addition.inputs)?)?;
     let needed = addition.needed;
     let mut script = Vec::new();
     match corpus_folder(addition.add)? {
@@ -190,7 +190,8 @@ impl<'a, F: Finds> Adding<'a, F> {
         let places = addition.writing.check(&[addition.capped])?;
         addition.reading.begin(places)?;
         addition.reading.refuse(folder)?;
-        let index = Index::open_to_add(folder)?;
+        let index = index_to_add(folder)?;
+        addition.reading.refuse_in(folder, addition.running)?;
         let time_column = time_column(&index, addition.time_column)?;
         let mut reader = Run::begin(addition.running)?;
         let reading = addition.reading.reading();
@@ -215,7 +216,7 @@ impl<'a, F: Finds> Adding<'a, F> {
                 reader.take_in("added_", documents, NEEDED).await?
             }
         };
-        let problems = Problems::try_new(&reading.on_error)?;
+        let problems = Problems::new(&reading.on_error);
         let (seals, refused) = (seals(&batch)?, HashSet::new());
         Ok(Self { method, addition, folder, reader, batch, seals, refused, problems, is_outdated: false })
     }

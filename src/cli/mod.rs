@@ -26,8 +26,11 @@ mod warnings;
 use std::env::args_os;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
+use anyhow::Context as _;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use self::options::StoreOptions;
@@ -99,6 +102,7 @@ pub fn main(give_back: fn()) -> ExitCode {
     // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
         end_on_signal()?;
+        check_threads()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
         let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command)));
         // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
@@ -180,6 +184,24 @@ fn misused(error: &clap::Error) -> ExitCode {
         }
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Fails where there cannot be as many threads as the runtime starts, which panics then.
+fn check_threads() -> anyhow::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let gate = Mutex::new(());
+    let started: io::Result<()> = std::thread::scope(|scope| {
+        let _closed = gate.lock();
+        (0..threads).try_for_each(|_| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, || drop(gate.lock())).map(drop)
+        })
+    });
+    started.with_context(|| {
+        format!(
+            "cannot start {threads} threads; raise what the system allows of processes or memory (ulimit -u, ulimit -v)"
+        )
+    })
 }
 
 /// Ends the program when a signal asks for it, and removes its temporary files.

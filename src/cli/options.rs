@@ -105,6 +105,20 @@ impl InputOptions {
         Ok(refuse_result(path, &self.reading())?)
     }
 
+    /// Fails where a result, or what is kept, would be in a folder that is an index, or becomes one.
+    pub(super) fn refuse_in(&self, folder: &Path, running: &RunOptions) -> Result<()> {
+        let Some(index) = resolved(folder)? else { return Ok(()) };
+        let kept = running.resume.as_deref().map(resolved).transpose()?.flatten();
+        match self.reading().results.iter().chain(&kept).find(|place| is_within(place, &index)) {
+            Some(place) => bail!(
+                "{} is in {}, to which nothing but the index belongs; name a place elsewhere",
+                place.display(),
+                folder.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
     /// How labels are read, of which all columns are kept by their names, whatever these are.
     pub(super) fn of_labels(&self, text_column: &str) -> corpus::Options {
         corpus::Options {
@@ -236,6 +250,10 @@ impl OutputOptions {
         for file in tables.into_iter().chain(&self.output) {
             check_place(file)?;
             places.take(file)?;
+        }
+        if self.output.is_none() {
+            // The shell may have made a file of it.
+            places.take(Path::new("/dev/stdout"))?;
         }
         Ok(places)
     }

@@ -34,7 +34,7 @@ use crate::ingest::{self, Needed};
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::resident::{Contained, Document, Residents, Timing};
 use crate::session::session;
-use crate::stored::Stored;
+use crate::stored::{Stored, index_to_add};
 use crate::stream::{Extracted, Pool};
 
 /// The column of the time of an arriving document.
@@ -77,7 +77,9 @@ pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> R
     }
     let run = Run::begin(addition.running)?;
     addition.reading.begin_live()?;
-    addition.reading.refuse(add::folder(addition.inputs)?)?;
+    let folder = add::folder(addition.inputs)?;
+    addition.reading.refuse(folder)?;
+    addition.reading.refuse_in(folder, addition.running)?;
     refuse_result(Path::new(STDIN_FILE), &addition.reading.reading())?;
     let mut judging = Judging::begin(containment, addition, run).await?;
     // From here on the end is ours, so that what was judged is kept.
@@ -122,7 +124,7 @@ impl<'a> Judging<'a> {
     /// Reads the index, and gets ready.
     async fn begin(containment: &Containment, addition: &'a Addition<'a>, mut run: Run<'a>) -> Result<Self> {
         let folder = add::folder(addition.inputs)?;
-        let index = Index::open_to_add(folder)?;
+        let index = index_to_add(folder)?;
         let time_column = add::time_column(&index, addition.time_column)?;
         containment.check_times(time_column.as_deref())?;
         let streamed = containment.streamed();
@@ -147,7 +149,7 @@ impl<'a> Judging<'a> {
         open(&mut run, &resident, parameters).await?;
         let sessions = sessions(&mut run, &streamed, &resident).await?;
         let pool = Pool::try_new(sessions, &stages).await?;
-        let problems = Problems::try_new(&reading.on_error)?;
+        let problems = Problems::new(&reading.on_error);
         let mut judging = Self {
             addition,
             streamed,
@@ -325,6 +327,7 @@ impl<'a> Judging<'a> {
             });
         }
         judged?;
+        self.problems.begin()?;
         self.run.skip(Summary {
             files: 1,
             files_begun: 1,

@@ -76,8 +76,9 @@ impl Kind {
             (Self::Int, Self::Float) | (Self::Float, Self::Int) => Self::Float,
             (a, b) if a.plain() != a || b.plain() != b => return a.plain().widen(b.plain()),
             (a, b) => {
-                let as_text = |kind: &Self| can_cast_types(&kind.data_type(), &DataType::Utf8);
-                return (as_text(&a) && as_text(&b)).then_some(Self::Text);
+                // Text does not tell the list of a, b from that of 'a, b'.
+                let as_text = |of: &DataType| !of.is_nested() && can_cast_types(of, &DataType::Utf8);
+                return (as_text(&a.data_type()) && as_text(&b.data_type())).then_some(Self::Text);
             }
         })
     }
@@ -296,6 +297,7 @@ mod tests {
             (Other(DataType::UInt64), WideInt, Some(Text)),
             (Other(DataType::Date32), Other(DataType::Date32), Some(Other(DataType::Date32))),
             (Other(DataType::new_list(DataType::Int8, true)), Other(DataType::Struct(Default::default())), None),
+            (Other(DataType::new_list(DataType::Utf8, true)), Text, None),
         ] {
             assert_eq!(a.clone().widen(b.clone()), both, "{a:?} {b:?}");
             assert_eq!(b.clone().widen(a.clone()), both, "{b:?} {a:?}");

@@ -253,7 +253,7 @@ pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Er
 pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
     options.check_length()?;
     let selection = paths::expand(inputs, options, stdin)?;
-    let mut problems = Problems::try_new(&options.on_error)?;
+    let mut problems = Problems::new(&options.on_error);
     for problem in &selection.problems {
         problems.take(Box::new(problem.clone()))?;
     }

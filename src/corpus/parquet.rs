@@ -14,9 +14,10 @@ use arrow::array::{
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
-use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
+use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
 use bytes::Bytes;
+use datafusion::datasource::file_format::parquet::Int96Coercer;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
 };
@@ -71,9 +72,22 @@ fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Pr
         };
         check_schema(&footer).map_err(|error| ParquetError::General(error.to_string()))?;
         let metadata = ParquetMetaDataReader::decode_metadata(&footer)?;
-        ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())
+        let metadata = ArrowReaderMetadata::try_new(Arc::new(metadata), ArrowReaderOptions::new())?;
+        match in_microseconds(&metadata) {
+            None => Ok(metadata),
+            Some(schema) => {
+                let options = ArrowReaderOptions::new().with_schema(Arc::new(schema));
+                ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options)
+            }
+        }
     })?;
     Ok((opened, metadata))
+}
+
+/// The schema of a file with timestamps of INT96, of which nanoseconds would make other years before 1677 and after 2262.
+fn in_microseconds(metadata: &ArrowReaderMetadata) -> Option<Schema> {
+    let columns = metadata.metadata().file_metadata().schema_descr();
+    Int96Coercer::new(columns, metadata.schema(), &TimeUnit::Microsecond).coerce()
 }
 
 /// The footer of a file, if there is one where its last bytes say.

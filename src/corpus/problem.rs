@@ -306,7 +306,8 @@ impl Quarantine {
             Ok(0) => Ok(()),
             Ok(_) if is_ours() => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            _ => refused("is there and holds no bad records of an earlier run"),
+            Err(error) => refused(&format!("cannot be read ({error})")),
+            Ok(_) => refused("is there and holds no bad records of an earlier run"),
         }
     }
 
@@ -346,7 +347,9 @@ impl Display for Skipped {
 /// Where bad records go.
 #[derive(Debug)]
 pub(crate) struct Problems {
-    quarantine: Option<(PathBuf, BufWriter<File>)>,
+    quarantine: Option<Quarantine>,
+    /// Its file, once there is something for it.
+    file: Option<BufWriter<File>>,
     tolerated: bool,
     /// The first thousand bad records.
     pub(crate) skipped: Vec<Skipped>,
@@ -355,17 +358,21 @@ pub(crate) struct Problems {
 }
 
 impl Problems {
-    /// Opens the quarantine.
-    pub(crate) fn try_new(on_error: &OnError) -> Result<Self, Error> {
+    pub(crate) fn new(on_error: &OnError) -> Self {
         let quarantine = match on_error {
             OnError::Fail | OnError::Skip => None,
-            OnError::Quarantine(quarantine) => {
-                let path = quarantine.path.clone();
-                let file = quarantine.open().map_err(|source| Error::Write { path: path.clone(), source })?;
-                Some((path, BufWriter::new(file)))
-            }
+            OnError::Quarantine(quarantine) => Some(quarantine.clone()),
         };
-        Ok(Self { quarantine, tolerated: *on_error != OnError::Fail, skipped: Vec::new(), count: 0 })
+        Self { quarantine, file: None, tolerated: *on_error != OnError::Fail, skipped: Vec::new(), count: 0 }
+    }
+
+    /// Makes the quarantine that of this run, and no longer that of an earlier one.
+    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+        if let (Some(quarantine), None) = (&self.quarantine, &self.file) {
+            let opened = quarantine.open().map_err(|source| Error::Write { path: quarantine.path.clone(), source })?;
+            self.file = Some(BufWriter::new(opened));
+        }
+        Ok(())
     }
 
     /// An error where none is tolerated; else counts, lists and writes the problem.
@@ -374,7 +381,8 @@ impl Problems {
             return Err(Error::Record(problem));
         }
         self.count += problem.records;
-        if let Some((path, file)) = &mut self.quarantine {
+        self.begin()?;
+        if let (Some(Quarantine { path, .. }), Some(file)) = (&self.quarantine, &mut self.file) {
             let Problem { file: from, line, byte, record, reason, data, is_cut, .. } = &*problem;
             let mut entry = json!({
                 "file": from, "line": line, "byte": byte, "record": record, "reason": reason, "data": data,
@@ -421,7 +429,7 @@ mod tests {
     fn the_quarantine_holds_the_record() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad.jsonl");
-        let mut problems = Problems::try_new(&OnError::Quarantine(Quarantine::new(path.clone()))).unwrap();
+        let mut problems = Problems::new(&OnError::Quarantine(Quarantine::new(path.clone())));
         problems.take(Problem::new("a.csv", "no text").at_line(2).showing(b"1,\n", 0)).unwrap();
         let written: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(written["line"], 2);
@@ -433,7 +441,7 @@ mod tests {
     fn the_quarantine_says_of_which_records_it_has_not_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bad.jsonl");
-        let mut problems = Problems::try_new(&OnError::Quarantine(Quarantine::new(path.clone()))).unwrap();
+        let mut problems = Problems::new(&OnError::Quarantine(Quarantine::new(path.clone())));
         let problem = || Problem::new("a.csv", "no text");
         let too_long = || Problem::too_long("a.csv", "the record", 3);
         for (problem, length, is_cut) in [
@@ -451,9 +459,10 @@ mod tests {
     }
 
     #[test]
-    fn a_quarantine_that_cannot_be_written_is_an_error_at_once() {
-        let error =
-            Problems::try_new(&OnError::Quarantine(Quarantine::new("/no/such/folder/bad.jsonl".into()))).unwrap_err();
+    fn a_quarantine_that_cannot_be_written_is_an_error() {
+        let error = Problems::new(&OnError::Quarantine(Quarantine::new("/no/such/folder/bad.jsonl".into())))
+            .begin()
+            .unwrap_err();
         assert!(error.to_string().starts_with("cannot write /no/such/folder/bad.jsonl"), "{error}");
     }
 }

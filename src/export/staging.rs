@@ -54,13 +54,13 @@ fn behind_links(target: &Path) -> PathBuf {
 }
 
 /// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
-/// for what gets all that is written, such as a pipe.
+/// for what gets all that is written, such as a pipe, unless it is a file that this process was given open.
 pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
     if let Some(object) = Location::of_path(target)? {
         return Ok(Some(PathBuf::from(object.to_string())));
     }
     if is_stream(target) {
-        return Ok(None);
+        return Ok(fs::canonicalize(target).ok().filter(|place| place.is_file()));
     }
     let target = behind_links(&target.components().collect::<PathBuf>());
     let (parent, _) = place(&target)?;

@@ -8,7 +8,7 @@ use std::{fmt, slice};
 use bytes::Bytes;
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::Session;
-use datafusion::common::Result;
+use datafusion::common::{Result, plan_err};
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::file_compression_type::FileCompressionType;
@@ -244,6 +244,12 @@ async fn columns_of_csv(
     object: &ObjectMeta,
 ) -> Result<Schema> {
     let options = csv.options();
+    if options.terminator.is_some() {
+        return plan_err!(
+            "{}: columns are found in rows that end as lines do: declare them, or leave format.terminator out",
+            files.name(&object.location)
+        );
+    }
     let rows = options.schema_infer_max_rec.unwrap_or(RECORDS_OF_SCHEMA);
     let read = |pieces: BoxStream<'static, Result<Bytes>>| async move {
         let (schema, _) = csv.infer_schema_from_stream(state, rows, pieces).await?;

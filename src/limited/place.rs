@@ -45,7 +45,7 @@ enum What {
 }
 
 impl Reason {
-    /// What a reader of records says in an error, without the number of the record, which counts from where it began to read.
+    /// What a reader of records says in an error, without the numbers of the record and the column, which count from where it began to read.
     pub(super) fn of(error: &DataFusionError) -> Option<Self> {
         let DataFusionError::ArrowError(error, _) = error.find_root() else { return None };
         let (said, what) = match error.as_ref() {
@@ -57,7 +57,12 @@ impl Reason {
         };
         let numbered = [" for line ", " at line "].iter().find_map(|number| said.split_once(number));
         let said = match numbered {
-            Some((before, behind)) => before.to_owned() + behind.trim_start_matches(|c: char| c.is_ascii_digit()),
+            Some((before, behind)) => {
+                let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+                let column = behind.strip_prefix(" column ");
+                before.to_owned()
+                    + column.map_or(behind, |column| column.trim_start_matches(|c: char| c.is_ascii_digit()))
+            }
             None => said.clone(),
         };
         Some(Self { said, what })

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{MANIFEST, Manifest, StagedFolder};
+use crate::leftovers::entries;
 use crate::seal::{Verified, verify};
 use crate::store::Location;
 
@@ -88,6 +89,13 @@ impl Finished {
                 Err(error.context(format!("cannot take what was kept in {}", folder.display())))
             }
             _ => {
+                if let Some(other) = stranger(&folder)? {
+                    bail!(
+                        "{} is no folder of a run: it holds {}; move that elsewhere, or name another folder with --resume",
+                        folder.display(),
+                        other.display()
+                    );
+                }
                 log::warn!("{} is damaged, and is made anew", folder.display());
                 fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
                 Ok(None)
@@ -132,6 +140,14 @@ fn sound(folder: &Path, key: Key) -> Result<Option<Manifest>> {
         }
     }
     Ok(Some(manifest).filter(|manifest| manifest.about["key"] == name_of(key)))
+}
+
+/// What no run puts into the folder of a table, if anything is there.
+fn stranger(folder: &Path) -> Result<Option<PathBuf>> {
+    let is_ours = |path: &PathBuf| {
+        path.is_file() && (path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet"))
+    };
+    Ok(entries(folder)?.into_iter().find(|path| !is_ours(path)))
 }
 
 /// Whether an error says that files are not what was written, and not that they cannot be read now.

@@ -16,6 +16,8 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
+use crate::join_claims::JoinOrderExec;
+
 /// Sorts what a sort-merge join reads as it comes, and deals to others only what comes of the join:
 ///
 /// ```text
@@ -92,7 +94,7 @@ fn not_dealt(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(dealt) = plan.downcast_ref::<RepartitionExec>() {
         return not_dealt(dealt.input());
     }
-    if !(plan.is::<ProjectionExec>() || plan.is::<FilterExec>()) {
+    if !(plan.is::<ProjectionExec>() || plan.is::<FilterExec>() || plan.is::<JoinOrderExec>()) {
         return Ok(Arc::clone(plan));
     }
     let inputs = plan.children().into_iter().map(not_dealt).collect::<Result<_>>()?;

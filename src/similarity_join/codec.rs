@@ -30,6 +30,7 @@ use super::node::SimilarityJoin;
 use super::operator::{Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
 use crate::config::FilterOptions;
+use crate::join_claims::JoinOrderExec;
 use crate::session::scalar_functions;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
@@ -78,6 +79,9 @@ impl IbidCodec {
 
 /// What stands before the bytes of nodes of ibid, and is all that functions of ibid have besides their names.
 const IBID: &[u8] = b"ibid:";
+
+/// All that there is of a [`JoinOrderExec`], apart from its input.
+const JOIN_ORDER: &[u8] = b"ibid join order";
 
 /// A [`SimilarityJoin`], apart from its inputs.
 #[derive(Clone, PartialEq, Message)]
@@ -269,6 +273,10 @@ impl PhysicalExtensionCodec for IbidCodec {
         buf: &mut Vec<u8>,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<()> {
+        if node.is::<JoinOrderExec>() {
+            buf.extend_from_slice(JOIN_ORDER);
+            return Ok(());
+        }
         let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
             return self.physical.try_encode(node, buf, converter);
         };
@@ -324,6 +332,9 @@ impl PhysicalExtensionCodec for IbidCodec {
         context: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
+        if let (JOIN_ORDER, [join]) = (buf, inputs) {
+            return JoinOrderExec::above(Arc::clone(join));
+        }
         let Some(message) = buf.strip_prefix(IBID) else {
             return self.physical.try_decode(buf, inputs, context, converter);
         };

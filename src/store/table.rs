@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
+use std::ops::Range;
 use std::panic::AssertUnwindSafe;
 use std::slice;
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use anyhow::Context;
 use arrow::datatypes::Schema;
 use async_trait::async_trait;
+use bytes::Bytes;
 use datafusion::common::{DataFusionError, Result, ScalarValue, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::listing::ListingTableUrl;
 use datafusion::datasource::listing::helpers::parse_partitions_for_path;
@@ -20,8 +22,8 @@ use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use globset::GlobBuilder;
 use object_store::path::Path as Key;
 use object_store::{
-    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, ObjectStoreExt,
-    PutMultipartOptions, PutOptions, PutPayload, PutResult,
+    CopyOptions, GetOptions, GetRange, GetResult, ListResult, MultipartUpload, OBJECT_STORE_COALESCE_DEFAULT,
+    ObjectMeta, ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, coalesce_ranges,
 };
 use parquet::errors::ParquetError;
 use url::Url;
@@ -233,6 +235,11 @@ impl Found {
             // A plan that is sent to another session finds it there.
             return ListingTableUrl::try_new(self.folder.at(self.objects[0].location.clone()).url(), None);
         }
+        self.url_of_now(session)
+    }
+
+    /// The same, of them as they were found: one that is another by then is an error.
+    pub(crate) fn url_of_now(&self, session: &SessionState) -> Result<ListingTableUrl> {
         // Under a name of its own, by which no other objects are found.
         static TABLES: AtomicU64 = AtomicU64::new(0);
         let name = format!("+{}", TABLES.fetch_add(1, Ordering::Relaxed));
@@ -449,6 +456,17 @@ impl ObjectStore for Listed {
             Ok(_) | Err(object_store::Error::Precondition { .. }) => Err(self.changed(key)),
             Err(error) => Err(error),
         }
+    }
+
+    async fn get_ranges(&self, key: &Key, ranges: &[Range<u64>]) -> object_store::Result<Vec<Bytes>> {
+        let listed = self.object(key).filter(|_| self.folder.is_of_this_machine());
+        let Some(listed) = listed else {
+            let get = |range| async move { self.get_range(key, range).await };
+            return coalesce_ranges(ranges, get, OBJECT_STORE_COALESCE_DEFAULT).await;
+        };
+        let read = self.store.get_ranges(key, ranges).await;
+        // What was read of another is of no use, nor is what is said of that.
+        if is_same(listed, &self.store.head(key).await?) { read } else { Err(self.changed(key)) }
     }
 
     fn delete_stream(

@@ -1,4 +1,4 @@
-//! Bounds whose constant stands on the left.
+//! Filters that would be others once they are pushed down.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Pushes filters down, whose bounds have their constants on the right: of two bounds of a column with one constant, `x <= 2` and
-/// `2 > x`, the stricter one would be forgotten.
+/// Pushes filters down, with bounds that have their constants on the right: of two bounds of a column with one constant, `x <= 2` and
+/// `2 > x`, the stricter one would be forgotten. What hangs on no column stays above aggregates of all rows, which give a row of no
+/// rows, too.
 #[derive(Debug)]
-pub(crate) struct Bounds(pub(crate) Arc<dyn OptimizerRule + Send + Sync>);
+pub(crate) struct PushedFilters(pub(crate) Arc<dyn OptimizerRule + Send + Sync>);
 
-impl OptimizerRule for Bounds {
+impl OptimizerRule for PushedFilters {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -26,12 +27,21 @@ impl OptimizerRule for Bounds {
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         let LogicalPlan::Filter(mut filter) = plan else { return self.0.rewrite(plan, config) };
-        let turned = split_conjunction_owned(filter.predicate.clone()).into_iter().map(turned);
-        if let Some(predicate) = conjunction(turned) {
+        let conditions = split_conjunction_owned(filter.predicate.clone());
+        if has_group_of_all(&filter.input) && conditions.iter().any(|condition| !condition.any_column_refs()) {
+            return Ok(Transformed::no(LogicalPlan::Filter(filter)));
+        }
+        if let Some(predicate) = conjunction(conditions.into_iter().map(turned)) {
             filter.predicate = predicate;
         }
         self.0.rewrite(LogicalPlan::Filter(filter), config)
     }
+}
+
+/// Whether a plan gives groups of which one has all rows, be there any or none.
+fn has_group_of_all(plan: &LogicalPlan) -> bool {
+    let LogicalPlan::Aggregate(aggregate) = plan else { return false };
+    aggregate.group_expr.is_empty() || aggregate.group_expr.iter().any(|expr| matches!(expr, Expr::GroupingSet(_)))
 }
 
 /// The same condition; where it is a bound, with its constant on the right.
