@@ -158,8 +158,8 @@ fn kept_table(path: &Path) -> Option<Unheld> {
     }
     let held = unheld(path)?;
     let manifest = Manifest::of(path).ok()??;
-    let is_kept = manifest.about["key"].is_string() && !manifest.about["noted"].is_null();
     let is_of_table = |name: &str| name == MANIFEST || manifest.seal_of(name).is_some();
+    let is_kept = manifest.about["key"].is_string() && !manifest.about["noted"].is_null();
     (is_kept && has_only(path, is_of_table)).then_some(held)
 }
 
