@@ -25,10 +25,11 @@ impl OptimizerRule for FolderValues {
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         let LogicalPlan::TableScan(mut scan) = plan else { return Ok(Transformed::no(plan)) };
         let provider = source_as_provider(&scan.source).ok();
-        let has_folders = provider.as_ref().and_then(|table| table.downcast_ref::<ListingTable>());
-        if has_folders.is_some_and(|table| !table.options().table_partition_cols.is_empty()) {
-            scan.filters = scan.filters.into_iter().map(as_list).collect();
+        let listing = provider.as_ref().and_then(|table| table.downcast_ref::<ListingTable>());
+        if listing.is_none_or(|table| table.options().table_partition_cols.is_empty()) {
+            return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
         }
+        scan.filters = scan.filters.into_iter().map(as_list).collect();
         Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
     }
 }

@@ -45,7 +45,8 @@ enum What {
 }
 
 impl Reason {
-    /// What a reader of records says in an error, without the numbers of the record and the column, which count from where it began to read.
+    /// What a reader of records says in an error, without the numbers of the record and the column, which count from where it began
+    /// to read.
     pub(super) fn of(error: &DataFusionError) -> Option<Self> {
         let DataFusionError::ArrowError(error, _) = error.find_root() else { return None };
         let (said, what) = match error.as_ref() {
@@ -58,10 +59,10 @@ impl Reason {
         let numbered = [" for line ", " at line "].iter().find_map(|number| said.split_once(number));
         let said = match numbered {
             Some((before, behind)) => {
-                let behind = behind.trim_start_matches(|c: char| c.is_ascii_digit());
+                let is_digit = |c: char| c.is_ascii_digit();
+                let behind = behind.trim_start_matches(is_digit);
                 let column = behind.strip_prefix(" column ");
-                before.to_owned()
-                    + column.map_or(behind, |column| column.trim_start_matches(|c: char| c.is_ascii_digit()))
+                before.to_owned() + column.map_or(behind, |column| column.trim_start_matches(is_digit))
             }
             None => said.clone(),
         };
