@@ -1,22 +1,18 @@
 //! Filters of columns that are not known by their names.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics, internal_err};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{JoinType, Result};
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
-use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::joins::HashJoinExec;
-use datafusion::physical_plan::{
-    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
-};
+
+use crate::stop::{Stop, without_stops};
 
 /// Pushes filters down, but not those of a column whose name stands for another one, too, below an operator: it is found by its name
 /// there, and it would be that of the other table that is asked.
@@ -33,18 +29,13 @@ impl PhysicalOptimizerRule for FiltersByName {
             }
             let stopped = |(child, columns): (&Arc<dyn ExecutionPlan>, HashSet<usize>)| {
                 let child = Arc::clone(child);
-                if columns.is_empty() { child } else { Arc::new(Stop { child, columns }) as _ }
+                if columns.is_empty() { child } else { Stop::above(child, columns) }
             };
             let children = children.into_iter().zip(ambiguous).map(stopped).collect();
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             Arc::clone(&plan).replace_children(children, options).map(Transformed::yes)
         });
-        let pushed = self.0.optimize(stopped.data()?, config)?;
-        let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<Stop>() {
-            Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.child))),
-            None => Ok(Transformed::no(plan)),
-        };
-        pushed.transform_up(without).data()
+        without_stops(self.0.optimize(stopped.data()?, config)?)
     }
 
     fn name(&self) -> &str {
@@ -79,80 +70,4 @@ fn ambiguous(plan: &Arc<dyn ExecutionPlan>) -> HashSet<usize> {
         }
     }
     found
-}
-
-/// Below it no filters of these columns are pushed. It is in no plan that is run.
-#[derive(Debug)]
-struct Stop {
-    child: Arc<dyn ExecutionPlan>,
-    columns: HashSet<usize>,
-}
-
-impl DisplayAs for Stop {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl ExecutionPlan for Stop {
-    fn name(&self) -> &'static str {
-        "Stop"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        self.child.properties()
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.child]
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(Arc::clone(&of_child[0]))
-    }
-
-    fn gather_filters_for_pushdown(
-        &self,
-        _: FilterPushdownPhase,
-        filters: Vec<Arc<dyn PhysicalExpr>>,
-        _: &ConfigOptions,
-    ) -> Result<FilterDescription> {
-        let known = (0..self.schema().fields().len()).filter(|at| !self.columns.contains(at)).collect();
-        let child = ChildFilterDescription::from_child_with_allowed_indices(&filters, known, &self.child)?;
-        Ok(FilterDescription::new().with_child(child))
-    }
-
-    fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
-    }
-
-    fn apply_expressions(
-        &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
-        Ok(TreeNodeRecursion::Continue)
-    }
-
-    fn replace_children(
-        self: Arc<Self>,
-        children: Vec<Arc<dyn ExecutionPlan>>,
-        _: ReplaceChildrenOptions,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([child]) => Ok(Arc::new(Self { child, columns: self.columns.clone() })),
-            Err(children) => internal_err!("one child is stopped, not {}", children.len()),
-        }
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))
-    }
-
-    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        internal_err!("a plan is not run while filters are pushed down")
-    }
 }

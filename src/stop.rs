@@ -1,0 +1,107 @@
+//! A place in a plan that a rule of DataFusion is not to pass.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::{
+    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
+};
+
+/// Below it no projections are pushed, and no filters of these columns. It is in no plan that is run.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    child: Arc<dyn ExecutionPlan>,
+    columns: HashSet<usize>,
+}
+
+impl Stop {
+    pub(crate) fn above(child: Arc<dyn ExecutionPlan>, columns: HashSet<usize>) -> Arc<dyn ExecutionPlan> {
+        Arc::new(Self { child, columns })
+    }
+}
+
+/// The plan, when what was to be stopped is over.
+pub(crate) fn without_stops(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<Stop>() {
+        Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.child))),
+        None => Ok(Transformed::no(plan)),
+    };
+    plan.transform_up(without).data()
+}
+
+impl DisplayAs for Stop {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl ExecutionPlan for Stop {
+    fn name(&self) -> &'static str {
+        "Stop"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.child.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.child]
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(Arc::clone(&of_child[0]))
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        let known = (0..self.schema().fields().len()).filter(|at| !self.columns.contains(at)).collect();
+        let child = ChildFilterDescription::from_child_with_allowed_indices(&filters, known, &self.child)?;
+        Ok(FilterDescription::new().with_child(child))
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        match <[_; 1]>::try_from(children) {
+            Ok([child]) => Ok(Self::above(child, self.columns.clone())),
+            Err(children) => internal_err!("one child is stopped, not {}", children.len()),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))
+    }
+
+    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        internal_err!("a plan is not run while it is optimized")
+    }
+}
