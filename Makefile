@@ -34,8 +34,9 @@ IBID = "$(TARGET)/debug/ibid"
 demo: build
 	@IBID=$(IBID) data/licenses/demo
 
+# Twice as many tests at a time as there are processors: many wait for stores, disks and the ends of processes.
 test: build
-	cargo test --workspace
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} cargo test --workspace
 
 fuzz: SECONDS = 60
 fuzz:

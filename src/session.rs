@@ -14,6 +14,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
+use crate::correlated_columns::CorrelatedColumns;
 use crate::file_tables::with_file_tables;
 use crate::filters_by_name::FiltersByName;
 use crate::float_statistics::DistrustFloats;
@@ -23,6 +24,7 @@ use crate::hamming_within::HammingWithin;
 use crate::join_claims::JoinClaims;
 use crate::merge_conditions::MergeConditions;
 use crate::pushed_filters::PushedFilters;
+use crate::row_counts::RowCounts;
 use crate::seal::SealedStore;
 use crate::semi_joins::PushDownSemiJoins;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
@@ -31,7 +33,7 @@ use crate::subqueries::Subqueries;
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
-/// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, filters of columns
+/// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, conditions on columns
 /// with one name are asked of those that they name, joins claim no order that their rows do not have, joins that sort take any
 /// condition, lists of `IN` and bounds stay apart where one of them says more, groups keep all of their columns, folders are found by the
 /// values that they stand for, and statistics of floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as
@@ -67,6 +69,9 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
         *rule = Arc::new(FiltersByName(Arc::clone(rule)));
     }
+    for rule in rules.iter_mut().filter(|rule| rule.name() == "aggregate_statistics") {
+        *rule = Arc::new(RowCounts(Arc::clone(rule)));
+    }
     for rule in rules.iter_mut().filter(|rule| rule.name() == "ProjectionPushdown") {
         *rule = Arc::new(MergeConditions(Arc::clone(rule)));
     }
@@ -75,7 +80,10 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     rules.insert(place, Arc::new(JoinClaims));
     rules.insert(0, Arc::new(DistrustFloats));
     rules.push(Arc::new(DistrustFloats));
-    let builder = builder.with_analyzer_rule(Arc::new(Subqueries)).with_analyzer_rule(Arc::new(Simplifications));
+    let builder = builder
+        .with_analyzer_rule(Arc::new(Subqueries))
+        .with_analyzer_rule(Arc::new(CorrelatedColumns))
+        .with_analyzer_rule(Arc::new(Simplifications));
     builder.with_query_planner(Arc::new(IbidQueryPlanner))
 }
 

@@ -6,16 +6,14 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, Statistics, internal_err};
+use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
-use datafusion::physical_plan::{
-    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 
-/// Below it no projections are pushed, and no filters of these columns. It is in no plan that is run.
+/// Below it no projections are pushed, and no filters of these columns, and nothing is known of the rows. It is in no plan that is run.
 #[derive(Debug)]
 pub(crate) struct Stop {
     child: Arc<dyn ExecutionPlan>,
@@ -54,14 +52,6 @@ impl ExecutionPlan for Stop {
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.child]
-    }
-
-    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
-        vec![ChildStats::At(partition)]
-    }
-
-    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(Arc::clone(&of_child[0]))
     }
 
     fn gather_filters_for_pushdown(

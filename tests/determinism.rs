@@ -129,15 +129,16 @@ fn one_digest_for_all_ways_to_run() {
 #[test]
 fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
     let server = Server::start();
-    for (documents, ways) in [
-        (300, &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)][..]),
-        (3000, &[(1024, 16), (8192, 3)]),
-        (12_000, &[(8192, 16)]),
+    // They start with about twice as much memory as they take.
+    for (documents, memory, ways) in [
+        (300, 32 << 10, &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)][..]),
+        (3000, 64 << 10, &[(1024, 16), (8192, 3)]),
+        (12_000, 64 << 10, &[(8192, 16)]),
     ] {
         let (expected, scripts) = rows_and_scripts(&server, "passages", documents);
         for &(batch, partitions) in ways {
             let way = |threads, memory| Way { threads, batch, partitions, memory };
-            let memory = way(2, 256 << 10).memory_for_disk(&server, &scripts[0], 9, 10);
+            let memory = way(2, memory).memory_for_disk(&server, &scripts[0], 9, 10);
             for threads in THREADS {
                 scripts.iter().for_each(|script| way(threads, memory).goes_to_disk(&server, script, &expected));
             }

@@ -143,6 +143,14 @@ mod tests {
                 "SELECT text, count(*) OVER (PARTITION BY key, text ORDER BY number) AS place FROM texts WHERE key = 3",
                 2,
             ),
+            (
+                "SELECT key, row_number() OVER (PARTITION BY key, number ORDER BY text, bytes) AS place FROM texts WHERE key = number",
+                2,
+            ),
+            (
+                "SELECT key, text, row_number() OVER (PARTITION BY key ORDER BY text, number) AS place FROM texts WHERE key = number",
+                2,
+            ),
             ("SELECT number, rank() OVER (PARTITION BY text ORDER BY upper(text), number) AS place FROM texts", 0),
             ("SELECT number, bytes, first_value(text) OVER (PARTITION BY key ORDER BY number) AS place FROM texts", 2),
             ("SELECT number, lag(text, 2) OVER (ORDER BY text, number) AS place FROM texts", 0),
