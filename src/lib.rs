@@ -63,6 +63,7 @@ mod config;
 mod corpus;
 mod correlated_columns;
 mod export;
+mod extreme_filters;
 mod file_tables;
 mod filters_by_name;
 mod float_statistics;

@@ -15,6 +15,7 @@ use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
 use crate::correlated_columns::CorrelatedColumns;
+use crate::extreme_filters::ExtremeFilters;
 use crate::file_tables::with_file_tables;
 use crate::filters_by_name::FiltersByName;
 use crate::float_statistics::DistrustFloats;
@@ -67,7 +68,7 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     let rules = &mut builder.physical_optimizers().get_or_insert_with(PhysicalOptimizer::new).rules;
     for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
-        *rule = Arc::new(FiltersByName(Arc::clone(rule)));
+        *rule = Arc::new(FiltersByName(Arc::new(ExtremeFilters(Arc::clone(rule)))));
     }
     for rule in rules.iter_mut().filter(|rule| rule.name() == "aggregate_statistics") {
         *rule = Arc::new(RowCounts(Arc::clone(rule)));

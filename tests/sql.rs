@@ -246,6 +246,33 @@ fn nan_is_found_in_parquet() {
 }
 
 #[test]
+fn the_greatest_values_of_files_are_of_all_of_them() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("f")).unwrap();
+    // The greatest of one column comes first, and that of the other one when what is less is passed over.
+    for (part, file) in (0..2).flat_map(|part| (0..5).map(move |file| (part, file))) {
+        let (a, b) = (if file == 0 { 10 } else { 5 }, if file == 4 { "7" } else { "NULL" });
+        let row = format!("SELECT {a} AS a, CAST({b} AS BIGINT) AS b");
+        let ended = place.run_with(["sql", &row, "-o", &format!("f/{part}{file}.parquet")], "");
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+    for (query, expected) in [
+        ("SELECT max(a) AS a, max(b) AS b, min(a) AS c FROM 'f/*.parquet'", json!({"a": 10, "b": 7, "c": 5})),
+        ("SELECT max(a) AS a, max(b) AS b FROM 'f/*.parquet' WHERE a > 0", json!({"a": 10, "b": 7})),
+        ("SELECT max(a) AS a, max(b + 1) AS b FROM 'f/*.parquet'", json!({"a": 10, "b": 8})),
+    ] {
+        assert_eq!(
+            place.sql(&format!("SET datafusion.execution.target_partitions = 2; {query}")),
+            [expected],
+            "{query}"
+        );
+    }
+    // What statistics say of a table as it stands is taken from them.
+    let plan = format!("{:?}", place.sql("EXPLAIN SELECT count(*), max(b) FROM 'f/04.parquet'"));
+    assert!(plan.contains("PlaceholderRowExec") && !plan.contains("AggregateExec"), "{plan}");
+}
+
+#[test]
 fn outer_joins_with_conditions_are_the_same_in_little_memory() {
     let place = Place::new();
     let rows = "CREATE TABLE a AS SELECT * FROM (VALUES (1, 1), (1, 5), (2, 2), (NULL, 3)) AS t (k, v); ";

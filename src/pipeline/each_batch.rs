@@ -8,8 +8,6 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::equivalence::{EquivalenceClass, EquivalenceGroup};
-use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -42,7 +40,7 @@ impl<F: Change> EachBatchExec<F> {
         Arc::new(Self { name, input, change, properties })
     }
 
-    /// With batches of another schema, of which each column has the order that it had, and those of the same types are equal as before.
+    /// With batches of another schema, of which each column has the order that it had, and is equal to what it was.
     pub(super) fn of_schema(
         name: &'static str,
         input: Arc<dyn ExecutionPlan>,
@@ -50,17 +48,8 @@ impl<F: Change> EachBatchExec<F> {
         change: F,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let known = input.properties().equivalence_properties();
-        let before = input.schema();
-        let is_same = |expr: &&Arc<dyn PhysicalExpr>| {
-            let column = expr.downcast_ref::<Column>().map(Column::index);
-            column.is_some_and(|at| before.field(at).data_type() == schema.field(at).data_type())
-        };
-        let columns = |class: &EquivalenceClass| EquivalenceClass::new(class.iter().filter(is_same).cloned());
-        let equal = EquivalenceGroup::new(known.eq_group().iter().map(columns));
-        let mut same =
-            EquivalenceProperties::new_with_orderings(Arc::clone(&schema), known.oeq_class().iter().cloned());
-        same.add_equivalence_group(equal)?;
-        same.add_constants(known.constants())?;
+        let mut same = EquivalenceProperties::new_with_orderings(schema, known.oeq_class().iter().cloned());
+        same.add_equivalence_group(known.eq_group().clone())?;
         let mut properties = PlanProperties::clone(input.properties());
         properties.set_eq_properties(same);
         Ok(Arc::new(Self { name, input, change, properties: Arc::new(properties) }))
