@@ -8,36 +8,22 @@ use datafusion::common::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::logical_expr::ScalarUDF;
-use datafusion::optimizer::Optimizer;
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use object_store::local::LocalFileSystem;
 
 use crate::config::IbidOptions;
-use crate::correlated_columns::CorrelatedColumns;
-use crate::extreme_filters::ExtremeFilters;
 use crate::file_tables::with_file_tables;
-use crate::filters_by_name::FiltersByName;
-use crate::float_statistics::DistrustFloats;
-use crate::folder_values::FolderValues;
-use crate::group_keys::GroupKeys;
 use crate::hamming_within::HammingWithin;
-use crate::join_claims::JoinClaims;
-use crate::merge_conditions::MergeConditions;
-use crate::pushed_filters::PushedFilters;
-use crate::row_counts::RowCounts;
+use crate::rules::with_rules;
 use crate::seal::SealedStore;
-use crate::semi_joins::PushDownSemiJoins;
-use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
-use crate::simplifications::Simplifications;
-use crate::subqueries::Subqueries;
+use crate::similarity_join::IbidQueryPlanner;
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
 /// What SQL means is kept where DataFusion would take a query for another one: `IN` of a subquery is NULL where it is, conditions on columns
 /// with one name are asked of those that they name, joins claim no order that their rows do not have, joins that sort take any
 /// condition, lists of `IN` and bounds stay apart where one of them says more, groups keep all of their columns, folders are found by the
-/// values that they stand for, and statistics of floats, which leave out NaN, count for nothing. What cannot be kept is an error, such as
+/// values that they stand for, and statistics count for no more than is so. What cannot be kept is an error, such as
 /// `SIMILAR TO`, `= ANY` of a subquery, or an `EXISTS` of one that aggregates rows of the query around it.
 ///
 /// The builder's configuration and functions are kept; set them before. See [`session`] for a ready session.
@@ -50,42 +36,7 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     builder.scalar_functions().get_or_insert_default().extend(scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
-    let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
-    for rule in rules.iter_mut().filter(|rule| rule.name() == "push_down_filter") {
-        *rule = Arc::new(PushedFilters(Arc::clone(rule)));
-    }
-    // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
-    let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());
-    rules.insert(place, Arc::new(SimilarityJoinRule));
-    // Not below similarity joins, of which both sides are read once as long as they are the same.
-    rules.insert(place + 1, Arc::new(PushDownSemiJoins));
-    rules.push(Arc::new(FolderValues));
-    // Before each rule that asks what hangs on what: all of them make the aggregates that they change as DataFusion makes them.
-    for asks in ["eliminate_join", "replace_distinct_aggregate", "eliminate_duplicated_expr", "optimize_projections"] {
-        if let Some(place) = rules.iter().position(|rule| rule.name() == asks) {
-            rules.insert(place, Arc::new(GroupKeys));
-        }
-    }
-    let rules = &mut builder.physical_optimizers().get_or_insert_with(PhysicalOptimizer::new).rules;
-    for rule in rules.iter_mut().filter(|rule| rule.name().starts_with("FilterPushdown")) {
-        *rule = Arc::new(FiltersByName(Arc::new(ExtremeFilters(Arc::clone(rule)))));
-    }
-    for rule in rules.iter_mut().filter(|rule| rule.name() == "aggregate_statistics") {
-        *rule = Arc::new(RowCounts(Arc::clone(rule)));
-    }
-    for rule in rules.iter_mut().filter(|rule| rule.name() == "ProjectionPushdown") {
-        *rule = Arc::new(MergeConditions(Arc::clone(rule)));
-    }
-    // Before it is decided what is dealt and sorted, and after joins have their sides.
-    let place = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
-    rules.insert(place, Arc::new(JoinClaims));
-    rules.insert(0, Arc::new(DistrustFloats));
-    rules.push(Arc::new(DistrustFloats));
-    let builder = builder
-        .with_analyzer_rule(Arc::new(Subqueries))
-        .with_analyzer_rule(Arc::new(CorrelatedColumns))
-        .with_analyzer_rule(Arc::new(Simplifications));
-    builder.with_query_planner(Arc::new(IbidQueryPlanner))
+    with_rules(builder).with_query_planner(Arc::new(IbidQueryPlanner))
 }
 
 /// The scalar functions of ibid.

@@ -16,7 +16,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, Partitioning};
 
-use crate::join_claims::JoinOrderExec;
+use crate::rules::JoinOrderExec;
 
 /// Sorts what a sort-merge join reads as it comes, and deals to others only what comes of the join:
 ///

@@ -30,7 +30,7 @@ use super::node::SimilarityJoin;
 use super::operator::{Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
 use crate::config::FilterOptions;
-use crate::join_claims::JoinOrderExec;
+use crate::rules::JoinOrderExec;
 use crate::session::scalar_functions;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a

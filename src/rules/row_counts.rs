@@ -14,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateInputMode};
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 
-use crate::stop::{Stop, without_stops};
+use super::stop::{Stop, without_stops};
 
 /// Takes the number of rows from statistics, and what is known of the columns of a table as it stands; no more.
 ///

@@ -12,7 +12,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::joins::HashJoinExec;
 
-use crate::stop::{Stop, without_stops};
+use super::stop::{Stop, without_stops};
 
 /// Pushes filters down, but not those of a column whose name stands for another one, too, below an operator: it is found by its name
 /// there, and it would be that of the other table that is asked.

@@ -12,7 +12,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
-use crate::stop::{Stop, without_stops};
+use super::stop::{Stop, without_stops};
 
 /// Pushes projections down, but not below sort-merge joins with a condition, which would go on to read the places of the columns that
 /// it asked for before.
