@@ -1,5 +1,6 @@
 //! Columns of subqueries that are compared with such of the query around them.
 
+use std::iter;
 use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
@@ -105,22 +106,16 @@ fn showing(plan: LogicalPlan, name: &str) -> Result<LogicalPlan> {
 
 /// Whether another column is meant by the name of a column, or none, above a condition on rows of this schema.
 fn is_ambiguous(column: &Column, of_rows: &DFSchemaRef, above: &[Above]) -> bool {
-    let mut table = column.relation.clone();
-    let tables = |schema: &DFSchemaRef| -> Vec<_> {
-        let of_name = schema.iter().filter(|(_, field)| *field.name() == column.name);
-        of_name.map(|(table, _)| table.cloned()).collect()
-    };
-    if tables(of_rows).iter().any(|other| *other != table) {
-        return true;
-    }
-    for (schema, alias) in above.iter().rev() {
-        let others = tables(schema);
+    let mut table = column.relation.as_ref();
+    for (schema, alias) in iter::once((of_rows, &None)).chain(above.iter().rev().map(|(schema, alias)| (schema, alias)))
+    {
+        let mut tables = schema.iter().filter(|(_, field)| *field.name() == column.name).map(|(table, _)| table);
         if alias.is_some() {
-            if others.is_empty() {
+            if tables.next().is_none() {
                 return true;
             }
-            table.clone_from(alias);
-        } else if others.iter().any(|other| *other != table) {
+            table = alias.as_ref();
+        } else if tables.any(|other| other != table) {
             return true;
         }
     }
@@ -129,15 +124,13 @@ fn is_ambiguous(column: &Column, of_rows: &DFSchemaRef, above: &[Above]) -> bool
 
 fn named_in_filter(filter: Filter, above: &[Above], count: &mut usize) -> Result<Transformed<LogicalPlan>> {
     let of_input = Arc::clone(filter.input.schema());
-    let mut names: Vec<(Column, Column)> = Vec::new();
+    let mut columns: Vec<Column> = Vec::new();
     let mut name_of = |column: Column| {
-        let known = names.iter().find(|(of, _)| *of == column).map(|(_, name)| name.clone());
-        known.unwrap_or_else(|| {
-            *count += 1;
-            let name = Column::new_unqualified(name(*count));
-            names.push((column, name.clone()));
-            name
-        })
+        let at = columns.iter().position(|known| *known == column).unwrap_or_else(|| {
+            columns.push(column);
+            columns.len() - 1
+        });
+        name(*count + 1 + at)
     };
     let named = |condition: Expr| {
         if !condition.contains_outer() {
@@ -145,7 +138,7 @@ fn named_in_filter(filter: Filter, above: &[Above], count: &mut usize) -> Result
         }
         let named = condition.transform(|part| match part {
             Expr::Column(column) if is_ambiguous(&column, &of_input, above) => {
-                Ok(Transformed::yes(Expr::Column(name_of(column))))
+                Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name_of(column)))))
             }
             part => Ok(Transformed::no(part)),
         });
@@ -153,11 +146,14 @@ fn named_in_filter(filter: Filter, above: &[Above], count: &mut usize) -> Result
     };
     let conditions = split_conjunction_owned(filter.predicate.clone()).into_iter().map(named);
     let condition = conjunction(conditions.collect::<Result<Vec<_>>>()?);
-    let Some(condition) = condition.filter(|_| !names.is_empty()) else {
+    let Some(condition) = condition.filter(|_| !columns.is_empty()) else {
         return Ok(Transformed::no(LogicalPlan::Filter(filter)));
     };
     let all = of_input.columns().into_iter().map(Expr::Column);
-    let named = names.into_iter().map(|(column, name)| Expr::Column(column).alias(name.name));
+    let named = columns.into_iter().map(|column| {
+        *count += 1;
+        Expr::Column(column).alias(name(*count))
+    });
     let input = LogicalPlanBuilder::from(filter.input).project(all.chain(named).collect::<Vec<_>>())?;
     input.filter(condition)?.build().map(Transformed::yes)
 }

@@ -50,11 +50,10 @@ fn says_more(aggregate: &Aggregate) -> Result<bool> {
 /// An aggregate of which nothing is known but that there is one row of each group.
 fn of_whole_groups(mut aggregate: Aggregate) -> Result<Aggregate> {
     let columns = aggregate.group_expr_len()?;
-    let mut schema = Arc::unwrap_or_clone(aggregate.schema);
+    let schema = Arc::unwrap_or_clone(aggregate.schema);
     let nullable = schema.fields().iter().take(columns).any(|field| field.is_nullable());
     let all = (0..schema.fields().len()).collect();
     let group = FunctionalDependence::new((0..columns).collect(), all, nullable).with_mode(Dependency::Single);
-    schema = schema.with_functional_dependencies(FunctionalDependencies::new(vec![group]))?;
-    aggregate.schema = Arc::new(schema);
+    aggregate.schema = Arc::new(schema.with_functional_dependencies(FunctionalDependencies::new(vec![group]))?);
     Ok(aggregate)
 }

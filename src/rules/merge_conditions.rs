@@ -67,7 +67,6 @@ mod tests {
 
     use crate::session::session;
 
-    /// What joins that hash and such that sort give of some columns, as lines in order.
     #[tokio::test]
     async fn joins_that_sort_ask_what_joins_that_hash_ask() {
         let [hashing, sorting] = [(); 2].map(|()| session(SessionConfig::new(), Arc::default()).unwrap());

@@ -1,6 +1,5 @@
 //! Aggregates that statistics give without a row being read.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use datafusion::common::Result;
@@ -30,7 +29,8 @@ impl PhysicalOptimizerRule for RowCounts {
             let Some(aggregate) = aggregate.filter(|aggregate| is_of_rows(aggregate) && !is_known(aggregate)) else {
                 return Ok(Transformed::no(plan));
             };
-            let input = Stop::above(Arc::clone(aggregate.input()), HashSet::new());
+            let columns = 0..aggregate.input().schema().fields().len();
+            let input = Stop::above(Arc::clone(aggregate.input()), columns.collect());
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             Arc::clone(&plan).replace_children(vec![input], options).map(Transformed::yes)
         });
@@ -46,9 +46,9 @@ impl PhysicalOptimizerRule for RowCounts {
     }
 }
 
-/// Whether it aggregates rows, and not what other parts have aggregated.
+/// Whether it makes one group of all rows, and not of what other parts have aggregated.
 fn is_of_rows(aggregate: &AggregateExec) -> bool {
-    aggregate.mode().input_mode() == AggregateInputMode::Raw
+    aggregate.mode().input_mode() == AggregateInputMode::Raw && aggregate.group_expr().is_empty()
 }
 
 /// Whether what statistics say of it is so.

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Result, internal_err};
+use datafusion::common::{ColumnStatistics, Result, Statistics, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{
+    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
+};
 
-/// Below it no projections are pushed, and no filters of these columns, and nothing is known of the rows. It is in no plan that is run.
+/// Below it no projections are pushed; no filters of these columns are, and nothing is known of them. It is in no plan that is run.
 #[derive(Debug)]
 pub(crate) struct Stop {
     child: Arc<dyn ExecutionPlan>,
@@ -52,6 +54,20 @@ impl ExecutionPlan for Stop {
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.child]
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut known = Statistics::clone(&of_child[0]);
+        for (at, column) in known.column_statistics.iter_mut().enumerate() {
+            if self.columns.contains(&at) {
+                *column = ColumnStatistics::new_unknown();
+            }
+        }
+        Ok(Arc::new(known))
     }
 
     fn gather_filters_for_pushdown(
