@@ -10,6 +10,7 @@ mod folder_values;
 mod group_keys;
 mod join_claims;
 mod merge_conditions;
+mod missing_sorts;
 mod pushed_filters;
 mod row_counts;
 mod semi_joins;
@@ -32,6 +33,7 @@ use self::group_keys::GroupKeys;
 use self::join_claims::JoinClaims;
 pub(crate) use self::join_claims::JoinOrderExec;
 use self::merge_conditions::MergeConditions;
+use self::missing_sorts::MissingSorts;
 use self::pushed_filters::PushedFilters;
 use self::row_counts::RowCounts;
 use self::semi_joins::PushDownSemiJoins;
@@ -66,6 +68,7 @@ pub(crate) fn with_rules(mut builder: SessionStateBuilder) -> SessionStateBuilde
             }
             "aggregate_statistics" => *rule = Arc::new(RowCounts(inner)),
             "ProjectionPushdown" => *rule = Arc::new(MergeConditions(inner)),
+            "SanityCheckPlan" => *rule = Arc::new(MissingSorts(inner)),
             _ => {}
         }
     }
