@@ -97,9 +97,12 @@ impl SharedPool {
     }
 
     /// How much the process takes once it takes so many bytes more, in hundredths of what it may; 0 where that is not known.
-    fn taken_with(&self, more: usize) -> usize {
+    fn taken_with(&self, more: usize, kind: Kind) -> usize {
         let Some(most) = self.of_process else { return 0 };
-        memory_watch::taken().map_or(0, |taken| taken.saturating_add(more).saturating_mul(100) / most.max(1))
+        let hundredths = |taken: usize| taken.saturating_add(more).saturating_mul(100) / most.max(1);
+        let taken = memory_watch::taken().map_or(0, hundredths);
+        // What would fail is not told so for what is free and not given back yet.
+        if taken > TOO_FULL && kind == Kind::Firm { hundredths(memory_watch::give_back()) } else { taken }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -156,7 +159,7 @@ impl MemoryPool for SharedPool {
             return Ok(());
         }
         let copies = copies(reservation.consumer());
-        let taken = self.taken_with(additional.saturating_mul(copies));
+        let taken = self.taken_with(additional.saturating_mul(copies), kind);
         let mut state = self.state();
         let left = self.bytes.saturating_sub(state.spilling + state.merging + state.firm);
         let kept = self.bytes / KEPT;

@@ -4,13 +4,16 @@
 //! back to the system yet. So a thread looks at the process itself, two hundred times a second.
 
 use std::io;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often the process is looked at.
 const EVERY: Duration = Duration::from_millis(5);
+
+/// How long what was found counts.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// How much of what it may the process takes, in hundredths, where what is free is given back, and by how much more it has grown
 /// since where it is given back once more.
@@ -34,8 +37,19 @@ pub(crate) fn configure(give_back: fn()) {
     GIVE_BACK.get_or_init(|| give_back);
 }
 
-/// How many bytes of memory the process takes, where the system tells.
+/// How many bytes of memory the process takes, where the system tells, or took a moment ago: operators ask for each batch, and the system
+/// opens a file to answer.
 pub(crate) fn taken() -> Option<usize> {
+    static KNOWN: Mutex<Option<(Instant, usize)>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if known.is_none_or(|(when, _)| when.elapsed() > MOMENT) {
+        *known = taken_now().map(|taken| (Instant::now(), taken));
+    }
+    known.map(|(_, taken)| taken)
+}
+
+/// The same, as it is.
+fn taken_now() -> Option<usize> {
     memory_stats::memory_stats().map(|taken| taken.physical_mem)
 }
 
@@ -50,7 +64,7 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
         loop {
-            let mut bytes = taken().unwrap_or(0);
+            let mut bytes = taken_now().unwrap_or(0);
             if bytes > (may / 100 * GIVEN_BACK).max(given_back_at + may / 100 * GROWN) {
                 bytes = give_back();
                 given_back_at = bytes;
@@ -67,7 +81,7 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
 }
 
 /// Gives back what is free. With how much the process takes then.
-fn give_back() -> usize {
+pub(crate) fn give_back() -> usize {
     GIVE_BACK.get().inspect(|give_back| give_back());
-    taken().unwrap_or(0)
+    taken_now().unwrap_or(0)
 }

@@ -25,7 +25,7 @@ fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) ->
         }
         if made_of.replace(seed) != Some(seed) {
             let texts = collection(SOME, seed).into_iter();
-            made = texts.map(|(id, sentences)| (id, sentences.join(" "))).collect();
+            made = texts.map(|(id, sentences)| (id, text_of(&sentences))).collect();
             let some = made.iter().step_by(50);
             let copies: Vec<_> =
                 some.map(|(id, text)| (format!("{id}-copy"), text.replacen(' ', " indeed ", 1))).collect();
@@ -38,6 +38,16 @@ fn write_texts(place: &Place, mib: u64, seeds: impl IntoIterator<Item = u64>) ->
     }
     file.into_inner().unwrap();
     documents
+}
+
+/// The text of a document, in which each sentence has its words once more, the other way round: it is as long as those of news.
+fn text_of(sentences: &[String]) -> String {
+    let longer = |sentence: &String| {
+        let sentence = sentence.trim_end_matches('.');
+        let back: Vec<_> = sentence.rsplit(' ').collect();
+        format!("{sentence}, {}.", back.join(" "))
+    };
+    sentences.iter().map(longer).collect::<Vec<_>>().join(" ")
 }
 
 /// Runs a command that may take so many MiB, and takes a quarter more at most.
@@ -140,7 +150,7 @@ fn run_methods_within(memory: u64, more: u64, methods: &[Method]) -> usize {
     let place = Place::new();
     write_texts(&place, more * memory, 1..);
     let texts = collection(SOME, 1).into_iter().take(2000);
-    place.write("queries.jsonl", jsonl(texts.map(|(id, sentences)| (id, sentences[0].clone()))));
+    place.write("queries.jsonl", jsonl(texts.map(|(id, sentences)| (id, text_of(&sentences[..1])))));
     let ended = run_within(&place, "ingest texts.jsonl -o corpus", memory);
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let mut done = 0;
@@ -154,6 +164,7 @@ fn run_methods_within(memory: u64, more: u64, methods: &[Method]) -> usize {
         };
         let (ended, with) = run("with", memory);
         if ended.code != Some(0) {
+            eprintln!("{}", ended.err);
             assert_eq!(ended.code, Some(1));
             assert!(ended.err.contains("raise --memory") && ended.err.contains("consumed"), "{}", ended.err);
             continue;
