@@ -19,13 +19,13 @@ pub use sentence_rules::{Rule as SentenceRule, sentence_rules};
 pub use sentences::{each_sentences, sentence_fields};
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow::array::{Array, ArrayRef, ByteView, ListArray, MAX_INLINE_VIEW_LEN, StringViewArray, make_view};
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use datafusion_common::{Result, exec_err};
 use datafusion_expr::{ColumnarValue, ScalarUDF};
-use icu_segmenter::WordSegmenter;
+use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
 use crate::arguments::{TokenRow, Tokens, text_array};
 
@@ -44,16 +44,23 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     ]
 }
 
+/// What cuts texts into segments. It looks up its models when it is made, which takes longer than to cut a few words.
+fn segmenter() -> WordSegmenterBorrowed<'static> {
+    static SEGMENTER: LazyLock<WordSegmenterBorrowed<'static>> =
+        LazyLock::new(|| WordSegmenter::new_auto(Default::default()));
+    *SEGMENTER
+}
+
 /// Calls `found` with the range of each word of `text`, as the function `words` cuts it.
 pub(crate) fn each_word(text: &str, mut found: impl FnMut(Range<usize>)) {
-    words::words(WordSegmenter::new_auto(Default::default()), text, &mut found);
+    words::words(text, &mut found);
 }
 
 /// Calls `found` with the range of each segment of `text`, the words and what stands between them, in order and without
 /// gaps.
 pub(crate) fn each_segment(text: &str, mut found: impl FnMut(Range<usize>)) {
     let mut start = 0;
-    for end in WordSegmenter::new_auto(Default::default()).segment_str(text) {
+    for end in segmenter().segment_str(text) {
         if start < end {
             found(start..end);
         }

@@ -5,9 +5,8 @@ use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
-use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed};
 
-use super::tokenize;
+use super::{segmenter, tokenize};
 use crate::arguments::{coerce_text, tokens_type};
 
 /// `words(text)`: the words of a text.
@@ -61,8 +60,7 @@ impl ScalarUDFImpl for Words {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [text] = take_function_args(self.name(), &args.args)?;
-        let segmenter = WordSegmenter::new_auto(Default::default());
-        tokenize("words", text, args.number_rows, |text, found| words(segmenter, text, found))
+        tokenize("words", text, args.number_rows, |text, found| words(text, found))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -74,7 +72,7 @@ impl ScalarUDFImpl for Words {
 ///
 /// Stretches of ASCII take a short way, which knows the few rules that matter there. A stretch ends at a space, across which no
 /// rule looks.
-pub(super) fn words(segmenter: WordSegmenterBorrowed<'_>, text: &str, found: &mut dyn FnMut(Range<usize>)) {
+pub(super) fn words(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while start < bytes.len() {
@@ -87,19 +85,14 @@ pub(super) fn words(segmenter: WordSegmenterBorrowed<'_>, text: &str, found: &mu
         let Some(other) = other else { return };
         let is_end = |pair: &[u8]| pair[0] == b' ' && pair[1].is_ascii();
         start = bytes[other..].windows(2).position(is_end).map_or(bytes.len(), |length| other + length);
-        words_of_any(segmenter, text, end..start, found);
+        words_of_any(text, end..start, found);
     }
 }
 
 /// Calls `found` with the range of each word of a stretch of `text`.
-fn words_of_any(
-    segmenter: WordSegmenterBorrowed<'_>,
-    text: &str,
-    stretch: Range<usize>,
-    found: &mut dyn FnMut(Range<usize>),
-) {
+fn words_of_any(text: &str, stretch: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
     let mut start = stretch.start;
-    for end in segmenter.segment_str(&text[stretch.clone()]) {
+    for end in segmenter().segment_str(&text[stretch.clone()]) {
         let end = stretch.start + end;
         if text[start..end].chars().any(char::is_alphanumeric) {
             found(start..end);
@@ -157,7 +150,7 @@ mod tests {
 
     fn words_of(text: &str) -> Vec<&str> {
         let mut found = Vec::new();
-        words(WordSegmenter::new_auto(Default::default()), text, &mut |range| found.push(&text[range]));
+        words(text, &mut |range| found.push(&text[range]));
         found
     }
 
@@ -189,9 +182,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
         #[test]
         fn the_short_way_of_ascii_finds_the_same(text in "([ -~]|[a1_ .,:;'\"]|[\\n\\r\\t é\u{301}字ไ\u{200d}\u{2019}\u{a0}]){0,40}") {
-            let segmenter = WordSegmenter::new_auto(Default::default());
             let mut expected = Vec::new();
-            words_of_any(segmenter, &text, 0..text.len(), &mut |range| expected.push(&text[range]));
+            words_of_any(&text, 0..text.len(), &mut |range| expected.push(&text[range]));
             prop_assert_eq!(words_of(&text), expected);
         }
     }
@@ -201,7 +193,7 @@ mod tests {
         fn words_are_in_order_and_leave_out_no_letter(text in "[a-zA-Z0-9 .,'_\"é\u{301}字我们ไทย\n…。\u{200d}😀]{0,60}") {
             let mut at = 0;
             let mut between = String::new();
-            words(WordSegmenter::new_auto(Default::default()), &text, &mut |range| {
+            words(&text, &mut |range| {
                 between.push_str(&text[at..range.start]);
                 at = range.end;
             });
