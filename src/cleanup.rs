@@ -11,7 +11,7 @@ use crate::store::{Location, give_up};
 
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// While it is kept, nobody else makes or removes temporary files, or ends the program.
+/// While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the program.
 #[must_use]
 pub(crate) struct Hold(MutexGuard<'static, Vec<PathBuf>>);
 

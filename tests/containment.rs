@@ -523,6 +523,7 @@ fn batch_by_batch_is_one_run_by_every_method() {
             let at: Vec<_> = documents.iter().map(|_| 60 * dice.below(60)).collect();
             let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
             let place = Place::with([("all.jsonl", &lines)]);
+            let mut matches = 0;
             for (number, timing) in TIMINGS.iter().enumerate() {
                 let batches = 2 + dice.below(3);
                 let mut split = vec![String::new(); batches];
@@ -539,9 +540,10 @@ fn batch_by_batch_is_one_run_by_every_method() {
                     assert_eq!(found.len(), count, "{command}: a row was found twice");
                 }
                 let everything = place.rows(format!("containment all.jsonl {method} {timing}").trim_end());
-                assert!(everything.len() > 3, "{method} {timing}: {}", everything.len());
+                matches += everything.len();
                 assert_same(&found, &scores(&everything));
             }
+            assert!(matches > 20, "{method}: {matches}");
         }
     }
 }

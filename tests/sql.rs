@@ -276,8 +276,9 @@ fn the_greatest_values_of_files_are_of_all_of_them() {
 #[test]
 fn a_constant_that_files_give_does_not_end_a_window() {
     let place = Place::new();
-    for (file, rows) in [("a", "20 - value AS a"), ("b", "value AS a")] {
-        place.ok(&format!("sql SELECT\t{}\tFROM\trange(20) -o {file}.parquet", rows.replace(' ', "\t")));
+    for (file, a) in [("a.parquet", "20 - value"), ("b.parquet", "value")] {
+        let ended = place.run_with(["sql", &format!("SELECT {a} AS a FROM range(20)"), "-o", file], "");
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
     }
     let numbered = "SELECT s.k, row_number() OVER (ORDER BY s.c, s.k) AS n, sum(s.k) OVER (PARTITION BY s.c ORDER BY s.k) AS sum \
                     FROM (SELECT 2 AS c, a + 1 AS k FROM 'a.parquet') AS s JOIN 'b.parquet' AS t ON t.a = s.k";
@@ -288,6 +289,35 @@ fn a_constant_that_files_give_does_not_end_a_window() {
         let rows = place.sql(&format!("SET datafusion.execution.target_partitions = {parts}; {query}"));
         assert_eq!(rows, [json!({"rows": 18, "right": 18})]);
     }
+}
+
+#[test]
+fn a_column_of_using_needs_no_table() {
+    let place = Place::with([("a.csv", "id,x\n1,10\n2,20\n"), ("b.csv", "id,y\n1,100\n3,300\n")]);
+    let tables = "CREATE TABLE a AS SELECT * FROM 'a.csv'; CREATE VIEW \"B\" AS SELECT * FROM 'b.csv'; ";
+    for (query, expected) in [
+        ("SELECT id, x FROM a JOIN \"B\" USING (id) WHERE id > 0 AND x > id", json!([{"id": 1, "x": 10}])),
+        ("SELECT x FROM a LEFT JOIN \"B\" USING (id) WHERE ID = 2", json!([{"x": 20}])),
+        ("SELECT id FROM \"B\" LEFT JOIN a USING (id) WHERE x IS NULL AND id > 1", json!([{"id": 3}])),
+        ("SELECT b.y FROM 'a.csv' JOIN 'b.csv' AS b USING (id) WHERE id = 1", json!([{"y": 100}])),
+        (
+            "SELECT id, y FROM a JOIN \"B\" AS b USING (id) JOIN a AS c USING (id) WHERE id = 1",
+            json!([{"id": 1, "y": 100}]),
+        ),
+        ("SELECT sum(id) AS n FROM a AS t JOIN \"B\" USING (id) LEFT JOIN a AS c USING (id)", json!([{"n": 1}])),
+        // What stands in a subquery is of its tables.
+        (
+            "SELECT id FROM a JOIN \"B\" USING (id) WHERE id = (SELECT max(id) - 1 FROM a WHERE id < 3)",
+            json!([{"id": 1}]),
+        ),
+        ("SELECT n FROM (SELECT id + 1 AS n FROM a JOIN 'b.csv' AS b USING (id) WHERE id = 1)", json!([{"n": 2}])),
+    ] {
+        assert_eq!(place.sql(&format!("{tables}{query}")), *expected.as_array().unwrap(), "{query}");
+    }
+    // That of a further table may be another one.
+    let query = "SELECT x FROM a JOIN \"B\" USING (id) JOIN a AS c ON c.id > 1 WHERE id = 1";
+    let ended = place.run_with(["sql", &format!("{tables}{query}")], "");
+    assert!(ended.code == Some(1) && ended.err.contains("Ambiguous reference"), "{}", ended.err);
 }
 
 #[test]

@@ -491,7 +491,10 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 // It may just have said that it is done, or not listen yet.
                 let is_interrupted = code == Some(130) && said.ends_with("ibid: interrupted\n");
                 assert!(is_interrupted || matches!(code, Some(0 | -2)), "{line}: {code:?} {said}");
-                assert!(state() == after, "{line}, in {root}: it left something else");
+                let left = state();
+                let others = |file: &&PathBuf| left.get(*file) != after.get(*file);
+                let others: BTreeSet<_> = left.keys().chain(after.keys()).filter(others).collect();
+                assert!(others.is_empty(), "{line}, in {root}: {others:?} are others, or not there");
                 assert_eq!(entries(&tmp), Vec::<PathBuf>::new(), "{line}, in {root}");
                 if is_index && root.contains("://") {
                     // What a manifest was about to name.
@@ -514,6 +517,29 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     took.sort_unstable();
     eprintln!("the slowest ended after {:?}", took.last());
     assert!(took[took.len() * 3 / 4] < Duration::from_secs(1), "{took:?}");
+}
+
+/// A run that is over in no time is interrupted while it puts a folder in its place about once in thirty times.
+#[test]
+fn a_folder_that_takes_its_place_is_not_emptied() {
+    let place = Place::with([("a.jsonl", &collection_jsonl(300, 2))]);
+    let line = "ingest a.jsonl -o corpus --resume kept --quiet";
+    place.ok(line);
+    let read =
+        || ["documents.parquet", "sentences.parquet", "manifest.json"].map(|file| place.read(format!("corpus/{file}")));
+    let began = Instant::now();
+    place.ok(line);
+    let (whole_run, whole) = (began.elapsed(), read());
+    let mut dice = Dice(11);
+    for _ in 0..50 * times("IBID_INTERRUPTS", 2) {
+        let run = place.command(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = Endless(run);
+        std::thread::sleep(whole_run * u32::try_from(300 + dice.below(900)).unwrap() / 1000);
+        run.signal("INT");
+        let (code, said) = run.end();
+        assert!(matches!(code, Some(130 | 0 | -2)), "{code:?} {said}");
+        assert!(read() == whole);
+    }
 }
 
 /// What can be read only once is copied first.

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::{MANIFEST, Manifest};
+use crate::cleanup;
 use crate::seal::sealed_json;
 use crate::store::{self, Location, Object, When, put};
 
@@ -64,7 +65,11 @@ impl ObjectsFolder {
     /// Puts the files of a folder of this machine in place.
     pub(super) fn commit(&self, staged: &Path) -> Result<()> {
         let failed = || format!("cannot read {}", staged.display());
-        let Some(mut manifest) = Manifest::of(staged)? else {
+        // An interrupt that empties the folder does not make it one without a manifest.
+        let hold = cleanup::hold();
+        let manifest = Manifest::of(staged)?;
+        drop(hold);
+        let Some(mut manifest) = manifest else {
             // The name of the folder is new, and is known to nobody before it is whole.
             for entry in fs::read_dir(staged).with_context(failed)? {
                 let entry = entry.with_context(failed)?;

@@ -392,6 +392,8 @@ impl StagedFolder {
         let target = &self.target;
         let failed = || format!("cannot write {}", target.display());
         sync_all(self.folder.path()).with_context(failed)?;
+        // An interrupt empties what is staged, but does not while it takes its place.
+        let hold = cleanup::hold();
         if target.exists() {
             keep_permissions(target, self.folder.path()).with_context(failed)?;
             exchange(self.folder.path(), target).with_context(failed)?;
@@ -400,6 +402,7 @@ impl StagedFolder {
                 exchange(self.folder.path(), target).with_context(failed)?;
                 return Err(error);
             }
+            drop(hold);
             sync_folder(&self.parent).with_context(failed)?;
             // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
             let old = self.folder.path().to_path_buf();
@@ -415,6 +418,7 @@ impl StagedFolder {
             }
         } else {
             fs::rename(self.folder.path(), target).with_context(failed)?;
+            drop(hold);
             let _ = self.folder.keep();
             sync_folder(&self.parent).with_context(failed)?;
         }
@@ -426,7 +430,10 @@ impl StagedFolder {
     pub(crate) fn commit_new(self) -> Result<()> {
         let failed = || format!("cannot write {}", self.target.display());
         sync_all(self.folder.path()).with_context(failed)?;
-        match fs::rename(self.folder.path(), &self.target) {
+        let hold = cleanup::hold();
+        let renamed = fs::rename(self.folder.path(), &self.target);
+        drop(hold);
+        match renamed {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty) => {
                 Ok(())
             }

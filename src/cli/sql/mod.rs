@@ -14,6 +14,7 @@ mod repl;
 mod script;
 mod secrets;
 mod shell;
+mod using_columns;
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};

@@ -28,6 +28,7 @@ use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::{names_secret, take_urls};
+use super::using_columns::name_table_of_using_columns;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
@@ -251,6 +252,7 @@ impl Shell {
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
+        name_table_of_using_columns(&mut statement);
         let outcome = match AssertUnwindSafe(self.run_planned(statement.clone())).catch_unwind().await {
             Ok(Err(error)) => Err(name_damaged(error, statement, &workspace.session.state()).await),
             Ok(outcome) => outcome,

@@ -60,7 +60,7 @@ impl ScalarUDFImpl for Words {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let [text] = take_function_args(self.name(), &args.args)?;
-        tokenize("words", text, args.number_rows, |text, found| words(text, found))
+        tokenize("words", text, args.number_rows, words)
     }
 
     fn documentation(&self) -> Option<&Documentation> {
