@@ -519,7 +519,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     assert!(took[took.len() * 3 / 4] < Duration::from_secs(1), "{took:?}");
 }
 
-/// A run that is over in no time is interrupted while it puts a folder in its place about once in thirty times.
+/// A run that is over in no time is interrupted while it puts a folder in its place about once in a hundred times.
 #[test]
 fn a_folder_that_takes_its_place_is_not_emptied() {
     let place = Place::with([("a.jsonl", &collection_jsonl(300, 2))]);
@@ -531,7 +531,7 @@ fn a_folder_that_takes_its_place_is_not_emptied() {
     place.ok(line);
     let (whole_run, whole) = (began.elapsed(), read());
     let mut dice = Dice(11);
-    for _ in 0..50 * times("IBID_INTERRUPTS", 2) {
+    for _ in 0..100 * times("IBID_INTERRUPTS", 2) {
         let run = place.command(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let run = Endless(run);
         std::thread::sleep(whole_run * u32::try_from(300 + dice.below(900)).unwrap() / 1000);
