@@ -30,7 +30,7 @@ pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at:
     if let Some(hint) = hint(error, &said, names) {
         said = match hint.keeps {
             Keeps::All => said,
-            Keeps::Reason => without_candidates(&said).to_owned(),
+            Keeps::Reason => reason(&said),
             Keeps::Nothing => String::new(),
         };
         let joint = match said.chars().next_back() {
@@ -49,11 +49,32 @@ pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at:
 }
 
 /// What the planner says of a call, without the nesting and the list of types around it.
-fn without_candidates(said: &str) -> &str {
+fn reason(said: &str) -> String {
     let said = said.split_once("coercion failed with: ").map_or(said, |(_, rest)| rest);
     let said = said.split(" No function matches the given name").next().unwrap_or(said);
+    if let Some((_, ways)) = said.split_once(" failed to match any signature, errors: ") {
+        return reason_of_all(ways.split("\nThis issue").next().unwrap_or(ways));
+    }
     let said = said.strip_prefix("Execution error: ").unwrap_or(said);
-    said.strip_prefix("Error during planning: ").unwrap_or(said)
+    let said = said.strip_prefix("Error during planning: ").unwrap_or(said);
+    said.trim_end_matches('.').to_owned()
+}
+
+/// What is said of each way to call a function, as one sentence.
+fn reason_of_all(ways: &str) -> String {
+    let mut reasons: Vec<String> = Vec::new();
+    for way in ways.split(".,").map(reason) {
+        if !reasons.contains(&way) {
+            reasons.push(way);
+        }
+    }
+    let types: Option<Vec<&str>> = reasons.iter().map(|way| between(way, " requires ", ", but received ")).collect();
+    match (reasons.first().and_then(|way| way.split_once(" requires ")), types) {
+        (Some((function, first)), Some(types)) => {
+            format!("{function} requires {}{}", types.join(" or "), first.strip_prefix(types[0]).unwrap_or_default())
+        }
+        _ => reasons.join("; "),
+    }
 }
 
 /// Where a name, or a text, stands in a statement first.
@@ -317,6 +338,24 @@ mod tests {
         assert_eq!(nearest("docuemnts", &names), ["documents"]);
         assert_eq!(nearest("signature", &names), ["Signatures"]);
         assert!(nearest("x", &names).is_empty());
+    }
+
+    #[test]
+    fn a_call_that_fails_in_every_way_is_no_bug() {
+        let way = |of: &str| {
+            format!("Error during planning: Function 'sum' requires {of}, but received String (DataType: Utf8).")
+        };
+        let said = |ways: &[String]| {
+            format!(
+                "Internal error: Function 'sum' failed to match any signature, errors: {}.\nThis issue was likely caused by a bug.",
+                ways.join(",")
+            )
+        };
+        let of_types = said(&["Int64", "Float64", "Int64"].map(way));
+        assert_eq!(reason(&of_types), "Function 'sum' requires Int64 or Float64, but received String (DataType: Utf8)");
+        let of_numbers = said(&[way("Int64"), "Error during planning: it takes one argument.".to_owned()]);
+        assert!(reason(&of_numbers).ends_with("(DataType: Utf8); it takes one argument"), "{}", reason(&of_numbers));
+        assert_eq!(reason("coercion failed with: Execution error: x expects text.."), "x expects text");
     }
 
     #[test]
