@@ -540,6 +540,7 @@ fn batch_by_batch_is_one_run_by_every_method() {
                     assert_eq!(found.len(), count, "{command}: a row was found twice");
                 }
                 let everything = place.rows(format!("containment all.jsonl {method} {timing}").trim_end());
+                assert!(!everything.is_empty(), "{method} {timing}");
                 matches += everything.len();
                 assert_same(&found, &scores(&everything));
             }
