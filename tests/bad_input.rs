@@ -612,14 +612,20 @@ fn a_line_that_is_too_long_takes_no_memory_and_one_that_may_be_long_a_few_times_
 
 /// Writes a file that decompresses to `head`, and `filler` until there are `length` bytes.
 fn write_bomb(path: &Path, head: &[u8], filler: &[u8], length: usize) {
-    let file = std::fs::File::create(path).unwrap();
+    let mut file = std::fs::File::create(path).unwrap();
+    let filled = |size: usize| filler.repeat(size / filler.len());
     let mut encoder: Box<dyn std::io::Write> = match path.extension().unwrap().to_str().unwrap() {
         "gz" => Box::new(flate2::write::GzEncoder::new(file, flate2::Compression::best())),
-        "bz2" => Box::new(bzip2::write::BzEncoder::new(file, bzip2::Compression::best())),
+        "bz2" => {
+            // It takes ten times as long to write as the others, so the same stream stands there again and again.
+            file.write_all(&bzip2(head)).unwrap();
+            let stream = bzip2(filled(8 << 20));
+            return (0..length >> 23).for_each(|_| file.write_all(&stream).unwrap());
+        }
         _ => Box::new(zstd::Encoder::new(file, 1).unwrap().auto_finish()),
     };
     encoder.write_all(head).unwrap();
-    let piece = filler.repeat((1 << 20) / filler.len());
+    let piece = filled(1 << 20);
     for _ in 0..length / piece.len() {
         encoder.write_all(&piece).unwrap();
     }
