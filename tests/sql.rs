@@ -311,6 +311,26 @@ fn a_column_of_using_needs_no_table() {
             json!([{"id": 1}]),
         ),
         ("SELECT n FROM (SELECT id + 1 AS n FROM a JOIN 'b.csv' AS b USING (id) WHERE id = 1)", json!([{"n": 2}])),
+        // Behind three tables, in all parts of a query.
+        (
+            "SELECT a.x FROM a LEFT JOIN \"B\" USING (id) LEFT JOIN a AS c USING (id) ORDER BY id DESC",
+            json!([{"x": 20}, {"x": 10}]),
+        ),
+        (
+            "SELECT count(*) AS n FROM a LEFT JOIN \"B\" USING (id) JOIN a AS c USING (id) GROUP BY id, a.x HAVING id > 1",
+            json!([{"n": 1}]),
+        ),
+        (
+            "SELECT DISTINCT ON (id) y FROM a LEFT JOIN \"B\" USING (id) JOIN a AS c USING (id) ORDER BY id, y",
+            json!([{"y": 100}, {"y": null}]),
+        ),
+        (
+            "SELECT a.x FROM a LEFT JOIN \"B\" USING (id) JOIN a AS c USING (id) \
+             QUALIFY row_number() OVER (PARTITION BY id ORDER BY y) = 1 ORDER BY id",
+            json!([{"x": 10}, {"x": 20}]),
+        ),
+        // The name of what the query gives comes first.
+        ("SELECT -id AS id FROM a LEFT JOIN \"B\" USING (id) ORDER BY id", json!([{"id": -2}, {"id": -1}])),
     ] {
         assert_eq!(place.sql(&format!("{tables}{query}")), *expected.as_array().unwrap(), "{query}");
     }
@@ -318,6 +338,66 @@ fn a_column_of_using_needs_no_table() {
     let query = "SELECT x FROM a JOIN \"B\" USING (id) JOIN a AS c ON c.id > 1 WHERE id = 1";
     let ended = place.run_with(["sql", &format!("{tables}{query}")], "");
     assert!(ended.code == Some(1) && ended.err.contains("Ambiguous reference"), "{}", ended.err);
+}
+
+/// DataFusion takes that of the table whose name comes first in the alphabet, which is NULL here, and of three tables two.
+#[test]
+fn all_columns_have_those_of_using_once_of_the_first_table() {
+    let place = Place::with([("z.csv", "id,x\n1,10\n2,20\n"), ("a.csv", "id,y\n1,100\n"), ("b.csv", "id\n2\n")]);
+    let tables = "CREATE TABLE z AS SELECT * FROM 'z.csv'; CREATE VIEW a AS SELECT * FROM 'a.csv'; ";
+    let run = |query: &str| place.run_with(["sql", &format!("{tables}{query}"), "--format", "csv"], "");
+    for (query, expected) in [
+        ("SELECT * FROM z LEFT JOIN a USING (id) ORDER BY id", "id,x,y\n1,10,100\n2,20,\n"),
+        ("FROM z LEFT JOIN a USING (ID) SELECT * WHERE id = 2", "id,x,y\n2,20,\n"),
+        (
+            "SELECT *, id + 1 AS n FROM 'z.csv' AS z LEFT JOIN 'a.csv' USING (id) ORDER BY id DESC LIMIT 1",
+            "id,x,y,n\n2,20,,3\n",
+        ),
+        ("SELECT * FROM z JOIN 'b.csv' USING (id) LEFT JOIN a USING (id)", "id,x,y\n2,20,\n"),
+        ("SELECT * FROM z LEFT JOIN a USING (id) CROSS JOIN 'b.csv' AS b WHERE x = 20", "id,x,y,id\n2,20,,2\n"),
+        ("SELECT * FROM 'b.csv' AS b, z LEFT JOIN a USING (id) WHERE x = 20", "id,id,x,y\n2,2,20,\n"),
+        ("SELECT * FROM (z LEFT JOIN a USING (id)) JOIN 'b.csv' AS b ON z.id = b.id", "id,x,y,id\n2,20,,2\n"),
+        ("SELECT * FROM z LEFT SEMI JOIN a USING (id) LEFT JOIN 'b.csv' AS b USING (id)", "id,x\n1,10\n"),
+        ("SELECT DISTINCT * FROM z LEFT JOIN a USING (id) WHERE id = 2", "id,x,y\n2,20,\n"),
+        ("CREATE VIEW v AS SELECT * FROM z LEFT JOIN a USING (id); SELECT max(id) AS m FROM v", "m\n2\n"),
+        // Either table has the same values.
+        ("SELECT * EXCLUDE (x) FROM z JOIN a USING (id)", "id,y\n1,100\n"),
+        ("SELECT * FROM z NATURAL JOIN a", "x,id,y\n10,1,100\n"),
+        ("SELECT x, y FROM z NATURAL LEFT JOIN a ORDER BY x", "x,y\n10,100\n20,\n"),
+    ] {
+        let ended = run(query);
+        assert_eq!((ended.code, ended.text()), (Some(0), expected), "{query}: {}", ended.err);
+    }
+    for query in [
+        "SELECT * FROM z NATURAL LEFT JOIN a",
+        "SELECT * FROM z NATURAL JOIN a NATURAL JOIN 'b.csv'",
+        "SELECT * EXCLUDE (y) FROM z LEFT JOIN a USING (id)",
+        "SELECT * FROM z LEFT JOIN (SELECT * FROM a) USING (id)",
+        "SELECT * FROM z LEFT JOIN (a CROSS JOIN 'b.csv' AS b) USING (id)",
+        "SELECT * FROM (z NATURAL LEFT JOIN a) JOIN 'b.csv' AS b ON z.id = b.id",
+    ] {
+        let ended = run(query);
+        assert!(
+            ended.code == Some(1) && ended.err.contains("* of these tables is not supported"),
+            "{query}: {}",
+            ended.err
+        );
+    }
+}
+
+#[test]
+fn an_explained_query_that_cannot_be_planned_is_an_error() {
+    let place = Place::with([("in.csv", "n\n1\n")]);
+    for query in ["SELECT * FROM 'in.csv' WHERE n = 'x'", "CREATE TABLE t AS SELECT n = 'x' AS is_x FROM 'in.csv'"] {
+        for sql in [query.to_owned(), format!("EXPLAIN {query}"), format!("EXPLAIN VERBOSE {query}")] {
+            let ended = place.run_with(["sql", &sql], "");
+            assert_eq!((ended.code, ended.text()), (Some(1), ""), "{sql}");
+            assert!(ended.err.contains("Cannot cast string 'x'"), "{sql}: {}", ended.err);
+        }
+    }
+    for query in ["CREATE TABLE t AS SELECT 1", "PREPARE p AS SELECT 1", "SHOW TABLES"] {
+        place.sql(&format!("EXPLAIN {query}"));
+    }
 }
 
 #[test]

@@ -28,7 +28,7 @@ use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::{names_secret, take_urls};
-use super::using_columns::name_table_of_using_columns;
+use super::using_columns::settle_using_columns;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
@@ -252,8 +252,12 @@ impl Shell {
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
-        name_table_of_using_columns(&mut statement);
-        let outcome = match AssertUnwindSafe(self.run_planned(statement.clone())).catch_unwind().await {
+        let settled = settle_using_columns(&mut statement);
+        let ran = async {
+            settled?;
+            self.run_planned(statement.clone()).await
+        };
+        let outcome = match AssertUnwindSafe(ran).catch_unwind().await {
             Ok(Err(error)) => Err(name_damaged(error, statement, &workspace.session.state()).await),
             Ok(outcome) => outcome,
             Err(panic) => match damaged_of_panic(statement, &workspace.session.state()).await {
@@ -280,6 +284,10 @@ impl Shell {
         }
         match self.run.workspace.run_statement(statement).await? {
             Outcome::Rows(frame) => {
+                // What cannot be planned is an error, not a row among those of the plan.
+                for query in explained_queries(frame.logical_plan()) {
+                    self.run.workspace.session.state().create_physical_plan(query).await?;
+                }
                 self.note_columns(frame.logical_plan());
                 self.write(*frame).await.map(Some)
             }
@@ -544,6 +552,16 @@ fn is_explained(statement: &Statement) -> bool {
             _ => false,
         },
         _ => false,
+    }
+}
+
+/// The queries whose plan is to be shown.
+fn explained_queries(plan: &LogicalPlan) -> Vec<&LogicalPlan> {
+    let LogicalPlan::Explain(explained) = plan else { return Vec::new() };
+    match explained.plan.as_ref() {
+        LogicalPlan::Statement(_) => Vec::new(),
+        makes @ LogicalPlan::Ddl(_) => makes.inputs(),
+        query => vec![query],
     }
 }
 

@@ -1,38 +1,154 @@
-//! Columns of USING that stand without a table in WHERE, or behind more than two tables: DataFusion calls them ambiguous there.
+//! Columns by which tables are joined (USING, NATURAL). DataFusion calls them ambiguous where they stand without a table in WHERE, or
+//! behind more than two tables. Of those for which `*` stands it takes that of the table whose name is the first of the alphabet, which
+//! may be the right one of a LEFT JOIN, and of three tables two.
 
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use anyhow::{Result, bail};
 use datafusion::sql::parser::Statement;
 use datafusion::sql::planner::IdentNormalizer;
 use datafusion::sql::sqlparser::ast::{
-    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select, TableFactor, TableWithJoins,
-    VisitMut, VisitorMut,
+    ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, Select,
+    SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, TableWithJoins, VisitMut, VisitorMut,
+    WildcardAdditionalOptions,
 };
 
 use super::methods::in_sql;
 
-/// Names the first table before each such column: where joins are inner or left ones, its value is that of the column.
-pub(super) fn name_table_of_using_columns(statement: &mut Statement) {
-    let _ = in_sql(statement).map(|statement| statement.visit(&mut Selects));
+/// Names the first table before each such column: where joins are inner or left ones, its value is that of the column. `*` becomes what it
+/// stands for, or fails.
+pub(super) fn settle_using_columns(statement: &mut Statement) -> Result<()> {
+    match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Selects)) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(AnyOfThem) => bail!(
+            "* of these tables is not supported: a column by which they are joined could be that of any of them; join them by USING, \
+             give each a name, and write what you want of each, as in SELECT a.*, b.* EXCLUDE (id) FROM a LEFT JOIN b USING (id)"
+        ),
+    }
 }
+
+/// That `*` would have a column of any of several tables.
+struct AnyOfThem;
 
 struct Selects;
 
 impl VisitorMut for Selects {
-    type Break = Infallible;
+    type Break = AnyOfThem;
 
-    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Infallible> {
-        let [from] = &select.from[..] else { return ControlFlow::Continue(()) };
-        let Some(table) = table(&from.relation) else { return ControlFlow::Continue(()) };
-        let columns = columns_of_all_joins(from);
-        if columns.is_empty() {
-            return ControlFlow::Continue(());
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<AnyOfThem> {
+        let Query { body, order_by, .. } = query;
+        let SetExpr::Select(select) = body.as_ref() else { return ControlFlow::Continue(()) };
+        if let Some(columns) = Columns::of(select) {
+            let ControlFlow::Continue(()) = order_by.visit(&mut columns.without_names_of(&select.projection));
         }
-        let mut columns = Columns { table, columns, depth: 0 };
-        select.projection.visit(&mut columns)?;
-        select.selection.visit(&mut columns)
+        ControlFlow::Continue(())
     }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<AnyOfThem> {
+        let columns = Columns::of(select);
+        let unnamed = columns.clone().map(|columns| columns.without_names_of(&select.projection));
+        expand_wildcards(select)?;
+        let (Some(mut columns), Some(mut unnamed)) = (columns, unnamed) else { return ControlFlow::Continue(()) };
+        let ControlFlow::Continue(()) = select.projection.visit(&mut columns);
+        let ControlFlow::Continue(()) = select.selection.visit(&mut columns);
+        let ControlFlow::Continue(()) = select.distinct.visit(&mut unnamed);
+        let ControlFlow::Continue(()) = select.group_by.visit(&mut unnamed);
+        let ControlFlow::Continue(()) = select.having.visit(&mut unnamed);
+        let ControlFlow::Continue(()) = select.named_window.visit(&mut unnamed);
+        let ControlFlow::Continue(()) = select.qualify.visit(&mut unnamed);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Makes each `*` the columns of the tables one after another, those by which a table is joined once, if there are such.
+fn expand_wildcards(select: &mut Select) -> ControlFlow<AnyOfThem> {
+    let is_wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_));
+    let joins: Vec<&Join> = select.from.iter().flat_map(joins).collect();
+    let by_name = joins.iter().filter(|join| is_by_name(join)).count();
+    if by_name == 0 || !select.projection.iter().any(is_wildcard) {
+        return ControlFlow::Continue(());
+    }
+    let tables: Option<Vec<_>> = select.from.iter().map(tables).collect();
+    let is_plain = |item: &SelectItem| match item {
+        SelectItem::Wildcard(options) => *options == WildcardAdditionalOptions::default(),
+        _ => true,
+    };
+    let Some(tables) = tables.filter(|_| select.projection.iter().all(is_plain)) else {
+        // Of two tables whose values are equal it may have those of any.
+        let is_equal = by_name == 1 && joins.iter().all(|join| !is_by_name(join) || is_inner(join));
+        return if is_equal { ControlFlow::Continue(()) } else { ControlFlow::Break(AnyOfThem) };
+    };
+    let columns: Vec<SelectItem> = tables.into_iter().flatten().map(all_columns).collect();
+    let projection = std::mem::take(&mut select.projection);
+    let expanded = |item| if is_wildcard(&item) { columns.clone() } else { vec![item] };
+    select.projection = projection.into_iter().flat_map(expanded).collect();
+    ControlFlow::Continue(())
+}
+
+/// The joins of tables, also within parentheses.
+fn joins(from: &TableWithJoins) -> Vec<&Join> {
+    let each = from.joins.iter().flat_map(|join| joins_within(&join.relation).into_iter().chain([join]));
+    joins_within(&from.relation).into_iter().chain(each).collect()
+}
+
+fn joins_within(factor: &TableFactor) -> Vec<&Join> {
+    match factor {
+        TableFactor::NestedJoin { table_with_joins, .. } => joins(table_with_joins),
+        _ => Vec::new(),
+    }
+}
+
+/// How two tables come together, where columns of both are there then.
+fn constraint(join: &Join) -> Option<&JoinConstraint> {
+    use JoinOperator::{CrossJoin, FullOuter, Inner, Join, Left, LeftOuter, Right, RightOuter};
+    match &join.join_operator {
+        Join(by) | Inner(by) | Left(by) | LeftOuter(by) | Right(by) | RightOuter(by) | FullOuter(by)
+        | CrossJoin(by) => Some(by),
+        _ => None,
+    }
+}
+
+fn is_by_name(join: &Join) -> bool {
+    matches!(constraint(join), Some(JoinConstraint::Using(_) | JoinConstraint::Natural))
+}
+
+fn is_inner(join: &Join) -> bool {
+    matches!(join.join_operator, JoinOperator::Join(_) | JoinOperator::Inner(_))
+}
+
+/// A table, and those of its columns that an earlier one has.
+type Joined = (Vec<Ident>, Vec<String>);
+
+/// The tables whose columns there are, if all of them can be named.
+fn tables(from: &TableWithJoins) -> Option<Vec<Joined>> {
+    let within = |factor: &TableFactor| match factor {
+        TableFactor::NestedJoin { table_with_joins, alias: None } => tables(table_with_joins),
+        _ => Some(vec![(table(factor)?, Vec::new())]),
+    };
+    let mut all = within(&from.relation)?;
+    for join in &from.joins {
+        use JoinOperator::{Anti, LeftAnti, LeftSemi, Semi};
+        match (&join.join_operator, constraint(join)) {
+            (Semi(_) | LeftSemi(_) | Anti(_) | LeftAnti(_), _) => {}
+            (_, Some(JoinConstraint::Using(columns))) => {
+                all.push((table(&join.relation)?, columns.iter().filter_map(column).collect()));
+            }
+            (_, Some(JoinConstraint::On(_) | JoinConstraint::None)) => all.extend(within(&join.relation)?),
+            _ => return None,
+        }
+    }
+    Some(all)
+}
+
+/// `table.* EXCLUDE (columns)`.
+fn all_columns((table, but): Joined) -> SelectItem {
+    let table = ObjectName::from(table);
+    // EXCLUDE takes names as they are.
+    let but: Vec<_> = but.into_iter().map(|column| ObjectName::from(vec![Ident::with_quote('"', column)])).collect();
+    let opt_exclude = (!but.is_empty()).then_some(ExcludeSelectItem::Multiple(but));
+    let options = WildcardAdditionalOptions { opt_exclude, ..WildcardAdditionalOptions::default() };
+    SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(table), options)
 }
 
 /// By which a table is known to the columns beside it.
@@ -52,7 +168,7 @@ fn quoted(name: &Ident) -> Ident {
     Ident { quote_style, ..name.clone() }
 }
 
-/// The columns by which each of the tables is joined: any other one may be a column of a further table, too.
+/// The columns by which each of the tables is joined with inner or left joins: any other one may be a column of a further table, too.
 fn columns_of_all_joins(from: &TableWithJoins) -> Vec<String> {
     let mut all: Option<Vec<String>> = None;
     for join in &from.joins {
@@ -79,11 +195,36 @@ fn normal(name: &Ident) -> String {
     IdentNormalizer::default().normalize(name.clone())
 }
 
+#[derive(Clone)]
 struct Columns {
     table: Vec<Ident>,
     columns: Vec<String>,
     /// Of subqueries and lambdas, which have names of their own.
     depth: usize,
+}
+
+impl Columns {
+    /// Those that a selection may name without a table, if there are any.
+    fn of(select: &Select) -> Option<Self> {
+        let [from] = &select.from[..] else { return None };
+        let columns = columns_of_all_joins(from);
+        (!columns.is_empty()).then_some(Self { table: table(&from.relation)?, columns, depth: 0 })
+    }
+
+    /// Those that are not also the name of something else that the query gives, which is meant then.
+    fn without_names_of(mut self, projection: &[SelectItem]) -> Self {
+        self.columns.retain(|column| {
+            !projection.iter().any(|item| match item {
+                SelectItem::ExprWithAlias { alias, .. } => normal(alias) == *column,
+                SelectItem::UnnamedExpr(Expr::CompoundIdentifier(names)) => {
+                    names.last().is_some_and(|name| normal(name) == *column)
+                }
+                SelectItem::QualifiedWildcard(..) => true,
+                _ => false,
+            })
+        });
+        self
+    }
 }
 
 impl VisitorMut for Columns {
