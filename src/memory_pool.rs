@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 
-use crate::memory_watch;
+use crate::memory_watch::{self, TOO_FULL};
 
 /// A pool in which those that can do with less share alike, and leave as much to those that cannot.
 ///
@@ -82,9 +82,8 @@ fn copies(consumer: &MemoryConsumer) -> usize {
 /// This part of the pool is kept for operators that go to disk, and as much for merges.
 const KEPT: usize = 16;
 
-/// How much of what the process may take it takes, in hundredths, where operators go to disk, and where they fail.
+/// How much of what the process may take it takes, in hundredths, where operators go to disk.
 const FULL: usize = 95;
-const TOO_FULL: usize = 115;
 
 impl SharedPool {
     pub(crate) fn new(bytes: usize) -> Self {

@@ -20,7 +20,8 @@ const MOMENT: Duration = Duration::from_millis(1);
 const GIVEN_BACK: usize = 80;
 const GROWN: usize = 3;
 
-/// How much of what it may the process takes at most, in hundredths.
+/// How much of what it may the process takes, in hundredths, where those fail that cannot go to disk, and at most.
+pub(crate) const TOO_FULL: usize = 115;
 const MOST: usize = 125;
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
@@ -51,6 +52,12 @@ pub(crate) fn taken() -> Option<usize> {
 /// The same, as it is.
 fn taken_now() -> Option<usize> {
     memory_stats::memory_stats().map(|taken| taken.physical_mem)
+}
+
+/// Whether the process takes so much of what it may that those fail that cannot go to disk, once what is free is given back.
+pub(crate) fn is_too_full(may: usize) -> bool {
+    let most = may / 100 * TOO_FULL;
+    taken().is_some_and(|taken| taken > most) && give_back() > most
 }
 
 /// Whether the process takes more than a quarter above so many bytes, once what is free is given back.

@@ -96,6 +96,18 @@ fn ingest_of_ten_times_the_memory() {
     assert_eq!(counted[0]["d"], documents);
 }
 
+/// What was judged was not added: the process was ended while it wrote the last part, beside the documents in memory.
+#[test]
+fn a_stream_of_more_than_memory_adds_what_it_judged() {
+    let place = Place::new();
+    write_texts(&place, 32, 1..);
+    let ended = run_within(&place, "containment index --add -", 128);
+    assert_eq!(ended.code, Some(1), "{}", ended.err);
+    assert!(ended.err.contains(" documents in memory take ") && ended.err.contains("--memory"), "{}", ended.err);
+    let added = place.sql("SELECT count(*) AS n FROM 'index/documents.parquet'");
+    assert_eq!(added[0]["n"], ended.text().lines().count());
+}
+
 /// What is run on texts, and what it writes.
 type Method = (&'static str, &'static str);
 

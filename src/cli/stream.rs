@@ -31,6 +31,7 @@ use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_F
 use crate::export::Format;
 use crate::index::Index;
 use crate::ingest::{self, Needed};
+use crate::memory_watch;
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::resident::{Contained, Document, Residents, Timing};
 use crate::session::session;
@@ -296,22 +297,28 @@ impl<'a> Judging<'a> {
     }
 
     fn check_memory(&self) -> Result<()> {
-        let (bytes, most) = (self.residents.bytes(), self.addition.running.memory.map(for_operators));
-        match most.filter(|most| bytes > *most) {
-            Some(most) => bail!(
-                "the {} documents in memory take {}, more than the {} that --memory leaves for them; raise it, or take a shorter \
-                 --window",
-                grouped(self.residents.len() as u64),
-                mebibytes(bytes as u64),
-                mebibytes(most as u64)
-            ),
-            None => Ok(()),
-        }
+        let Some(may) = self.addition.running.memory else { return Ok(()) };
+        let (bytes, most) = (self.residents.bytes(), for_operators(may));
+        let more = if bytes > most {
+            format!("more than the {} that --memory leaves for them", mebibytes(most as u64))
+        } else if memory_watch::is_too_full(may) {
+            format!("of more than the {} of --memory that the process takes", mebibytes(may as u64))
+        } else {
+            return Ok(());
+        };
+        bail!(
+            "the {} documents in memory take {}, {more}; raise it, or take a shorter --window",
+            grouped(self.residents.len() as u64),
+            mebibytes(bytes as u64)
+        )
     }
 
     /// Adds to the index what was judged, and says what there was.
     async fn end(mut self, judged: Result<()>) -> Result<Ending> {
         let elapsed = self.began.elapsed().as_secs_f64();
+        let (in_memory, bytes) = (self.residents.len(), self.residents.bytes());
+        // Their memory may be what the last part needs.
+        drop(self.residents);
         let committed = async {
             self.committer.under_way().await?;
             self.committer.begin()?;
@@ -351,8 +358,8 @@ impl<'a> Judging<'a> {
                 milliseconds(0.5),
                 milliseconds(0.99),
                 milliseconds(1.0),
-                grouped(self.residents.len() as u64),
-                self.residents.bytes() >> 20
+                grouped(in_memory as u64),
+                bytes >> 20
             ));
         }
         Ok(self.run.ending(0))
