@@ -27,6 +27,7 @@ mod similarity_join;
 mod slt;
 #[cfg(target_os = "linux")]
 mod sql;
+mod sql_oracle;
 mod stream;
 mod threads;
 mod whole_or_absent;
