@@ -108,6 +108,22 @@ fn a_stream_of_more_than_memory_adds_what_it_judged() {
     assert_eq!(added[0]["n"], ended.text().lines().count());
 }
 
+/// What is learned was not reserved: the process was ended, with an error that named no operator.
+#[test]
+fn what_codes_are_learned_from_is_reserved() {
+    let place = Place::new();
+    write_texts(&place, 8, 1..);
+    for (line, said) in [
+        ("codes learn texts.jsonl --top 30000 --bits 256 -o codes.csv", "LearnCodes"),
+        ("codes compare texts.jsonl --top 30000 --bits 256 -o codes.csv", "LearnCodes"),
+    ] {
+        let ended = run_within(&place, line, 128);
+        assert_eq!(ended.code, Some(1), "{line}: {}", ended.err);
+        assert!(ended.err.contains(said) && ended.err.contains("raise --memory"), "{line}: {}", ended.err);
+        assert!(!place.path("codes.csv").exists());
+    }
+}
+
 /// What is run on texts, and what it writes.
 type Method = (&'static str, &'static str);
 

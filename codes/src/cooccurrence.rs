@@ -1,5 +1,6 @@
 use std::num::NonZero;
 
+use crate::memory::Memory;
 use crate::sample::Sample;
 use crate::threads::{ROWS, in_turn};
 
@@ -8,8 +9,16 @@ use crate::threads::{ROWS, in_turn};
 /// With `#(i)` for the number of sentences of word `i`, and `#(i,j)` for those of both, the similarity is the binary cosine
 /// `s(i,j) = #(i,j) / √(#(i)·#(j))`, from 0 to 1. Pairs that never meet are not stored, and neither are those of a word with
 /// itself.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) struct Cooccurrence {
+    words: usize,
+    /// Those of [`ROWS`] words each.
+    chunks: Vec<Rows>,
+}
+
+/// The words that some words meet.
+#[derive(Debug)]
+struct Rows {
     /// Where the row of each word starts, and where the last one ends.
     starts: Vec<usize>,
     others: Vec<u32>,
@@ -17,14 +26,21 @@ pub(crate) struct Cooccurrence {
 }
 
 impl Cooccurrence {
-    /// Counts the pairs of the words of a sample, which are numbers below `words`. This takes, at most, time for each word of
-    /// each sentence in proportion to `words`.
-    pub(crate) fn count(sample: &Sample, words: usize, threads: NonZero<usize>) -> Self {
+    /// Counts the pairs of the words of a sample, which are numbers below `words`, in the memory that there may be. This takes, at
+    /// most, time for each word of each sentence in proportion to `words`.
+    pub(crate) fn count<E: Send>(
+        sample: &Sample,
+        words: usize,
+        threads: NonZero<usize>,
+        memory: &Memory<'_, E>,
+    ) -> Result<Self, E> {
+        let while_counting = SentencesOf::bytes(sample, words) + threads.get() * words * size_of::<u32>();
+        memory.take(while_counting)?;
         let sentences = SentencesOf::new(sample, words);
         let chunks = in_turn(threads, (0..words).step_by(ROWS), |first| {
             let mut times = vec![0_u32; words];
             let mut met = Vec::new();
-            let mut rows = (Vec::new(), Vec::new(), Vec::new());
+            let mut rows = Rows { starts: vec![0], others: Vec::new(), similarities: Vec::new() };
             for word in first..words.min(first + ROWS) {
                 for sentence in sentences.of(word) {
                     for other in sample.sentence(*sentence) {
@@ -43,38 +59,37 @@ impl Cooccurrence {
                     let product = sentences.of(word).len() as f64 * sentences.of(other as usize).len() as f64;
                     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough for a similarity")]
                     let similarity = (both / product.sqrt()) as f32;
-                    rows.1.push(other);
-                    rows.2.push(similarity);
+                    rows.others.push(other);
+                    rows.similarities.push(similarity);
                 }
-                rows.0.push(rows.1.len());
+                rows.starts.push(rows.others.len());
             }
-            rows
+            rows.others.shrink_to_fit();
+            rows.similarities.shrink_to_fit();
+            memory.take(rows.bytes())?;
+            Ok(rows)
         });
-        let mut all = Self { starts: vec![0], others: Vec::new(), similarities: Vec::new() };
-        for (ends, others, similarities) in chunks {
-            let before = all.others.len();
-            all.starts.extend(ends.iter().map(|end| before + end));
-            all.others.extend(others);
-            all.similarities.extend(similarities);
-        }
-        all
+        let chunks = chunks.into_iter().collect::<Result<_, E>>()?;
+        memory.give_back(while_counting);
+        Ok(Self { words, chunks })
     }
 
     /// How many words there are.
     pub(crate) fn words(&self) -> usize {
-        self.starts.len() - 1
+        self.words
     }
 
     /// How many pairs of words meet.
     pub(crate) fn pairs(&self) -> usize {
-        self.others.len() / 2
+        self.chunks.iter().map(|rows| rows.others.len()).sum::<usize>() / 2
     }
 
     /// Those that a word meets, ascending, and how similar they are to it.
     pub(crate) fn row(&self, word: usize) -> impl Iterator<Item = (usize, f64)> {
-        let row = self.starts[word]..self.starts[word + 1];
-        let others = self.others[row.clone()].iter().map(|other| *other as usize);
-        others.zip(self.similarities[row].iter().map(|similarity| f64::from(*similarity)))
+        let rows = &self.chunks[word / ROWS];
+        let row = rows.starts[word % ROWS]..rows.starts[word % ROWS + 1];
+        let others = rows.others[row.clone()].iter().map(|other| *other as usize);
+        others.zip(rows.similarities[row].iter().map(|similarity| f64::from(*similarity)))
     }
 
     /// `Σ s(i,j)·distance(i,j)` over the pairs of words.
@@ -85,9 +100,10 @@ impl Cooccurrence {
         };
         (0..self.words()).map(of_word).sum()
     }
+}
 
-    /// The bytes that it takes.
-    pub(crate) fn bytes(&self) -> usize {
+impl Rows {
+    fn bytes(&self) -> usize {
         size_of_val(&*self.starts) + size_of_val(&*self.others) + size_of_val(&*self.similarities)
     }
 }
@@ -118,6 +134,11 @@ impl SentencesOf {
         Self { starts, sentences }
     }
 
+    /// The bytes that it takes, while it is made.
+    fn bytes(sample: &Sample, words: usize) -> usize {
+        (2 * (words + 1) + sample.words().len()) * size_of::<usize>()
+    }
+
     fn of(&self, word: usize) -> &[usize] {
         &self.sentences[self.starts[word]..self.starts[word + 1]]
     }
@@ -128,6 +149,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::no_limit;
 
     proptest! {
         #[test]
@@ -137,7 +159,7 @@ mod tests {
         ) {
             let sentences: Vec<Vec<u32>> = sentences.into_iter().map(|set| set.into_iter().collect()).collect();
             let sample = Sample::new(sentences.iter().map(Vec::as_slice), 0);
-            let all = Cooccurrence::count(&sample, 90, NonZero::new(threads).unwrap());
+            let all = Cooccurrence::count(&sample, 90, NonZero::new(threads).unwrap(), &Memory::new(&no_limit)).unwrap();
             prop_assert_eq!(all.words(), 90);
             let with = |words: &[u32]| {
                 sentences.iter().filter(|sentence| words.iter().all(|word| sentence.contains(word))).count() as f64

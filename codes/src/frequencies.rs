@@ -2,7 +2,11 @@ use std::collections::HashMap;
 
 /// How often each word occurs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Frequencies(HashMap<Box<str>, u64>);
+pub struct Frequencies {
+    of_words: HashMap<Box<str>, u64>,
+    /// What the words themselves take.
+    bytes_of_words: usize,
+}
 
 impl Frequencies {
     /// Counts the words of sentences.
@@ -16,27 +20,35 @@ impl Frequencies {
 
     /// Counts a word some more times.
     pub fn add(&mut self, word: &str, times: u64) {
-        match self.0.get_mut(word) {
+        match self.of_words.get_mut(word) {
             Some(frequency) => *frequency = frequency.saturating_add(times),
             None => {
-                self.0.insert(word.into(), times);
+                self.of_words.insert(word.into(), times);
+                self.bytes_of_words += word.len();
             }
         }
     }
 
     /// How many different words there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.of_words.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.of_words.is_empty()
+    }
+
+    /// About how many bytes of memory they take, at most while they are [ordered](Self::top).
+    pub fn bytes(&self) -> usize {
+        self.bytes_of_words
+            + self.of_words.capacity() * size_of::<(Box<str>, u64)>()
+            + self.of_words.len() * size_of::<(&str, u64)>()
     }
 
     /// All words, in no order, and how often each occurs.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.0.iter().map(|(word, frequency)| (&**word, *frequency))
+        self.of_words.iter().map(|(word, frequency)| (&**word, *frequency))
     }
 
     /// The most frequent words, those first that occur oftener, or else come first by their bytes.
@@ -74,5 +86,6 @@ mod tests {
         assert_eq!(frequencies.top(0), []);
         let again: Frequencies = frequencies.iter().collect();
         assert_eq!(again, frequencies);
+        assert!(frequencies.bytes() > Frequencies::count([vec!["a", "b", "c"]]).bytes());
     }
 }

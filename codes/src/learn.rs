@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use crate::cooccurrence::Cooccurrence;
 use crate::md5::md5_code;
+use crate::memory::{Memory, no_limit};
 use crate::nearest::share_codes;
 use crate::relax::Problem;
-use crate::sample::{Sample, Sampler};
+use crate::sample::Sampler;
 use crate::{Code, Codebook, Error, Frequencies, Result, Row, Width};
 
 /// How the codes of the most frequent words are chosen. All other words have codes from their MD5 hashes.
@@ -159,7 +160,7 @@ pub fn learn<W: AsRef<str>>(
     if learner.needs_sentences() {
         sentences.into_iter().for_each(|sentence| learner.add(sentence));
     }
-    learner.finish()
+    learner.finish_within(no_limit)
 }
 
 /// Learns codes as [`learn`] does, from sentences that come one after another.
@@ -198,8 +199,41 @@ impl<'a> Learner<'a> {
         self.sampler.add(sentence.into_iter().filter_map(|word| ranks.get(word.as_ref()).copied()));
     }
 
-    /// Learns from the sentences taken in.
-    pub fn finish(self) -> Result<Learned> {
+    /// About how many bytes of memory it takes for the sentences taken in, beyond that of the frequencies.
+    pub fn bytes(&self) -> usize {
+        let of_word = size_of::<(&str, u64)>() + 2 * size_of::<(&str, u32)>();
+        self.top.len() * of_word + self.sampler.bytes()
+    }
+
+    /// Learns from the sentences taken in, in as much memory as there may be. `grows` hears each time about how many bytes it
+    /// takes that it takes more, those of [`bytes`](Self::bytes) among them, and where it gives an error, learning ends with it.
+    /// It is called by several threads, one at a time.
+    ///
+    /// ```
+    /// use ibid_codes::{Frequencies, Learner, Options};
+    ///
+    /// let sentence = ["to", "be", "or", "not", "to", "be"];
+    /// let frequencies = Frequencies::count([sentence]);
+    /// let mut learner = Learner::try_new(&frequencies, Options::default())?;
+    /// learner.add(sentence);
+    /// let most = 64;
+    /// let learned = learner.finish_within(|bytes| match bytes {
+    ///     bytes if bytes > most => Err(format!("{bytes} bytes are more than {most}").into()),
+    ///     _ => Ok(()),
+    /// });
+    /// let error: Box<dyn std::error::Error + Send + Sync> = learned.unwrap_err();
+    /// assert!(error.to_string().ends_with("bytes are more than 64"));
+    /// # Ok::<(), ibid_codes::Error>(())
+    /// ```
+    pub fn finish_within<E: From<Error> + Send>(
+        self,
+        grows: impl Fn(usize) -> std::result::Result<(), E> + Sync,
+    ) -> std::result::Result<Learned, E> {
+        let memory = Memory::new(&grows);
+        // The words once more, their codes before and after, and where to find them in the codebook.
+        let of_word = 2 * size_of::<Code>() + size_of::<Row>() + 2 * size_of::<(Box<str>, usize)>();
+        let words: usize = self.top.iter().map(|(word, _)| of_word + 2 * word.len()).sum();
+        memory.take(self.bytes() + words)?;
         let Self { began, options, frequencies, top, ranks: _, sampler } = self;
         let hashed: Vec<Code> = top.iter().map(|(word, _)| md5_code(word, options.width, options.per_word)).collect();
         let mut codes = hashed.clone();
@@ -215,7 +249,7 @@ impl<'a> Learner<'a> {
             bytes: 0,
         };
         if options.method != Method::Md5 {
-            learn_codes(sampler.finish(), &top, &options, &mut codes, &mut report);
+            learn_codes(sampler, &top, &options, &memory, &mut codes, &mut report)?;
         }
         report.changed = codes.iter().zip(&hashed).filter(|(code, hashed)| code != hashed).count();
         let rows = top.iter().zip(codes);
@@ -224,15 +258,26 @@ impl<'a> Learner<'a> {
         let codebook = Codebook::try_new(options.width, options.per_word, rows)?;
         report.loads = codebook.loads(frequencies);
         report.time = began.elapsed();
+        report.bytes = memory.most();
         Ok(Learned { codebook, report })
     }
 }
 
-fn learn_codes(sample: Sample, top: &[(&str, u64)], options: &Options, codes: &mut Vec<Code>, report: &mut Report) {
-    let similarities = Cooccurrence::count(&sample, top.len(), options.threads);
+fn learn_codes<E: Send>(
+    sampler: Sampler,
+    top: &[(&str, u64)],
+    options: &Options,
+    memory: &Memory<'_, E>,
+    codes: &mut Vec<Code>,
+    report: &mut Report,
+) -> std::result::Result<(), E> {
+    memory.take(sampler.bytes_of_sample())?;
+    let of_sampler = sampler.bytes();
+    let sample = sampler.finish();
+    memory.give_back(of_sampler);
+    let similarities = Cooccurrence::count(&sample, top.len(), options.threads, memory)?;
     (report.sentences, report.sampled, report.pairs) = (sample.of(), sample.len(), similarities.pairs());
-    // The sample is there twice while it is drawn, and by words beside by sentences; the pairs while they are put together.
-    report.bytes = 3 * sample.bytes() + 2 * similarities.bytes();
+    memory.give_back(sample.bytes());
     drop(sample);
 
     let objective = |codes: &[Code]| similarities.sum(|i, j| f64::from(codes[i].hamming(&codes[j])));
@@ -245,6 +290,7 @@ fn learn_codes(sample: Sample, top: &[(&str, u64)], options: &Options, codes: &m
             let bits = options.width.bits() as usize;
             let weights = weights(top, spread);
             let problem = Problem { similarities: &similarities, weights: &weights, bits, per_word: options.per_word };
+            memory.take(problem.bytes())?;
             if let Some(relaxed) = problem.relax(options.seed, options.threads) {
                 let share = |word: usize| &relaxed.shares[word * bits..][..bits];
                 let per_word = f64::from(options.per_word);
@@ -253,7 +299,6 @@ fn learn_codes(sample: Sample, top: &[(&str, u64)], options: &Options, codes: &m
                         .sum(|i, j| 2.0 * (per_word - share(i).iter().zip(share(j)).map(|(a, b)| a * b).sum::<f64>())),
                 );
                 report.steps = relaxed.steps;
-                report.bytes = report.bytes.max(similarities.bytes() + 2 * size_of_val(&*relaxed.shares));
                 let rounded = (0..top.len()).map(|word| {
                     // Words that meet no other have nothing to choose a bit by.
                     let alone = similarities.row(word).next().is_none();
@@ -267,6 +312,7 @@ fn learn_codes(sample: Sample, top: &[(&str, u64)], options: &Options, codes: &m
         }
     }
     report.objective = Some(Objective { before, relaxed: relaxed_objective, after: objective(codes) });
+    Ok(())
 }
 
 /// What each word adds to a load, so that the sum is 1.

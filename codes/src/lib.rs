@@ -32,6 +32,7 @@ mod error;
 mod frequencies;
 mod learn;
 mod md5;
+mod memory;
 mod nearest;
 mod random;
 mod relax;

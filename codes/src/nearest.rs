@@ -23,6 +23,7 @@ mod tests {
     use std::num::NonZero;
 
     use super::*;
+    use crate::memory::{Memory, no_limit};
     use crate::sample::Sample;
 
     #[test]
@@ -30,7 +31,8 @@ mod tests {
         // s(0,1) = 2/√6, s(1,2) = 2/√4, s(0,2) = 2/√6, s(0,3) = 1/√6.
         let sentences = [vec![0, 1, 2], vec![0, 1, 2], vec![0, 3], vec![3], vec![4]];
         let sample = Sample::new(sentences.iter().map(Vec::as_slice), 5);
-        let all = Cooccurrence::count(&sample, 5, NonZero::<usize>::MIN);
+        let memory = Memory::new(&no_limit);
+        let all = Cooccurrence::count(&sample, 5, NonZero::<usize>::MIN, &memory).unwrap();
         let own: [Code; 5] = std::array::from_fn(|bit| Code::of([u8::try_from(bit).unwrap()]));
         for (least, from) in
             [(0.3, [0, 0, 0, 0, 4]), (0.5, [0, 0, 0, 3, 4]), (0.9, [0, 1, 1, 3, 4]), (1.1, [0, 1, 2, 3, 4])]

@@ -80,6 +80,11 @@ impl Problem<'_> {
         Some(Relaxed { shares, steps: BARRIERS })
     }
 
+    /// The bytes that it takes to solve it.
+    pub(crate) fn bytes(&self) -> usize {
+        2 * self.similarities.words() * self.bits * size_of::<f64>()
+    }
+
     /// The largest eigenvalue of the similarities in what keeps the loads as they are.
     fn largest_eigenvalue(&self, seed: u64, threads: NonZero<usize>) -> f64 {
         let words = self.similarities.words();
@@ -249,12 +254,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::memory::{Memory, no_limit};
     use crate::sample::Sample;
 
     const ONE: NonZero<usize> = NonZero::<usize>::MIN;
 
     fn cooccurrence(words: usize, sentences: &[Vec<u32>]) -> Cooccurrence {
-        Cooccurrence::count(&Sample::new(sentences.iter().map(Vec::as_slice), 0), words, ONE)
+        let sample = Sample::new(sentences.iter().map(Vec::as_slice), 0);
+        Cooccurrence::count(&sample, words, ONE, &Memory::new(&no_limit)).unwrap()
     }
 
     /// For each word the bit that it has most of.

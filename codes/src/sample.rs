@@ -19,6 +19,8 @@ pub(crate) struct Sampler {
     seed: u64,
     /// Those with the lowest keys so far.
     chosen: BTreeSet<(u64, Box<[u32]>)>,
+    /// How many words these have.
+    words_chosen: usize,
     /// No key above it is chosen any more.
     highest: u64,
     words: Vec<u32>,
@@ -29,7 +31,7 @@ impl Sampler {
     /// Chooses at most `size` sentences that have some ranked word. Those with the same ranked words count as one, and any is
     /// as likely as any other. The choice depends on the seed and on what sentences there are, not on their order.
     pub(crate) fn new(size: usize, seed: u64) -> Self {
-        Self { size, seed, chosen: BTreeSet::new(), highest: u64::MAX, words: Vec::new(), of: 0 }
+        Self { size, seed, chosen: BTreeSet::new(), words_chosen: 0, highest: u64::MAX, words: Vec::new(), of: 0 }
     }
 
     /// Considers a sentence with words of these ranks.
@@ -43,11 +45,23 @@ impl Sampler {
         if self.words.is_empty() || key > self.highest {
             return;
         }
-        self.chosen.insert((key, self.words.as_slice().into()));
+        if self.chosen.insert((key, self.words.as_slice().into())) {
+            self.words_chosen += self.words.len();
+        }
         if self.chosen.len() > self.size {
-            self.chosen.pop_last();
+            self.words_chosen -= self.chosen.pop_last().map_or(0, |(_, words)| words.len());
             self.highest = self.chosen.last().map_or(0, |(key, _)| *key);
         }
+    }
+
+    /// About how many bytes of memory it takes: a node of the tree is full to about two thirds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.chosen.len() * size_of::<(u64, Box<[u32]>)>() / 2 * 3 + self.words_chosen * size_of::<u32>()
+    }
+
+    /// The bytes that the sample takes.
+    pub(crate) fn bytes_of_sample(&self) -> usize {
+        Sample::bytes_of(self.chosen.len(), self.words_chosen)
     }
 
     /// Those that were chosen.
@@ -58,8 +72,10 @@ impl Sampler {
 
 impl Sample {
     /// These sentences, out of so many.
-    pub(crate) fn new<'a>(sentences: impl IntoIterator<Item = &'a [u32]>, of: u64) -> Self {
-        let mut sample = Self { starts: vec![0], words: Vec::new(), of };
+    pub(crate) fn new<'a>(sentences: impl Iterator<Item = &'a [u32]> + Clone, of: u64) -> Self {
+        let (number, words) = sentences.clone().fold((0, 0), |(number, sum), words| (number + 1, sum + words.len()));
+        let mut sample = Self { starts: Vec::with_capacity(number + 1), words: Vec::with_capacity(words), of };
+        sample.starts.push(0);
         for words in sentences {
             sample.words.extend(words);
             sample.starts.push(sample.words.len());
@@ -89,7 +105,12 @@ impl Sample {
 
     /// The bytes that it takes.
     pub(crate) fn bytes(&self) -> usize {
-        size_of_val(&*self.starts) + size_of_val(&*self.words)
+        Self::bytes_of(self.len(), self.words.len())
+    }
+
+    /// The bytes that so many sentences with so many words take.
+    fn bytes_of(sentences: usize, words: usize) -> usize {
+        (sentences + 1) * size_of::<usize>() + words * size_of::<u32>()
     }
 }
 
@@ -100,7 +121,10 @@ mod tests {
     fn draw<'a>(sentences: impl IntoIterator<Item = &'a Vec<u32>>, size: usize, seed: u64) -> Sample {
         let mut sampler = Sampler::new(size, seed);
         sentences.into_iter().for_each(|sentence| sampler.add(sentence.iter().copied()));
-        sampler.finish()
+        let bytes = sampler.bytes_of_sample();
+        let sample = sampler.finish();
+        assert_eq!(sample.bytes(), bytes);
+        sample
     }
 
     #[test]

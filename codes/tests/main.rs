@@ -4,7 +4,7 @@
 
 use std::num::NonZero;
 
-use ibid_codes::{Code, Frequencies, Learned, Method, Options, Width, bitmap, learn};
+use ibid_codes::{Code, Frequencies, Learned, Learner, Method, Options, Width, bitmap, learn};
 use proptest::prelude::*;
 
 const METHODS: [Method; 5] =
@@ -61,6 +61,29 @@ fn codes_do_not_depend_on_threads_or_on_the_order_of_sentences() {
             assert_eq!(many.codebook.rows(), one.codebook.rows());
             let same = |learned: Learned| (learned.report.objective, learned.report.loads, learned.report.steps);
             assert_eq!(same(many), same(one.clone()));
+        }
+    }
+}
+
+/// The memory is said to be what it takes at most, however many threads: with a byte less it is refused.
+#[test]
+fn codes_are_learned_in_the_memory_that_is_said_or_not_at_all() {
+    let sentences = text(3000, 12, 1);
+    let frequencies = Frequencies::count(&sentences);
+    for method in METHODS {
+        let options = Options { top: 250, ..options(method, Width::W64, 3) };
+        let free = learn(&sentences, &frequencies, &options).unwrap();
+        for threads in [1, 7] {
+            let options = Options { threads: NonZero::new(threads).unwrap(), ..options.clone() };
+            let within = |most: usize| {
+                let mut learner = Learner::try_new(&frequencies, options.clone()).unwrap();
+                sentences.iter().for_each(|sentence| learner.add(sentence));
+                let refused = || ibid_codes::Error::Invalid(format!("more than {most}"));
+                learner.finish_within(|bytes| if bytes <= most { Ok(()) } else { Err(refused()) })
+            };
+            let most = within(usize::MAX).unwrap().report.bytes;
+            assert_eq!(within(most).unwrap().codebook.rows(), free.codebook.rows());
+            assert_eq!(within(most - 1).unwrap_err().to_string(), format!("more than {}", most - 1));
         }
     }
 }

@@ -13,6 +13,7 @@ pub(crate) struct Sentences {
     numbers: HashMap<Box<str>, u32>,
     /// The words by number, and how often each occurs.
     words: Vec<Box<str>>,
+    bytes_of_words: usize,
     frequencies: Vec<u64>,
     /// Where the words of each sentence start in `members`, and where those of the last end.
     starts: Vec<usize>,
@@ -38,6 +39,7 @@ impl Sentences {
         Self {
             numbers: HashMap::new(),
             words: Vec::new(),
+            bytes_of_words: 0,
             frequencies: Vec::new(),
             starts: vec![0],
             members: Vec::new(),
@@ -56,6 +58,7 @@ impl Sentences {
                     let number = u32::try_from(self.words.len()).context("there are too many different words")?;
                     self.numbers.insert(word.into(), number);
                     self.words.push(word.into());
+                    self.bytes_of_words += 2 * word.len();
                     self.frequencies.push(0);
                     number
                 }
@@ -80,6 +83,16 @@ impl Sentences {
             self.frequencies[*token as usize] += 1;
         }
         Ok(())
+    }
+
+    /// About how many bytes of memory they take, at most while those that are similar are [looked for](Self::similar).
+    pub(crate) fn bytes(&self) -> usize {
+        // A word stands in the text twice, as a number, and where its postings start and go on.
+        let of_words = self.words.len() * (3 * size_of::<(Box<str>, u32)>() + 2 * size_of::<usize>());
+        let of_members = self.members.len() * 2 * size_of::<u32>();
+        let sets = self.distinct.as_ref().map_or(0, HashSet::len);
+        let of_sets = if sets > 0 { 2 * sets * size_of::<Box<[u32]>>() + of_members / 2 } else { 0 };
+        self.bytes_of_words + of_words + of_members + self.starts.len() * size_of::<usize>() + of_sets
     }
 
     /// How many there are.

@@ -9,6 +9,7 @@ use std::num::NonZero;
 use anyhow::{Context, Result, anyhow, bail};
 use arrow::array::{Array, AsArray, RecordBatch, StringViewArray};
 use clap::{Args, Subcommand, ValueEnum};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::TryStreamExt;
 use ibid_codes::{Method, Options, Report, Width};
 
@@ -160,6 +161,30 @@ async fn for_each_sentence(run: &mut Run<'_>, mut each: impl FnMut(Words<'_>) ->
         Ok(())
     })
     .await
+}
+
+/// What no operator of a query holds in memory, reserved as theirs is: where there may not be as much, the run ends with an error that
+/// names it.
+struct Held(MemoryReservation);
+
+impl Held {
+    /// It grows by so many bytes at least, so that words and sentences need not ask one by one.
+    const STEP: usize = 1 << 20;
+
+    fn nothing_yet(run: &Run<'_>, name: &str) -> Self {
+        Self(MemoryConsumer::new(name).register(&run.workspace.session.runtime_env().memory_pool))
+    }
+
+    fn bytes(&self) -> usize {
+        self.0.size()
+    }
+
+    fn grow_to(&self, bytes: usize) -> Result<()> {
+        if bytes > self.bytes() {
+            self.0.try_resize(bytes.next_multiple_of(Self::STEP))?;
+        }
+        Ok(())
+    }
 }
 
 /// The words of a sentence.

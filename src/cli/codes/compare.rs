@@ -5,10 +5,10 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
 use clap::Args;
-use ibid_codes::{Code, Method, Width, bitmap, learn};
+use ibid_codes::{Code, Learner, Method, Width, bitmap};
 use ibid_udfs::similarity::Measure;
 
-use super::{Learning, collections, for_each_sentence, say_report};
+use super::{Held, Learning, collections, for_each_sentence, say_report};
 use crate::candidates::{Counts, SentenceCodes, Sentences, Similar, count, mean, recall};
 use crate::cli::Ending;
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
@@ -73,9 +73,11 @@ impl CompareCodes {
         }
         let inputs = collections(&self.inputs, self.other.as_ref(), self.reading.reading());
         run.open_both(&inputs).await?;
-        let sentences = self.read(&mut run, "sentences").await?;
+        // One for each collection.
+        let held = [0, 1].map(|_| Held::nothing_yet(&run, "SentencesToCompare"));
+        let sentences = self.read(&mut run, "sentences", &held[0]).await?;
         let other = match &self.other {
-            Some(_) => Some(self.read(&mut run, "against_sentences").await?),
+            Some(_) => Some(self.read(&mut run, "against_sentences", &held[1]).await?),
             None => None,
         };
         // It takes minutes, which other tasks need not wait for.
@@ -88,11 +90,15 @@ impl CompareCodes {
         Ok(run.ending(0))
     }
 
-    async fn read(&self, run: &mut Run<'_>, table: &str) -> Result<Sentences> {
+    async fn read(&self, run: &mut Run<'_>, table: &str, held: &Held) -> Result<Sentences> {
         self.learning.set_tokens(run, table).await?;
         let mut sentences = Sentences::new(self.min_words, self.distinct);
         let mut scratch = Vec::new();
-        for_each_sentence(run, |words| sentences.push(words, &mut scratch)).await?;
+        for_each_sentence(run, |words| {
+            sentences.push(words, &mut scratch)?;
+            held.grow_to(sentences.bytes())
+        })
+        .await?;
         Ok(sentences)
     }
 
@@ -106,30 +112,41 @@ impl CompareCodes {
         let queries = sentences.sample(self.queries, self.learning.seed);
         let threads = self.learning.options(Method::Md5, run).threads;
         let similar = sentences.similar(&queries, Measure::Cosine, self.threshold, threads);
+        let held = Held::nothing_yet(run, "CodesOfSentences");
         let counted = |name: String, width: Width, per_word: u32, of_words: &[Code]| {
+            held.grow_to(held.bytes() + sentences.len() * width.bytes())?;
             let codes = SentenceCodes::new(sentences, width, per_word, of_words);
             let counts = count(sentences, &codes, &queries, &MEASURES, self.threshold, threads);
-            Counted { name, codes, counts }
+            anyhow::Ok(Counted { name, codes, counts })
         };
         let mut all = Vec::new();
         for (from, place) in std::iter::once((sentences, "")).chain(other.map(|other| (other, " of the other"))) {
+            let [words, learning] = ["WordFrequencies", "LearnCodes"].map(|name| Held::nothing_yet(run, name));
             let frequencies = from.frequencies();
+            words.grow_to(frequencies.bytes())?;
             for (name, method) in methods {
                 if *method == Method::Md5 && !place.is_empty() {
                     continue;
                 }
                 let name = format!("{name}{place}");
                 let options = self.learning.options(*method, run);
-                let learned = learn(from.iter(), &frequencies, &options)?;
+                let mut learner = Learner::try_new(&frequencies, options.clone())?;
+                if learner.needs_sentences() {
+                    for sentence in from.iter() {
+                        learner.add(sentence);
+                        learning.grow_to(learner.bytes())?;
+                    }
+                }
+                let learned = learner.finish_within(|bytes| learning.grow_to(bytes))?;
                 say_report(run, &name, &learned.report);
                 let of_words: Vec<Code> = sentences.words().iter().map(|word| learned.codebook.code(word)).collect();
-                all.push(counted(name, options.width, options.per_word, &of_words));
+                all.push(counted(name, options.width, options.per_word, &of_words)?);
             }
         }
         for width in Width::ALL {
             let words = u64::try_from(sentences.words().len())?;
             let of_words: Vec<Code> = (0..words).map(|word| bitmap([word], width)).collect();
-            all.push(counted("bitmap".to_string(), width, 1, &of_words));
+            all.push(counted("bitmap".to_string(), width, 1, &of_words)?);
         }
         self.table(sentences, queries.len(), &similar, &all)
     }

@@ -9,7 +9,7 @@ use arrow::datatypes::{Int32Type, Int64Type};
 use clap::{Args, ValueEnum};
 use ibid_codes::{Codebook, Frequencies, Learner, Method};
 
-use super::{Learning, collections, for_each_batch, for_each_sentence, say_report, strings};
+use super::{Held, Learning, collections, for_each_batch, for_each_sentence, say_report, strings};
 use crate::cli::Ending;
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use crate::cli::run::Run;
@@ -60,25 +60,26 @@ impl Learn {
         run.open_both(&collections(&self.inputs, None, self.reading.reading())).await?;
         self.learning.set_tokens(&mut run, "sentences").await?;
 
+        let [words, learning] = ["WordFrequencies", "LearnCodes"].map(|name| Held::nothing_yet(&run, name));
         let mut frequencies = Frequencies::default();
         for_each_batch(&mut run, query::CODES_FREQUENCIES, |batch| {
             let times = batch.column(1).as_primitive::<Int64Type>();
             for (word, times) in strings(batch.column(0))?.iter().zip(times.values()) {
                 frequencies.add(word.unwrap_or_default(), u64::try_from(*times)?);
             }
-            Ok(())
+            words.grow_to(frequencies.bytes())
         })
         .await?;
         let mut learner = Learner::try_new(&frequencies, options)?;
         if learner.needs_sentences() {
             for_each_sentence(&mut run, |words| {
                 learner.add(words);
-                Ok(())
+                learning.grow_to(learner.bytes())
             })
             .await?;
         }
         // It takes seconds, which other tasks need not wait for.
-        let learned = tokio::task::block_in_place(|| learner.finish())?;
+        let learned = tokio::task::block_in_place(|| learner.finish_within(|bytes| learning.grow_to(bytes)))?;
 
         run.workspace.session.register_batch("codes", table(&learned.codebook)?)?;
         let rows = run.workspace.session.table("codes").await?;
