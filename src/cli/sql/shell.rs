@@ -252,11 +252,7 @@ impl Shell {
         let called = self.call_methods(&mut statement).await?;
         let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
-        let settled = settle_using_columns(&mut statement);
-        let ran = async {
-            settled?;
-            self.run_planned(statement.clone()).await
-        };
+        let ran = self.run_planned(statement.clone());
         let outcome = match AssertUnwindSafe(ran).catch_unwind().await {
             Ok(Err(error)) => Err(name_damaged(error, statement, &workspace.session.state()).await),
             Ok(outcome) => outcome,
@@ -278,7 +274,8 @@ impl Shell {
     }
 
     /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
-    async fn run_planned(&self, statement: Statement) -> Result<Option<u64>> {
+    async fn run_planned(&self, mut statement: Statement) -> Result<Option<u64>> {
+        settle_using_columns(&mut statement)?;
         if let Some(columns) = self.columns_of_file(&statement).await? {
             return self.write(columns).await.map(Some);
         }
