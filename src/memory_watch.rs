@@ -22,7 +22,7 @@ const GROWN: usize = 3;
 
 /// How much of what it may the process takes, in hundredths, where those fail that cannot go to disk, and at most.
 pub(crate) const TOO_FULL: usize = 115;
-const MOST: usize = 125;
+pub(crate) const MOST: usize = 125;
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
@@ -54,15 +54,10 @@ fn taken_now() -> Option<usize> {
     memory_stats::memory_stats().map(|taken| taken.physical_mem)
 }
 
-/// Whether the process takes so much of what it may that those fail that cannot go to disk, once what is free is given back.
-pub(crate) fn is_too_full(may: usize) -> bool {
-    let most = may / 100 * TOO_FULL;
+/// Whether the process takes more than so many hundredths of what it may, once what is free is given back.
+pub(crate) fn exceeds(may: usize, hundredths: usize) -> bool {
+    let most = may / 100 * hundredths;
     taken().is_some_and(|taken| taken > most) && give_back() > most
-}
-
-/// Whether the process takes more than a quarter above so many bytes, once what is free is given back.
-pub(crate) fn exceeds(may: usize) -> bool {
-    give_back() > may / 100 * MOST
 }
 
 /// Watches from now on what the process takes, of which free memory is given back where it is about as many bytes as it may take;
@@ -71,12 +66,11 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
         loop {
-            let mut bytes = taken_now().unwrap_or(0);
+            let bytes = taken_now().unwrap_or(0);
             if bytes > (may / 100 * GIVEN_BACK).max(given_back_at + may / 100 * GROWN) {
-                bytes = give_back();
-                given_back_at = bytes;
+                given_back_at = give_back();
             }
-            if bytes > may / 100 * MOST && exceeds(may) {
+            if exceeds(may, MOST) {
                 EXCEEDED.store(true, Ordering::Relaxed);
                 exceeded();
                 EXCEEDED.store(false, Ordering::Relaxed);

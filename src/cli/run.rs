@@ -33,7 +33,7 @@ use crate::corpus::{self, Content, Documents, PassedOver, Summary};
 use crate::export::{Form, StagedFile, outbox, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
-use crate::memory_watch;
+use crate::memory_watch::{self, MOST};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
 use crate::session::session;
@@ -1018,7 +1018,7 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
                 "the process takes more than a quarter above --memory {}; {reserved}\nraise --memory",
                 mebibytes(memory as u64),
             );
-            if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory) {
+            if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory, MOST) {
                 signals::end(1, &said);
             }
         });

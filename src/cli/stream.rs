@@ -31,7 +31,7 @@ use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_F
 use crate::export::Format;
 use crate::index::Index;
 use crate::ingest::{self, Needed};
-use crate::memory_watch;
+use crate::memory_watch::{self, TOO_FULL};
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::resident::{Contained, Document, Residents, Timing};
 use crate::session::session;
@@ -301,13 +301,13 @@ impl<'a> Judging<'a> {
         let (bytes, most) = (self.residents.bytes(), for_operators(may));
         let more = if bytes > most {
             format!("more than the {} that --memory leaves for them", mebibytes(most as u64))
-        } else if memory_watch::is_too_full(may) {
+        } else if memory_watch::exceeds(may, TOO_FULL) {
             format!("of more than the {} of --memory that the process takes", mebibytes(may as u64))
         } else {
             return Ok(());
         };
         bail!(
-            "the {} documents in memory take {}, {more}; raise it, or take a shorter --window",
+            "the {} documents in memory take {}, {more}; raise --memory, or take a shorter --window",
             grouped(self.residents.len() as u64),
             mebibytes(bytes as u64)
         )
