@@ -66,7 +66,7 @@ pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Res
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
         loop {
-            let bytes = taken_now().unwrap_or(0);
+            let bytes = taken().unwrap_or(0);
             if bytes > (may / 100 * GIVEN_BACK).max(given_back_at + may / 100 * GROWN) {
                 given_back_at = give_back();
             }
