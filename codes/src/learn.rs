@@ -156,11 +156,33 @@ pub fn learn<W: AsRef<str>>(
     frequencies: &Frequencies,
     options: &Options,
 ) -> Result<Learned> {
+    learn_within(sentences, frequencies, options, no_limit)
+}
+
+/// Learns codes as [`learn`] does, in as much memory as there may be: `grows` hears about how many bytes it takes, as in
+/// [`Learner::finish_within`], also after each sentence.
+///
+/// ```
+/// use ibid_codes::{Error, Frequencies, Options, learn_within};
+///
+/// let sentences = [["to", "be"]];
+/// let grows = |bytes| if bytes > 64 { Err(Error::Invalid("too much".to_owned())) } else { Ok(()) };
+/// assert!(learn_within(sentences, &Frequencies::count(&sentences), &Options::default(), grows).is_err());
+/// ```
+pub fn learn_within<W: AsRef<str>, E: From<Error> + Send>(
+    sentences: impl IntoIterator<Item = impl IntoIterator<Item = W>>,
+    frequencies: &Frequencies,
+    options: &Options,
+    grows: impl Fn(usize) -> std::result::Result<(), E> + Sync,
+) -> std::result::Result<Learned, E> {
     let mut learner = Learner::try_new(frequencies, options.clone())?;
     if learner.needs_sentences() {
-        sentences.into_iter().for_each(|sentence| learner.add(sentence));
+        for sentence in sentences {
+            learner.add(sentence);
+            grows(learner.bytes())?;
+        }
     }
-    learner.finish_within(no_limit)
+    learner.finish_within(grows)
 }
 
 /// Learns codes as [`learn`] does, from sentences that come one after another.

@@ -44,6 +44,6 @@ pub use code::{Code, Width};
 pub use codebook::{Codebook, Row};
 pub use error::{Error, Result};
 pub use frequencies::Frequencies;
-pub use learn::{Learned, Learner, Method, Objective, Options, Report, learn};
+pub use learn::{Learned, Learner, Method, Objective, Options, Report, learn, learn_within};
 pub use md5::md5_code;
 pub use random::split_mix;

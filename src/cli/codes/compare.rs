@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
 use clap::Args;
-use ibid_codes::{Code, Learner, Method, Width, bitmap};
+use ibid_codes::{Code, Method, Width, bitmap, learn_within};
 use ibid_udfs::similarity::Measure;
 
 use super::{Held, Learning, collections, for_each_sentence, say_report};
@@ -130,14 +130,7 @@ impl CompareCodes {
                 }
                 let name = format!("{name}{place}");
                 let options = self.learning.options(*method, run);
-                let mut learner = Learner::try_new(&frequencies, options.clone())?;
-                if learner.needs_sentences() {
-                    for sentence in from.iter() {
-                        learner.add(sentence);
-                        learning.grow_to(learner.bytes())?;
-                    }
-                }
-                let learned = learner.finish_within(|bytes| learning.grow_to(bytes))?;
+                let learned = learn_within(from.iter(), &frequencies, &options, |bytes| learning.grow_to(bytes))?;
                 say_report(run, &name, &learned.report);
                 let of_words: Vec<Code> = sentences.words().iter().map(|word| learned.codebook.code(word)).collect();
                 all.push(counted(name, options.width, options.per_word, &of_words)?);
