@@ -1,20 +1,21 @@
 # make demo   copied passages among real licence texts, as tables
-# make test   all tests
+# make test   all tests but the long ones
+# make test-long  the long ones, or one part of them: PART=memory (CONTRIBUTING.md has the parts)
 # make fuzz   each parser and the functions on inputs without end, SECONDS=60 each (needs a C++ compiler)
-# make check  formatting, lints, and the documentation of the code
+# make check  formatting, lints, the features of dependencies, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
 # make bench-gpu  the search by Hamming distance on the processor and on the GPU, beside what these can do at most: docs/gpu.md
-# make ci     check, demo, fuzz/run 1000x and test
+# make ci     check, demo and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test fuzz check docs bench bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test test-long fuzz check docs bench bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -22,10 +23,9 @@ export PATH := $(PATH):$(HOME)/.cargo/bin
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-# Dependencies are built once for the demo and the tests: cargo turns on the features that the tests want only when it
-# builds tests, so building the program alone would compile DataFusion a second time with fewer.
+# The program alone, with the features of dependencies that the tests want, too: nothing is compiled twice.
 build:
-	cargo build --workspace --all-targets
+	cargo build -p ibid -p workspace-hack
 
 # The program that `build` made, wherever cargo puts it on this machine.
 TARGET = $$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
@@ -34,9 +34,15 @@ IBID = "$(TARGET)/debug/ibid"
 demo: build
 	@IBID=$(IBID) data/licenses/demo
 
-# Twice as many tests at a time as there are processors: many wait for stores, disks and the ends of processes.
-test: build
+# Twice as many tests at a time as there are processors: many wait for stores, disks and the ends of processes. The server that the
+# tests start is a program of its own.
+test:
+	cargo build --workspace --all-targets
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} cargo test --workspace
+
+test-long:
+	cargo build --workspace --all-targets
+	tests/long $(PART)
 
 fuzz: SECONDS = 60
 fuzz:
@@ -44,11 +50,13 @@ fuzz:
 
 check:
 	cargo fmt --all --check
+	workspace-hack/check
 	cargo clippy --workspace --all-targets -- -D warnings
 	@# With --examples the documentation is built with the same features of the dependencies as the lints before.
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --examples
 
-docs: build
+docs:
+	cargo build --workspace --all-targets
 	IBID_BLESS=1 cargo test --workspace -- reference::
 
 bench: SIZE ?= M

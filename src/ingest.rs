@@ -60,11 +60,6 @@ impl Ingested {
     }
 }
 
-/// Whether `path` is a corpus folder.
-pub(crate) fn is_corpus(path: &Path) -> bool {
-    FILES.iter().all(|file| path.join(file).is_file())
-}
-
 /// Which tables of a corpus are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Needed {

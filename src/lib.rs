@@ -62,6 +62,7 @@ pub mod cli;
 mod config;
 mod corpus;
 mod export;
+mod failpoint;
 mod file_tables;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]

@@ -8,11 +8,11 @@ use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
 use crate::corpus::{self, is_name_of_file, refuse_result};
-use crate::export::{Manifest, StagedFile, resolved, table_files};
+use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
-use crate::ingest::{self, Needed};
+use crate::ingest::{self, FILES, Needed, about_corpus};
 use crate::seal::{Root, seal_of};
-use crate::store::Location;
+use crate::store::{Location, Object};
 
 /// A collection that needs not be read in first.
 #[derive(Debug, Clone)]
@@ -34,7 +34,7 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
     let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    let is_table = || ingest::FILES.contains(&name) && Stored::at(folder).is_ok_and(|stored| stored.is_some());
+    let is_table = || FILES.contains(&name) && !matches!(Stored::at(folder), Ok(None));
     if is_taken(folder) || is_table() {
         bail!(
             "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
@@ -69,27 +69,45 @@ fn is_taken(folder: &Path) -> bool {
     Manifest::is_of_ours(folder).unwrap_or(false) || Index::is_around(folder)
 }
 
+/// Fails if the files of a folder with the names of tables are those of a corpus, whose manifest did not come along. Other
+/// tables may have such names, too.
+fn refuse_tables_without_manifest(folder: &Path) -> Result<Option<Stored>> {
+    for file in FILES {
+        let seal = seal_of(&folder.join(file)).ok().flatten();
+        if seal.is_none_or(|seal| seal.result != about_corpus().to_string()) {
+            return Ok(None);
+        }
+    }
+    bail!(
+        "{} has the tables of a corpus, and not its {MANIFEST}: copy that, too, or make the corpus anew",
+        folder.display()
+    )
+}
+
 impl Stored {
     /// The collection that is stored at `path`, if one is.
     pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
         if let Some(location) = Location::of_path(path)? {
             return Self::at_location(path, &location);
         }
-        if ingest::is_corpus(path) {
-            return Ok(Some(Self::Corpus(path.to_path_buf())));
-        }
         if Index::is_at(path)? {
             return Self::of_index(path).map(Some);
         }
-        let manifest = if Manifest::is_in(path) { Manifest::of(path).ok().flatten() } else { None };
-        if manifest.is_some_and(|manifest| ingest::FILES.iter().all(|file| manifest.seal_of(file).is_some())) {
-            let gone = ingest::FILES.iter().find(|file| !path.join(file).is_file()).unwrap_or(&ingest::FILES[0]);
-            bail!(
-                "{} is a corpus without {gone}, which its manifest names: put that back from a copy, or make the corpus anew",
-                path.display()
-            );
+        let missing = FILES.iter().find(|file| !path.join(file).is_file());
+        let manifest = match if Manifest::is_in(path) { Manifest::of(path) } else { Ok(None) } {
+            Err(error) if missing.is_none() => return Err(error),
+            manifest => manifest.ok().flatten(),
+        };
+        if !manifest.is_some_and(|manifest| FILES.iter().all(|file| manifest.seal_of(file).is_some())) {
+            return if missing.is_none() { refuse_tables_without_manifest(path) } else { Ok(None) };
         }
-        Ok(None)
+        match missing {
+            None => Ok(Some(Self::Corpus(path.to_path_buf()))),
+            Some(missing) => bail!(
+                "{} is a corpus without {missing}, which its manifest names: put that back from a copy, or make the corpus anew",
+                path.display()
+            ),
+        }
     }
 
     fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {
@@ -101,7 +119,15 @@ impl Stored {
         if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
             return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
         }
-        Ok(if Index::is_at(path)? { Some(Self::of_index(path)?) } else { None })
+        if Index::is_at(path)? {
+            return Self::of_index(path).map(Some);
+        }
+        for file in FILES {
+            if Object::find(&location.as_prefix().join(file))?.is_none() {
+                return Ok(None);
+            }
+        }
+        refuse_tables_without_manifest(path)
     }
 
     fn of_index(path: &Path) -> Result<Self> {

@@ -110,43 +110,68 @@ fn rows_and_scripts(server: &Server, command: &str, documents: usize) -> (String
     (rows, scripts)
 }
 
+/// Some of the ways, so that each number of threads, of rows and of partitions, and each script is among them.
 #[test]
+fn one_digest_for_some_ways_to_run() {
+    run_each_way(11);
+}
+
+#[test]
+#[ignore = "long: make test-long PART=determinism"]
 fn one_digest_for_all_ways_to_run() {
+    run_each_way(1);
+}
+
+/// Runs a script in every `step`-th of 108 ways.
+fn run_each_way(step: usize) {
     let server = Server::start();
     let (expected, scripts) = rows_and_scripts(&server, "passages", 60);
-    for (batch, partitions) in [1, 1024, 8192].into_iter().flat_map(|batch| [1, 3, 16].map(|parts| (batch, parts))) {
-        for (threads, script) in THREADS.iter().flat_map(|threads| scripts.iter().map(move |script| (threads, script)))
-        {
-            let way = Way { threads: *threads, batch, partitions, memory: 4 << 20 };
-            let ended = way.run(&server, "", script);
-            assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
-            assert_eq!(ended.text(), expected, "{way:?}");
-        }
+    let of_batch = |batch| [1, 3, 16].map(|partitions| (batch, partitions));
+    let of_thread = |(batch, partitions)| THREADS.map(|threads| Way { threads, batch, partitions, memory: 4 << 20 });
+    let ways = [1, 1024, 8192].into_iter().flat_map(of_batch).flat_map(of_thread);
+    for (way, script) in ways.flat_map(|way| scripts.iter().map(move |script| (way, script))).step_by(step) {
+        let ended = way.run(&server, "", script);
+        assert_eq!(ended.code, Some(0), "{way:?}: {}", ended.err);
+        assert_eq!(ended.text(), expected, "{way:?}");
     }
 }
 
-/// The same, with so many documents that there is something to put on disk: several batches for each part.
+/// Documents, memory that is more than enough for them in KiB, and rows of a batch and partitions.
+type OnDisk<'a> = (usize, u32, &'a [(u16, u8)]);
+
 #[test]
+fn one_digest_for_a_way_to_run_by_way_of_the_disk() {
+    run_on_disk(&[(300, 64 << 10, &[(1024, 3)])], &[8], 3);
+}
+
+/// With so many documents that there is something to put on disk: several batches for each part.
+#[test]
+#[ignore = "long: make test-long PART=determinism"]
 fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
+    let few = &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)];
+    let all: [OnDisk; 3] =
+        [(300, 64 << 10, few), (3000, 256 << 10, &[(1024, 16), (8192, 3)]), (12_000, 256 << 10, &[(8192, 16)])];
+    run_on_disk(&all, &THREADS, 1);
+}
+
+/// Runs every `step`-th script with so little memory that it fails without disk.
+fn run_on_disk(all: &[OnDisk], threads: &[u8], step: usize) {
     let server = Server::start();
-    // So much memory is more than enough.
-    for (documents, memory, ways) in [
-        (300, 64 << 10, &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)][..]),
-        (3000, 256 << 10, &[(1024, 16), (8192, 3)]),
-        (12_000, 256 << 10, &[(8192, 16)]),
-    ] {
+    for &(documents, memory, ways) in all {
         let (expected, scripts) = rows_and_scripts(&server, "passages", documents);
         for &(batch, partitions) in ways {
             let way = |threads, memory| Way { threads, batch, partitions, memory };
             let memory = way(2, memory).memory_for_disk(&server, &scripts[0], 9, 10);
-            for threads in THREADS {
-                scripts.iter().for_each(|script| way(threads, memory).goes_to_disk(&server, script, &expected));
+            for &threads in threads {
+                let scripts = scripts.iter().step_by(step);
+                scripts.for_each(|script| way(threads, memory).goes_to_disk(&server, script, &expected));
             }
         }
     }
 }
 
 #[test]
+#[ignore = "long: make test-long PART=determinism"]
 fn pairs_by_way_of_the_disk_are_the_same() {
     let server = Server::start();
     let (expected, scripts) = rows_and_scripts(&server, "pairs --unit sentence --threshold 0.6", 12_000);
@@ -159,7 +184,7 @@ fn pairs_by_way_of_the_disk_are_the_same() {
 const THREADS: [u8; 3] = [1, 2, 8];
 
 /// How a script is run.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Way {
     threads: u8,
     batch: u16,

@@ -143,7 +143,7 @@ fn ids(place: &Place, index: &str) -> Vec<String> {
 #[test]
 fn of_two_additions_at_once_one_comes_after_the_other() {
     let mut dice = Dice(9);
-    for round in 0..times("IBID_RACES", 4) {
+    for round in 0..times("IBID_RACES", 2) {
         let place = Place::new();
         split(&place, &collection_jsonl(90, 300 + round as u64), 3, &mut dice);
         let command = "pairs index --unit sentence --threshold 0.5 --add";
@@ -205,7 +205,7 @@ fn a_run_that_others_are_faster_than_each_time_says_what_its_result_is() {
 
 #[test]
 fn of_the_same_batch_added_twice_at_once_one_is_added() {
-    for round in 0..times("IBID_RACES", 3) {
+    for round in 0..times("IBID_RACES", 2) {
         let place = Place::new();
         place.write("batch.jsonl", collection_jsonl(60, 400 + round as u64));
         let line = |run: usize| format!("pairs index --unit sentence --threshold 0.5 --add batch.jsonl -o r{run}.csv");
@@ -501,7 +501,7 @@ fn gc_drops_parts_by_time_and_their_files_later() {
 
 #[test]
 fn what_gc_drops_and_what_is_added_at_once_are_both_so() {
-    for _ in 0..times("IBID_RACES", 4) {
+    for _ in 0..times("IBID_RACES", 2) {
         let place = Place::new();
         for day in 1..=3 {
             place.write(

@@ -12,7 +12,10 @@ mod compare;
 mod containment;
 mod determinism;
 mod documentation;
+#[cfg(unix)]
+mod failpoints;
 mod index;
+mod kills;
 #[cfg(target_os = "linux")]
 mod memory;
 mod passages;
@@ -22,6 +25,7 @@ mod reference;
 mod s3;
 mod s3_faults;
 mod s3_server;
+mod scene;
 mod search;
 mod similarity_join;
 mod slt;

@@ -85,6 +85,7 @@ fn what_is_not_reserved_ends_the_run() {
 }
 
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn ingest_of_ten_times_the_memory() {
     let memory = times("IBID_MEMORY", 128) as u64;
     let place = Place::new();
@@ -146,11 +147,13 @@ const OTHERS: [Method; 10] = [
 ];
 
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn pairs_of_ten_times_the_memory() {
     assert_eq!(run_methods_within(times("IBID_MEMORY", 160) as u64, 10, &[PAIRS]), 1);
 }
 
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn passages_of_ten_times_the_memory() {
     assert_eq!(run_methods_within(times("IBID_MEMORY", 192) as u64, 10, &[PASSAGES]), 1);
 }
@@ -158,6 +161,7 @@ fn passages_of_ten_times_the_memory() {
 /// As much text as memory, a tenth of what the commands take without a limit, and by a variable more; the first of the other commands,
 /// and by another variable all of them.
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn other_methods_on_as_much_text_as_memory() {
     let methods = &OTHERS[..times("IBID_MEMORY_METHODS", 2)];
     run_methods_within(times("IBID_MEMORY", 128) as u64, times("IBID_MEMORY_TIMES", 1) as u64, methods);

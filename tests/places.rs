@@ -125,6 +125,28 @@ fn a_corpus_without_one_of_its_tables_is_none_of_documents() {
     }
 }
 
+/// The second run of a benchmark that writes tables of these names was refused.
+#[test]
+fn only_a_folder_whose_manifest_says_so_is_a_corpus() {
+    let place = Place::with([("in.jsonl", &jsonl([("a", "One.")]))]);
+    fs::create_dir(place.path("tables")).unwrap();
+    for _ in 0..2 {
+        for table in ["documents", "sentences"] {
+            let (sql, file) = (format!("SELECT '{table}' AS id, 'One.' AS text"), format!("tables/{table}.parquet"));
+            assert_eq!(place.run_with(["sql", &sql, "-o", &file], "").code, Some(0));
+        }
+    }
+    assert_eq!(place.rows("pairs tables --threshold 1").len(), 1);
+    // A corpus that was copied without it.
+    let server = Server::start();
+    place.ok("ingest in.jsonl -o corpus");
+    fs::remove_file(place.path("corpus/manifest.json")).unwrap();
+    copy_folder(&place.path("corpus"), &server.object("corpus"));
+    for said in [place.fails(1, "pairs corpus"), server.fails("pairs s3://box/corpus/")] {
+        assert!(said.contains("has the tables of a corpus, and not its manifest.json"), "{said}");
+    }
+}
+
 #[test]
 fn no_result_takes_the_place_of_another() {
     let place = Place::with([("in.jsonl", "{\"id\": \"a\", \"text\": \"One.\"}\n{bad\n"), ("A/kept", "")]);

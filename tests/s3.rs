@@ -846,7 +846,7 @@ fn one_of_two_that_write_one_folder_is_told() {
         server.sql(&texts(name))
     });
     let mut told = 0;
-    for round in 0..times("IBID_RACES", 5) {
+    for round in 0..times("IBID_RACES", 2) {
         let ended = std::thread::scope(|scope| {
             let run = |name: &str| {
                 end(server.with_key(["ingest", &format!("{name}.jsonl"), "-o", &format!("s3://box/{round}/")]))

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -11,46 +11,8 @@ use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use serde_json::{Value, json};
 
 use crate::program::{Dice, Place, collection_jsonl, copy_folder, run_command, times};
-use crate::s3_server::{Server, end};
-
-/// How often each command is killed in each place: 120 times in all.
-const KILLS: usize = 12;
-
-#[test]
-fn a_killed_run_leaves_the_old_file_or_the_new_one() {
-    kill_often("passages @/new.jsonl -o @/out.parquet", [60, 300], &["@"], |scene| vec![scene.read("out.parquet")]);
-}
-
-#[test]
-fn a_killed_ingest_leaves_the_old_corpus_or_the_new_one() {
-    kill_often("ingest @/new.jsonl -o @/corpus", [60, 1500], &["@", "@/corpus"], |scene| {
-        let manifest = scene.read("corpus/manifest.json");
-        let names: Value = serde_json::from_slice(&manifest).unwrap();
-        let files = names["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap());
-        std::iter::once(manifest.clone()).chain(files.map(|name| scene.read(&format!("corpus/{name}")))).collect()
-    });
-}
-
-#[test]
-fn a_killed_addition_adds_all_or_nothing_and_loses_no_row() {
-    let pairs = "pairs @/index --unit sentence --threshold 0.5 --add @/new.jsonl -o @/out.csv";
-    let containment = "containment @/index --add @/new.jsonl -o @/out.csv";
-    // Over an index, and over none.
-    for (line, documents) in [(containment, [100, 100]), (pairs, [100, 100]), (pairs, [0, 100])] {
-        kill_often(line, documents, &["@", "@/index"], |scene| {
-            let sql = format!("SELECT doc_id FROM '{}/index/documents.parquet' ORDER BY doc_id", scene.root);
-            let ids = end(scene.server.with_key(["sql", &sql, "--format", "csv"]));
-            let has_none = ["there is no", "has no documents yet"].iter().any(|said| ids.err.contains(said));
-            assert!(ids.code == Some(0) || has_none, "{}", ids.err);
-            let mut state = vec![ids.out.clone()];
-            // The rows come first.
-            if ids.text().lines().count() > documents.iter().sum() {
-                state.push(scene.read("out.csv"));
-            }
-            state
-        });
-    }
-}
+use crate::s3_server::end;
+use crate::scene::{ROOTS, Scene, entries, files, tables_kept};
 
 #[test]
 fn of_two_that_write_one_place_one_wins() {
@@ -67,7 +29,7 @@ fn of_two_that_write_one_place_one_wins() {
         state()
     });
     let mut won = [0, 0];
-    for _ in 0..times("IBID_RACES", 10) {
+    for _ in 0..times("IBID_RACES", 3) {
         let runs: Vec<_> = ["a", "b"].iter().flat_map(|name| lines(name)).map(|line| place.start(&line)).collect();
         for mut run in runs {
             assert_eq!(run.wait().unwrap().code(), Some(0));
@@ -82,120 +44,10 @@ fn of_two_that_write_one_place_one_wins() {
     eprintln!("of two at once {won:?} came last");
 }
 
-/// A folder or a bucket in which commands are killed. In their lines it is `@`.
-struct Scene {
-    server: Server,
-    root: &'static str,
-}
-
-impl Scene {
-    /// All that is there, beside what the server notes of it.
-    fn folder(&self) -> PathBuf {
-        self.server.place.path(if self.root.contains("://") { "buckets" } else { self.root })
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        if self.root.contains("://") { self.server.object(name) } else { self.folder().join(name) }
-    }
-
-    fn write(&self, name: &str, contents: String) {
-        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        std::fs::write(self.path(name), contents).unwrap();
-    }
-
-    fn read(&self, name: &str) -> Vec<u8> {
-        std::fs::read(self.path(name)).unwrap()
-    }
-
-    /// How many files there are.
-    fn files(&self) -> usize {
-        files(&self.path("")).len()
-    }
-
-    fn command(&self, line: &str) -> Command {
-        self.server.with_key(line.replace('@', self.root).split(' '))
-    }
-
-    #[track_caller]
-    fn ok(&self, line: &str) {
-        let ended = end(self.command(line));
-        assert_eq!(ended.code, Some(0), "{line}\n{}", ended.err);
-    }
-
-    /// Kills a command after a while.
-    fn kill(&self, line: &str, time: Duration) {
-        let mut child = self.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(time);
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-}
-
-/// Kills a command at many moments, in a folder and in a store, over what it made of other documents, of which there may be none. What
-/// was there stays, or all that comes is there; the next run makes that, and `ibid gc` of `folders` removes what was left.
-fn kill_often(line: &str, documents: [usize; 2], folders: &[&str], state: impl Fn(&Scene) -> Vec<Vec<u8>>) {
-    let made = collection_jsonl(documents.iter().sum(), 2);
-    let (old, new) = made.split_at(made.split_inclusive('\n').take(documents[0]).map(str::len).sum());
-    for root in ["here", "s3://box"] {
-        let scene = Scene { server: Server::start(), root };
-        scene.write("old.jsonl", old.to_owned());
-        scene.write("new.jsonl", new.to_owned());
-        if !old.is_empty() {
-            scene.ok(&line.replace("new", "old"));
-        }
-        let before = state(&scene);
-        copy_folder(&scene.folder(), &scene.server.place.path("before"));
-        let began = Instant::now();
-        scene.ok(line);
-        let whole_run = began.elapsed();
-        let cleaned = || {
-            folders.iter().for_each(|folder| scene.ok(&format!("gc {folder} --grace 0s")));
-            (state(&scene), scene.files())
-        };
-        let after = cleaned();
-        assert!(before != after.0);
-        let (mut dice, mut kept) = (Dice(3), 0);
-        // Half of the kills come around the moment at which the result appears, which is another on a busy machine.
-        let mut appears = whole_run;
-        let kills = times("IBID_KILLS", KILLS);
-        let mut killed = 0;
-        while killed < kills || kept == 0 || kept == killed {
-            assert!(killed < 5 * kills, "{line}, in {root}: of {killed} kills {kept} came before the result was there");
-            copy_folder(&scene.server.place.path("before"), &scene.folder());
-            let is_near = killed % 2 == 0;
-            let share = if is_near { 900 + dice.below(200) } else { dice.below(1100) };
-            let time = appears * u32::try_from(share).unwrap() / 1000;
-            scene.kill(line, time);
-            let said = format!("{line}, in {root}, killed after {time:?} of {whole_run:?}");
-            let now = state(&scene);
-            let is_kept = now == before;
-            if is_kept {
-                kept += 1;
-                scene.ok(line);
-            } else {
-                assert!(now == after.0, "neither the old nor the new: {said}");
-                if folders.contains(&"@/index") {
-                    scene.ok("verify @/index");
-                }
-            }
-            killed += 1;
-            let percent = if kept > 0 && kept < killed { 5 } else { 25 };
-            if is_near {
-                appears = appears * if is_kept { 100 + percent } else { 100 - percent } / 100;
-            }
-            assert!(cleaned() == after, "{said}");
-        }
-        // Of temporary tables nothing is left, either.
-        scene.ok("gc tmp --grace 0s");
-        assert_eq!(entries(&scene.server.place.path("tmp")), Vec::<PathBuf>::new(), "{line}, in {root}");
-        eprintln!("{line}, in {root}: {kept} of {killed} kills came before the result was there");
-    }
-}
-
 #[test]
 fn a_query_that_fails_at_any_batch_leaves_the_old_file() {
     let place = Place::with([("out.parquet", "the old result")]);
-    let batches = times("IBID_FAILURES", 200);
+    let batches = times("IBID_FAILURES", 10);
     for batch in 0..batches {
         let at = 8192 * batch + (batch * 4099) % 8192;
         let sql = format!(
@@ -442,8 +294,8 @@ fn an_interrupted_fit_ends_at_once_and_cleans_up() {
 #[test]
 fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
     let mut took = Vec::new();
-    for root in ["here", "s3://box"] {
-        let scene = Scene { server: Server::start(), root };
+    for root in ROOTS {
+        let scene = Scene::new(root);
         scene.write("a.jsonl", collection_jsonl(300, 1));
         scene.write("b.jsonl", collection_jsonl(300, 2).replace("\"d0", "\"e0"));
         scene.write("set/docs.jsonl", collection_jsonl(100, 1));
@@ -477,7 +329,7 @@ fn any_command_that_is_interrupted_ends_at_once_and_cleans_up() {
                 seen.into_iter().map(contents).collect()
             };
             let after = state();
-            for _ in 0..times("IBID_INTERRUPTS", 2) {
+            for _ in 0..times("IBID_INTERRUPTS", 1) {
                 if is_index {
                     copy_folder(&scene.server.place.path("before"), &scene.folder());
                 }
@@ -531,7 +383,7 @@ fn a_folder_that_takes_its_place_is_not_emptied() {
     place.ok(line);
     let (whole_run, whole) = (began.elapsed(), read());
     let mut dice = Dice(11);
-    for _ in 0..100 * times("IBID_INTERRUPTS", 2) {
+    for _ in 0..50 * times("IBID_INTERRUPTS", 1) {
         let run = place.command(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let run = Endless(run);
         std::thread::sleep(whole_run * u32::try_from(300 + dice.below(900)).unwrap() / 1000);
@@ -644,22 +496,6 @@ fn hangup_is_ignored() -> bool {
     u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
-}
-
-/// All files in a folder and below.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
-    entries(folder).into_iter().flat_map(below).collect()
-}
-
-/// How many tables a folder of `--resume` has, where it is there, without those that are not whole.
-fn tables_kept(folder: &Path) -> usize {
-    let names = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().file_name());
-    names.filter(|name| !name.to_str().unwrap().starts_with('.')).count()
-}
-
 /// Flips a byte of a file.
 fn flip(place: &Place, file: &str, at: usize) {
     let mut bytes = place.read(file);
@@ -729,7 +565,7 @@ fn a_flipped_byte_of_any_result_is_found_by_verify() {
         place.ok(line);
     }
     // A process each is slow: fewer than of the file of the unit test.
-    let (mut dice, flips) = (Dice(8), times("IBID_FLIPS", 300).div_ceil(25));
+    let (mut dice, flips) = (Dice(8), times("IBID_FLIPS", 75).div_ceil(25));
     for result in ["corpus", "clusters", "index", "pairs"] {
         place.ok(&format!("verify {result}"));
         let whole = place.path(result);
@@ -762,36 +598,6 @@ fn a_flipped_byte_of_any_result_is_found_by_verify() {
             flip(&place, &manifest, at);
             place.fails(1, "verify flipped/0");
             place.write(&manifest, &sound);
-        }
-    }
-}
-
-#[test]
-fn a_run_takes_up_the_tables_of_one_that_was_killed() {
-    let mut dice = Dice(4);
-    for (root, command) in [("here", "passages"), ("s3://box", "pairs --unit sentence --threshold 0.5")] {
-        let scene = Scene { server: Server::start(), root };
-        scene.write("a.jsonl", collection_jsonl(400, 2));
-        scene.ok("ingest @/a.jsonl -o @/corpus");
-        scene.ok(&format!("{command} @/corpus -o @/whole.parquet"));
-        let line = |kept: &str| format!("{command} @/corpus -o @/out.parquet --resume {kept}");
-        let began = Instant::now();
-        scene.ok(&line("first"));
-        let whole_run = began.elapsed();
-        let whole = scene.read("whole.parquet");
-        assert!(whole == scene.read("out.parquet"), "{command}");
-        let (line, stages) = (line("stages"), scene.server.place.path("stages"));
-        let (mut killed, mut taken_up) = (0, 0);
-        let kills = times("IBID_RESUMES", 10).div_ceil(2);
-        while killed < kills || taken_up == 0 {
-            assert!(killed < 5 * kills, "{command}: all were killed before they had made a table");
-            std::fs::remove_file(scene.path("out.parquet")).unwrap();
-            scene.kill(&line, whole_run * u32::try_from(dice.below(1000)).unwrap() / 1000);
-            killed += 1;
-            taken_up += usize::from(tables_kept(&stages) > 0);
-            scene.ok(&line);
-            assert!(whole == scene.read("out.parquet"), "{command}: another result");
-            std::fs::remove_dir_all(&stages).unwrap();
         }
     }
 }

@@ -111,25 +111,14 @@ pub(crate) fn stem_of_sealed(name: &str) -> Option<&str> {
     (seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(stem)
 }
 
-/// Where the files of these tables are, of a folder in a store, if they are there: by its manifest, or without one by their
-/// names, as in a folder that was copied there.
+/// Returns the files of these tables of a folder in a store, if its manifest names them.
 pub(crate) fn table_files(folder: &Location, tables: &[&str]) -> Result<Option<Vec<PathBuf>>> {
     if folder.is_web() {
         return Ok(None);
     }
     let folder = folder.as_prefix();
     let path = |name: &str| PathBuf::from(folder.join(name).to_string());
-    if let Some(manifest) = Manifest::of(Path::new(&folder.to_string()))? {
-        let file_of = |table: &&str| manifest.file(&format!("{table}.parquet")).map(|named| path(&named.name));
-        return Ok(tables.iter().map(file_of).collect());
-    }
-    let mut files = Vec::new();
-    for table in tables {
-        let name = format!("{table}.parquet");
-        if Object::find(&folder.join(&name))?.is_none() {
-            return Ok(None);
-        }
-        files.push(path(&name));
-    }
-    Ok(Some(files))
+    let Some(manifest) = Manifest::of(Path::new(&folder.to_string()))? else { return Ok(None) };
+    let file_of = |table: &&str| manifest.file(&format!("{table}.parquet")).map(|named| path(&named.name));
+    Ok(tables.iter().map(file_of).collect())
 }

@@ -9,6 +9,7 @@ use tempfile::{NamedTempFile, TempDir};
 use super::objects::{self, ObjectsFolder};
 use super::{MANIFEST, Manifest};
 use crate::cleanup;
+use crate::failpoint::step;
 use crate::store::{self, Location, When, redacted};
 use crate::terminal::Screen;
 
@@ -299,9 +300,14 @@ impl StagedFile {
         if let Ok(old) = fs::metadata(&self.target) {
             self.file.as_file().set_permissions(old.permissions()).with_context(failed)?;
         }
+        step("a file is staged");
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
+        step("a file is on disk");
         self.file.persist(&self.target).map_err(|error| error.error).with_context(failed)?;
-        sync_folder(&self.parent).with_context(failed)
+        step("a file is renamed");
+        sync_folder(&self.parent).with_context(failed)?;
+        step("a file is committed");
+        Ok(())
     }
 
     /// As [`commit`](Self::commit), but only where there is no such file yet: of several at once one is told that it was so.
@@ -311,9 +317,16 @@ impl StagedFile {
             return store::put(self.file.path(), object, When::New);
         }
         let failed = || format!("cannot write {}", self.target.display());
+        step("a new file is staged");
         self.file.flush().and_then(|()| self.file.as_file().sync_all()).with_context(failed)?;
+        step("a new file is on disk");
         match self.file.persist_noclobber(&self.target) {
-            Ok(_) => sync_folder(&self.parent).with_context(failed).map(|()| true),
+            Ok(_) => {
+                step("a new file is renamed");
+                sync_folder(&self.parent).with_context(failed)?;
+                step("a new file is committed");
+                Ok(true)
+            }
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             Err(error) => Err(error.error).with_context(failed),
         }
@@ -391,7 +404,9 @@ impl StagedFolder {
         }
         let target = &self.target;
         let failed = || format!("cannot write {}", target.display());
+        step("a folder is staged");
         sync_all(self.folder.path()).with_context(failed)?;
+        step("a folder is on disk");
         // An interrupt empties what is staged, but does not while it takes its place.
         let hold = cleanup::hold();
         if target.exists() {
@@ -403,7 +418,9 @@ impl StagedFolder {
                 return Err(error);
             }
             drop(hold);
+            step("a folder is exchanged");
             sync_folder(&self.parent).with_context(failed)?;
+            step("a folder is committed");
             // What stood there before has the staging's name now, and goes with it, unless `ibid gc` came first.
             let old = self.folder.path().to_path_buf();
             match self.folder.close() {
@@ -414,13 +431,15 @@ impl StagedFolder {
                         target.display()
                     );
                 }
-                _ => {}
+                _ => step("the old folder is removed"),
             }
         } else {
             fs::rename(self.folder.path(), target).with_context(failed)?;
             drop(hold);
+            step("a folder is renamed");
             let _ = self.folder.keep();
             sync_folder(&self.parent).with_context(failed)?;
+            step("a folder is committed");
         }
         Ok(self.held)
     }
@@ -429,17 +448,22 @@ impl StagedFolder {
     /// puts its own there.
     pub(crate) fn commit_new(self) -> Result<()> {
         let failed = || format!("cannot write {}", self.target.display());
+        step("a new folder is staged");
         sync_all(self.folder.path()).with_context(failed)?;
+        step("a new folder is on disk");
         let hold = cleanup::hold();
         let renamed = fs::rename(self.folder.path(), &self.target);
         drop(hold);
+        step("a new folder is renamed");
         match renamed {
             Err(error) if matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty) => {
                 Ok(())
             }
             renamed => {
                 renamed.with_context(failed)?;
-                sync_folder(&self.parent).with_context(failed)
+                sync_folder(&self.parent).with_context(failed)?;
+                step("a new folder is committed");
+                Ok(())
             }
         }
     }

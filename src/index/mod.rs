@@ -33,6 +33,7 @@ pub(crate) use self::manifest::{Manifest, Part};
 use crate::cleanup;
 use crate::corpus;
 use crate::export::{StagedFile, StagedFolder, is_staging};
+use crate::failpoint::step;
 use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
 use crate::leftovers::{entries, has_only};
 use crate::seal::{Verified, Written, check_json, check_seal, sealed_json, verify};
@@ -321,6 +322,7 @@ fn make_folder(folder: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         made => made.with_context(failed)?,
     }
+    step("a folder of an index is made");
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(parent).and_then(|parent| parent.sync_all()).with_context(failed)
 }

@@ -172,7 +172,7 @@ async fn a_file_cut_short_is_an_error() {
 
 /// How many flipped bytes are tried.
 fn flips() -> u32 {
-    std::env::var("IBID_FLIPS").ok().and_then(|count| count.parse().ok()).unwrap_or(300)
+    std::env::var("IBID_FLIPS").ok().and_then(|count| count.parse().ok()).unwrap_or(75)
 }
 
 #[test]

@@ -20,6 +20,7 @@ use super::explain::{Explained, Kind};
 use super::given_up::Uploading;
 use super::location::Location;
 use super::object::{Object, failed, io_error};
+use crate::failpoint::step;
 
 /// Objects up to this size are written in one request, others in parts of it, unless that depends on what is there.
 const PART: u64 = 16 << 20;
@@ -192,13 +193,18 @@ impl Put {
     async fn at_once(&self) -> object_store::Result<()> {
         let bytes = std::fs::read(&self.file).map_err(Self::failed)?;
         let options = PutOptions { mode: self.mode.clone(), attributes: self.attributes(), ..PutOptions::default() };
-        self.store.put_opts(self.location.key(), PutPayload::from(bytes), options).await.map(drop)
+        step("an object is about to be sent");
+        let sent = self.store.put_opts(self.location.key(), PutPayload::from(bytes), options).await;
+        step("an object is sent");
+        sent.map(drop)
     }
 
     async fn in_parts(&self) -> object_store::Result<()> {
         let options = PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
         let uploading = Uploading::begin();
+        step("an upload is about to begin");
         let mut upload = self.store.put_multipart_opts(self.location.key(), options).await?;
+        step("an upload is begun");
         let mut file = File::open(&self.file).map_err(Self::failed)?;
         let part = PART.max(self.size.div_ceil(PARTS));
         let sent = async {
@@ -212,10 +218,16 @@ impl Put {
                 coming.push(upload.put_part(PutPayload::from(bytes)));
                 if coming.len() == AT_ONCE {
                     coming.try_next().await?;
+                    step("a part is sent");
                 }
             }
-            while coming.try_next().await?.is_some() {}
-            upload.complete().await
+            while coming.try_next().await?.is_some() {
+                step("a part is sent");
+            }
+            step("all parts are sent");
+            let completed = upload.complete().await;
+            step("an upload is completed");
+            completed
         };
         let outcome = tokio::select! {
             outcome = sent => outcome.map(drop),
