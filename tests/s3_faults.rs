@@ -169,9 +169,10 @@ fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
     });
     let (done, failed, came) = (done.into_inner(), failed.into_inner(), came.into_inner().unwrap());
     eprintln!("{schedules} schedules: {done} runs gave the right rows, {failed} an error; {came:?}");
-    assert!(done > schedules && failed > 0, "{done} runs were done, {failed} failed");
+    assert!(done > schedules, "{done} runs were done");
     // A function of schedules and names of requests, of which those that most faults hang on are the same each time.
     if schedules >= SCHEDULES as u64 {
+        assert!(failed > 0, "none failed");
         assert_eq!(came.keys().map(String::as_str).collect::<Vec<_>>(), FAULTS, "what goes wrong");
     }
 }

@@ -19,8 +19,8 @@ use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::{Compared, Run, ratio};
 use crate::cli::threads::Readable;
 use crate::corpus::{self, refuse_result};
-use crate::export::Format;
-use crate::ingest::Needed;
+use crate::export::{Format, Manifest};
+use crate::ingest::{Needed, about_corpus};
 use crate::leftovers::entries;
 use crate::pipeline::query::{self, Literal, Query};
 use crate::stored::Stored;
@@ -268,6 +268,12 @@ impl CompareContainment {
             Some(Stored::Index(index)) => index.folder(),
             None => bail!("there are no documents in {documents}"),
         };
+        if let Some(Stored::Corpus(folder)) = opened.first()
+            && !Manifest::is_in(folder)
+        {
+            // The methods open what was read here by its name.
+            Manifest::write(folder, &about_corpus())?;
+        }
         Ok(folder.to_str().context("the temporary folder has a name that is not Unicode")?.to_string())
     }
 
