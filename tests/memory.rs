@@ -61,6 +61,7 @@ const TEXTS: &str = "(SELECT value, arrow_cast(repeat(md5(CAST(value AS VARCHAR)
                      FROM generate_series(1, 600000))";
 
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn a_numbering_does_not_hold_the_texts() {
     let place = Place::new();
     let query = format!("SELECT row_number() OVER (ORDER BY value DESC) AS number, text FROM {TEXTS}");
@@ -99,6 +100,7 @@ fn ingest_of_ten_times_the_memory() {
 
 /// What was judged was not added: the process was ended while it wrote the last part, beside the documents in memory.
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn a_stream_of_more_than_memory_adds_what_it_judged() {
     let place = Place::new();
     write_texts(&place, 32, 1..);
@@ -111,6 +113,7 @@ fn a_stream_of_more_than_memory_adds_what_it_judged() {
 
 /// What is learned was not reserved: the process was ended, with an error that named no operator.
 #[test]
+#[ignore = "long: make test-long PART=memory"]
 fn what_codes_are_learned_from_is_reserved() {
     let place = Place::new();
     write_texts(&place, 8, 1..);

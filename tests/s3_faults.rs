@@ -147,7 +147,7 @@ fn serve(from: &Place, schedule: Option<u64>) -> Server {
 #[test]
 fn whatever_a_store_does_rows_are_right_or_the_run_fails() {
     let states = States::make();
-    let schedules = times("IBID_SCHEDULES", 2) as u64;
+    let schedules = times("IBID_SCHEDULES", 1) as u64;
     let (next, failed, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let came = Mutex::new(BTreeMap::<String, u32>::new());
     std::thread::scope(|scope| {

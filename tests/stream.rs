@@ -43,8 +43,9 @@ fn a_stream_finds_what_files_have() {
         "--signature shingles:2 --language tr --truncate 3",
     ];
     let mut dice = Dice(77);
-    for round in 0..times("IBID_SPLITS", 1) {
-        for method in methods {
+    let rounds = times("IBID_SPLITS", 0);
+    for round in 0..rounds.max(1) {
+        for method in methods.iter().step_by(if rounds == 0 { 3 } else { 1 }) {
             let documents = documents(80, 60 + round as u64);
             // At most a window late.
             let at: Vec<_> = (0..documents.len()).map(|i| 3600 + 30 * i - 30 * dice.below(20)).collect();

@@ -142,6 +142,11 @@ pub(crate) fn codes(width: Width, count: usize, centres: u64, seed: u64) -> Vec<
     words
 }
 
+/// Returns the number of random cases that are tried: `fallback`, or the value of `IBID_CASES`.
+pub(crate) fn tries(fallback: u32) -> u32 {
+    std::env::var("IBID_CASES").map_or(fallback, |cases| cases.parse().unwrap())
+}
+
 /// Cases with at most so many queries and rows.
 pub(crate) fn cases(queries: usize, rows: usize) -> impl Strategy<Value = Case> {
     let width = prop::sample::select(Width::ALL.to_vec());

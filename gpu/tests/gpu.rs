@@ -9,7 +9,7 @@ use ibid_gpu::{Bound, Choice, Codes, Cpu, Engine, Error, Gpu, Hit, Task, UseBand
 use proptest::test_runner::{Config, TestRunner};
 use proptest::{prelude::*, prop_oneof};
 
-use crate::cases::{Case, CaseBound, cases, codes, found};
+use crate::cases::{Case, CaseBound, cases, codes, found, tries};
 
 const INSIDE: &str = "IBID_GPU_TEST_INSIDE";
 
@@ -72,7 +72,7 @@ on_lavapipe! {
             prop_assert_eq!(found(&engine, &case.task()), found(&cpu, &case.task()));
             Ok(())
         };
-        TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(128) }).run(&given, run).unwrap();
+        TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(tries(16)) }).run(&given, run).unwrap();
     }
 
     fn answers_for_given_pairs() {
