@@ -315,6 +315,8 @@ fn queries_give_the_rows_that_sqlite_gives() {
             assert!(ended.code == Some(1) && is_refused, "{said}");
             refused += 1;
             seed += 1;
+        } else {
+            assert_eq!(ended.code, Some(0), "{}", ended.err);
         }
         seed += answered;
     }

@@ -35,7 +35,7 @@ proptest! {
 #[test]
 fn blocks_and_threads_do_not_show() {
     for width in Width::ALL {
-        let count = 3_000 * 8 / width.bytes();
+        let count = 10_000 * 8 / width.bytes();
         let sizes = |count: usize| (0..count).map(|at| (at * 7 % 23) as u32).collect();
         let table = ibid_gpu::jaccard_bounds(0.6, 1, 46).unwrap();
         for bound in [
