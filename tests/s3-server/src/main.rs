@@ -21,6 +21,7 @@ mod uploads;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write as _;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -46,7 +47,7 @@ use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 /// What follows the name of a bucket in the host of a request.
 const DOMAIN: &str = "store.example";
@@ -90,11 +91,11 @@ async fn main() -> Result<()> {
         let server = Arc::clone(&server);
         tokio::select! {
             accepted = plain.accept() => {
-                let (socket, _) = accepted.context("cannot accept a connection")?;
+                let socket = at_once(accepted)?;
                 tokio::spawn(serve(server, socket));
             }
             accepted = encrypted.accept() => {
-                let (socket, _) = accepted.context("cannot accept a connection")?;
+                let socket = at_once(accepted)?;
                 server.note("TLS\t\t\t0\t-\t\t\n");
                 let handshake = tls.accept(socket);
                 tokio::spawn(async move {
@@ -105,6 +106,13 @@ async fn main() -> Result<()> {
             }
         }
     }
+}
+
+/// Returns a connection that sends what is written at once: a small answer would wait 40 ms for an acknowledgement (Nagle's algorithm).
+fn at_once(accepted: std::io::Result<(TcpStream, SocketAddr)>) -> Result<TcpStream> {
+    let (socket, _) = accepted.context("cannot accept a connection")?;
+    socket.set_nodelay(true).context("cannot set TCP_NODELAY")?;
+    Ok(socket)
 }
 
 /// Answers what comes over a connection.
