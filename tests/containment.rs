@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Place, times};
+use crate::program::{Dice, Place, splits};
 
 pub(crate) type Sentences = Vec<Vec<&'static str>>;
 
@@ -516,37 +516,34 @@ fn batch_by_batch_is_one_run_by_every_method() {
         "--method simhash --distance 12 --reference all.jsonl",
     ];
     let mut dice = Dice(31);
-    let rounds = times("IBID_SPLITS", 0);
-    for round in 0..rounds.max(1) {
-        for method in methods.iter().step_by(if rounds == 0 { 2 } else { 1 }) {
-            let documents = documents(80, 40 + round as u64);
-            // Of one minute each, in any order, some at the same time.
-            let at: Vec<_> = documents.iter().map(|_| 60 * dice.below(60)).collect();
-            let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
-            let place = Place::with([("all.jsonl", &lines)]);
-            let mut matches = 0;
-            for (number, timing) in TIMINGS.iter().enumerate() {
-                let batches = 2 + dice.below(3);
-                let mut split = vec![String::new(); batches];
-                for (i, line) in lines.lines().enumerate() {
-                    split[if i < batches { i } else { dice.below(batches) }].push_str(&format!("{line}\n"));
-                }
-                let mut found = BTreeMap::new();
-                for batch in &split {
-                    place.write("batch.jsonl", batch);
-                    let command = format!("containment index{number} {method} {timing} --add batch.jsonl");
-                    let rows = place.rows(command.replace("  ", " ").trim_end());
-                    let count = found.len() + rows.len();
-                    found.extend(scores(&rows));
-                    assert_eq!(found.len(), count, "{command}: a row was found twice");
-                }
-                let everything = place.rows(format!("containment all.jsonl {method} {timing}").trim_end());
-                assert!(!everything.is_empty(), "{method} {timing}");
-                matches += everything.len();
-                assert_same(&found, &scores(&everything));
+    for (round, method) in splits(&methods, 2) {
+        let documents = documents(80, 40 + round as u64);
+        // Of one minute each, in any order, some at the same time.
+        let at: Vec<_> = documents.iter().map(|_| 60 * dice.below(60)).collect();
+        let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
+        let place = Place::with([("all.jsonl", &lines)]);
+        let mut matches = 0;
+        for (number, timing) in TIMINGS.iter().enumerate() {
+            let batches = 2 + dice.below(3);
+            let mut split = vec![String::new(); batches];
+            for (i, line) in lines.lines().enumerate() {
+                split[if i < batches { i } else { dice.below(batches) }].push_str(&format!("{line}\n"));
             }
-            assert!(matches > 20, "{method}: {matches}");
+            let mut found = BTreeMap::new();
+            for batch in &split {
+                place.write("batch.jsonl", batch);
+                let command = format!("containment index{number} {method} {timing} --add batch.jsonl");
+                let rows = place.rows(command.replace("  ", " ").trim_end());
+                let count = found.len() + rows.len();
+                found.extend(scores(&rows));
+                assert_eq!(found.len(), count, "{command}: a row was found twice");
+            }
+            let everything = place.rows(format!("containment all.jsonl {method} {timing}").trim_end());
+            assert!(!everything.is_empty(), "{method} {timing}");
+            matches += everything.len();
+            assert_same(&found, &scores(&everything));
         }
+        assert!(matches > 20, "{method}: {matches}");
     }
 }
 

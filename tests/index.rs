@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, json_lines, jsonl, times};
+use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, json_lines, jsonl, splits, times};
 
 /// Puts each line into one of `batches` by chance, and writes these as `b0.jsonl` and so on, and `all0.jsonl` and so on with
 /// all of the earlier batches.
@@ -50,28 +50,25 @@ fn a_batch_adds_the_rows_that_involve_it_of_a_run_over_everything() {
         "pairs --unit sentence --threshold 0.5 --within-documents",
     ];
     let mut dice = Dice(17);
-    let rounds = times("IBID_SPLITS", 0);
-    for round in 0..rounds.max(1) {
-        for command in commands.iter().step_by(if rounds == 0 { 2 } else { 1 }) {
-            let place = Place::new();
-            let batches = 2 + dice.below(3);
-            let ids = split(&place, &collection_jsonl(120, 100 + round as u64), batches, &mut dice);
-            let mut added = 0;
-            for (batch, new) in ids.iter().enumerate() {
-                let found = place.ok(&format!("{command} index --add b{batch}.jsonl --format csv"));
-                let everything = place.ok(&format!("{command} all{batch}.jsonl --format csv"));
-                let expected: Vec<_> = rows(&everything)
-                    .filter(|(a, b, _)| new.contains(*a) || new.contains(*b))
-                    .map(|(_, _, line)| line)
-                    .collect();
-                let found: Vec<_> = rows(&found).map(|(_, _, line)| line).collect();
-                assert_eq!(found, expected, "{command}, batch {batch} of {batches}");
-                added += found.len();
-                // The index is the collection.
-                assert_eq!(place.ok(&format!("{command} index --format csv")), everything, "{command}");
-            }
-            assert!(added > 10, "{command}: hardly a row");
+    for (round, command) in splits(&commands, 2) {
+        let place = Place::new();
+        let batches = 2 + dice.below(3);
+        let ids = split(&place, &collection_jsonl(120, 100 + round as u64), batches, &mut dice);
+        let mut added = 0;
+        for (batch, new) in ids.iter().enumerate() {
+            let found = place.ok(&format!("{command} index --add b{batch}.jsonl --format csv"));
+            let everything = place.ok(&format!("{command} all{batch}.jsonl --format csv"));
+            let expected: Vec<_> = rows(&everything)
+                .filter(|(a, b, _)| new.contains(*a) || new.contains(*b))
+                .map(|(_, _, line)| line)
+                .collect();
+            let found: Vec<_> = rows(&found).map(|(_, _, line)| line).collect();
+            assert_eq!(found, expected, "{command}, batch {batch} of {batches}");
+            added += found.len();
+            // The index is the collection.
+            assert_eq!(place.ok(&format!("{command} index --format csv")), everything, "{command}");
         }
+        assert!(added > 10, "{command}: hardly a row");
     }
 }
 

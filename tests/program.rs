@@ -184,6 +184,14 @@ pub(crate) fn times(variable: &str, fallback: usize) -> usize {
     std::env::var(variable).map_or(fallback, |times| times.parse().unwrap())
 }
 
+/// Returns the commands that are tried on collections split at random, each with the number of its round: one of `every` so many, or
+/// all of them in as many rounds as `IBID_SPLITS` says.
+pub(crate) fn splits<'a>(commands: &'a [&'a str], every: usize) -> impl Iterator<Item = (usize, &'a str)> {
+    let rounds = times("IBID_SPLITS", 0);
+    let step = if rounds == 0 { every } else { 1 };
+    (0..rounds.max(1)).flat_map(move |round| commands.iter().step_by(step).map(move |command| (round, *command)))
+}
+
 pub(crate) fn json_lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

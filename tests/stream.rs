@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 
 use crate::containment::{TIMINGS, assert_same, documents, jsonl, scores};
-use crate::program::{Dice, Place, json_lines, run_command, times};
+use crate::program::{Dice, Place, json_lines, run_command, splits};
 
 /// The rows in the lines of a stream.
 fn rows(lines: &[Value]) -> Vec<Value> {
@@ -43,43 +43,40 @@ fn a_stream_finds_what_files_have() {
         "--signature shingles:2 --language tr --truncate 3",
     ];
     let mut dice = Dice(77);
-    let rounds = times("IBID_SPLITS", 0);
-    for round in 0..rounds.max(1) {
-        for method in methods.iter().step_by(if rounds == 0 { 3 } else { 1 }) {
-            let documents = documents(80, 60 + round as u64);
-            // At most a window late.
-            let at: Vec<_> = (0..documents.len()).map(|i| 3600 + 30 * i - 30 * dice.below(20)).collect();
-            let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
-            let place = Place::with([("all.jsonl", &lines)]);
-            for (number, timing) in TIMINGS.iter().enumerate() {
-                let command = format!("containment index{number} {method} {timing} --format ndjson --add");
-                // A part of them as a file, then streams that begin with what the index has.
-                let all: Vec<_> = lines.lines().collect();
-                let (first, second) = (dice.below(20), 20 + dice.below(60));
-                let mut found = if first > 0 {
-                    place.write("batch.jsonl", all[..first].join("\n"));
-                    json_lines(place.run_with(format!("{command} batch.jsonl").split_whitespace(), "").text())
-                } else {
-                    Vec::new()
-                };
-                for part in [&all[first..second], &all[second..]] {
-                    let (answers, _) = stream(&place, &format!("{command} -"), &part.join("\n"));
-                    assert_eq!(answers.len(), part.len(), "a line for each document");
-                    found.extend(rows(&answers));
-                }
-                let everything =
-                    place.ok(&format!("containment all.jsonl {method} {timing} --format ndjson").replace("  ", " "));
-                let everything = json_lines(&everything);
-                assert!(everything.len() > 3, "{command}: {}", everything.len());
-                assert_eq!(found.len(), everything.len(), "{command}");
-                assert_same(&scores(&found), &scores(&everything));
-                let shared = |rows: &[Value]| -> BTreeMap<_, _> {
-                    let ends = |row: &Value| (row["contained"].to_string(), row["container"].to_string());
-                    rows.iter().map(|row| (ends(row), row["sentences"].clone())).collect()
-                };
-                assert_eq!(shared(&found), shared(&everything), "{command}");
-                assert_eq!(ids(&place, &format!("index{number}")).len(), 80);
+    for (round, method) in splits(&methods, 3) {
+        let documents = documents(80, 60 + round as u64);
+        // At most a window late.
+        let at: Vec<_> = (0..documents.len()).map(|i| 3600 + 30 * i - 30 * dice.below(20)).collect();
+        let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
+        let place = Place::with([("all.jsonl", &lines)]);
+        for (number, timing) in TIMINGS.iter().enumerate() {
+            let command = format!("containment index{number} {method} {timing} --format ndjson --add");
+            // A part of them as a file, then streams that begin with what the index has.
+            let all: Vec<_> = lines.lines().collect();
+            let (first, second) = (dice.below(20), 20 + dice.below(60));
+            let mut found = if first > 0 {
+                place.write("batch.jsonl", all[..first].join("\n"));
+                json_lines(place.run_with(format!("{command} batch.jsonl").split_whitespace(), "").text())
+            } else {
+                Vec::new()
+            };
+            for part in [&all[first..second], &all[second..]] {
+                let (answers, _) = stream(&place, &format!("{command} -"), &part.join("\n"));
+                assert_eq!(answers.len(), part.len(), "a line for each document");
+                found.extend(rows(&answers));
             }
+            let everything =
+                place.ok(&format!("containment all.jsonl {method} {timing} --format ndjson").replace("  ", " "));
+            let everything = json_lines(&everything);
+            assert!(everything.len() > 3, "{command}: {}", everything.len());
+            assert_eq!(found.len(), everything.len(), "{command}");
+            assert_same(&scores(&found), &scores(&everything));
+            let shared = |rows: &[Value]| -> BTreeMap<_, _> {
+                let ends = |row: &Value| (row["contained"].to_string(), row["container"].to_string());
+                rows.iter().map(|row| (ends(row), row["sentences"].clone())).collect()
+            };
+            assert_eq!(shared(&found), shared(&everything), "{command}");
+            assert_eq!(ids(&place, &format!("index{number}")).len(), 80);
         }
     }
 }
