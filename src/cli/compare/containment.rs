@@ -264,16 +264,17 @@ impl CompareContainment {
         reader.workspace.parameters.set("against", false);
         reader.workspace.run_all(&[query::UNITS_DOCS]).await?;
         let folder = match opened.first() {
-            Some(Stored::Corpus(folder) | Stored::Objects { folder, .. }) => folder.as_path(),
+            Some(Stored::Corpus(folder)) => {
+                if !Manifest::is_in(folder) {
+                    // The methods open what was read here by its name.
+                    Manifest::write(folder, &about_corpus())?;
+                }
+                folder.as_path()
+            }
+            Some(Stored::Objects { folder, .. }) => folder.as_path(),
             Some(Stored::Index(index)) => index.folder(),
             None => bail!("there are no documents in {documents}"),
         };
-        if let Some(Stored::Corpus(folder)) = opened.first()
-            && !Manifest::is_in(folder)
-        {
-            // The methods open what was read here by its name.
-            Manifest::write(folder, &about_corpus())?;
-        }
         Ok(folder.to_str().context("the temporary folder has a name that is not Unicode")?.to_string())
     }
 
