@@ -76,22 +76,36 @@ impl Edges {
         b: &[Word],
         weight: impl Fn(u32) -> f64 + Copy,
     ) -> Option<(Range<usize>, Range<usize>)> {
-        self.mark(b);
-        let share_a = self.marked_share(a, weight);
-        self.mark(a);
-        let share_b = self.marked_share(b, weight);
-        let density = DENSITY_AT_EDGES * (share_a + share_b) / 2.0;
+        self.find_around(a, b, (0..a.len(), 0..b.len()), DENSITY_AT_EDGES, |word| (word.id, weight(word.id)))
+    }
+
+    /// As [`find`](Self::find) of words of any type, which `of` gives the number and the weight of. The runs may begin and
+    /// end outside of `core`, the two parts that are known to belong together; they stay `density` times as dense as these.
+    pub(super) fn find_around<W>(
+        &mut self,
+        a: &[W],
+        b: &[W],
+        core: (Range<usize>, Range<usize>),
+        density: f64,
+        of: impl Fn(&W) -> (u32, f64) + Copy,
+    ) -> Option<(Range<usize>, Range<usize>)> {
+        let (core_a, core_b) = (&a[core.0.clone()], &b[core.1.clone()]);
+        self.mark(core_b, of);
+        let share_a = self.marked_share(core_a, of);
+        self.mark(core_a, of);
+        let share_b = self.marked_share(core_b, of);
+        let density = density * (share_a + share_b) / 2.0;
         if density <= 0.0 {
             return None;
         }
-        // Where a part `density` of the words is shared, the sum neither rises nor falls. It is never more than half.
+        // Where a part `density` of the words is shared, the sum neither rises nor falls.
         let penalty = density / (1.0 - density);
-        let mut found = (0..a.len(), 0..b.len());
+        let mut found = core;
         for _ in 0..ROUNDS {
-            self.mark(&b[found.1.clone()]);
-            let part_a = self.best_run(a, weight, penalty);
-            self.mark(&a[part_a.clone()]);
-            let part_b = self.best_run(b, weight, penalty);
+            self.mark(&b[found.1.clone()], of);
+            let part_a = self.best_run(a, of, penalty);
+            self.mark(&a[part_a.clone()], of);
+            let part_b = self.best_run(b, of, penalty);
             let before = std::mem::replace(&mut found, (part_a, part_b));
             if before == found {
                 break;
@@ -101,13 +115,13 @@ impl Edges {
     }
 
     /// Marks `words` and no others.
-    fn mark(&mut self, words: &[Word]) {
+    fn mark<W>(&mut self, words: &[W], of: impl Fn(&W) -> (u32, f64)) {
         self.time = self.time.checked_add(1).unwrap_or_else(|| {
             self.marked.clear();
             1
         });
         for word in words {
-            let id = word.id as usize;
+            let id = of(word).0 as usize;
             if id >= self.marked.len() {
                 self.marked.resize(id + 1, 0);
             }
@@ -115,17 +129,16 @@ impl Edges {
         }
     }
 
-    fn is_marked(&self, word: &Word) -> bool {
-        self.marked.get(word.id as usize) == Some(&self.time)
+    fn is_marked(&self, id: u32) -> bool {
+        self.marked.get(id as usize) == Some(&self.time)
     }
 
     /// The share of marked words, by weight.
-    fn marked_share(&self, words: &[Word], weight: impl Fn(u32) -> f64) -> f64 {
+    fn marked_share<W>(&self, words: &[W], of: impl Fn(&W) -> (u32, f64)) -> f64 {
         let (mut marked, mut all) = (0.0, 0.0);
-        for word in words {
-            let weight = weight(word.id);
+        for (id, weight) in words.iter().map(of) {
             all += weight;
-            if self.is_marked(word) {
+            if self.is_marked(id) {
                 marked += weight;
             }
         }
@@ -133,15 +146,14 @@ impl Edges {
     }
 
     /// The first of the runs with the highest sum, in one pass (Kadane's algorithm); all if no sum is above 0.
-    fn best_run(&self, words: &[Word], weight: impl Fn(u32) -> f64, penalty: f64) -> Range<usize> {
+    fn best_run<W>(&self, words: &[W], of: impl Fn(&W) -> (u32, f64), penalty: f64) -> Range<usize> {
         let (mut best, mut run) = (0.0, 0..words.len());
         let (mut sum, mut start) = (0.0, 0);
-        for (i, word) in words.iter().enumerate() {
-            let weight = weight(word.id);
+        for (i, (id, weight)) in words.iter().map(of).enumerate() {
             if sum <= 0.0 {
                 (sum, start) = (0.0, i);
             }
-            sum += if self.is_marked(word) { weight } else { -penalty * weight };
+            sum += if self.is_marked(id) { weight } else { -penalty * weight };
             if sum > best {
                 (best, run) = (sum, start..i + 1);
             }

@@ -1,15 +1,21 @@
-//! Sequences: the aligned sentence pairs of two documents become passages.
+//! Sequences: the aligned words and sentences of two documents become passages.
 
+mod aligned_words;
 mod diagonals;
 mod edges;
 mod edited_passages;
+mod fingerprints;
 mod shared_words;
+mod word_sequence;
 
 use datafusion_expr::{AggregateUDF, ScalarUDF};
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
+        ScalarUDF::from(word_sequence::WordSequence::default()),
+        ScalarUDF::from(fingerprints::Fingerprints::default()),
+        ScalarUDF::from(aligned_words::AlignedWords::default()),
         ScalarUDF::from(shared_words::SharedWords::default()),
         ScalarUDF::from(edited_passages::EditedPassages::default()),
     ]

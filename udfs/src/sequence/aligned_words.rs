@@ -1,0 +1,592 @@
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, ListArray, StructArray};
+use arrow::datatypes::{DataType, Field, Fields, Int32Type};
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_datafusion_err, exec_err, plan_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+use hashbrown::HashMap;
+use petgraph::unionfind::UnionFind;
+
+use super::edges::Edges;
+use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
+use crate::arguments::{as_index, constant_integer};
+use crate::text::Lists;
+
+/// Seeds at most so many words apart, on both sides, belong to one passage.
+const SEED_DISTANCE: usize = 15;
+
+/// A passage may reach so many words beyond what is known of it, on both sides, over words that the other side does not have.
+const MARGIN: usize = 20;
+
+/// How dense in shared words a passage has to stay at its edges, as a part of how dense it is between its seeds.
+const DENSITY: f64 = 0.7;
+
+/// A walk over equal words goes on behind so many words of either side that differ, where as many as `RESUME` follow that
+/// are equal.
+const SKIP: usize = 3;
+const RESUME: usize = 4;
+
+/// How often a passage is widened. What is equal takes one time, whatever its length.
+const WIDENINGS: usize = 4;
+
+/// Passages at most so many words apart, on both sides, are one.
+const JOIN_DISTANCE: usize = 40;
+
+/// The least cosine of the two sides of a passage (Sanchez-Perez et al. 2014).
+const MIN_COSINE: f64 = 0.34;
+
+/// `aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words)`: the passages that two texts share.
+#[user_doc(
+    doc_section(label = "Sequences"),
+    description = "The passages that two texts share, word for word or edited, found from seeds: places where both have the same rare thing, such as a fingerprint. In steps:\n\n\
+                   1. Seeds at most 15 words apart on both sides go together (single linkage). A group counts if its seeds weigh at least `min_weight`, those at one word once.\n\
+                   2. The group's part of each text is widened: to the run with the highest sum, up to 20 words beyond the group, where words that the other side has count their weight (`word_sequence`) and others take off, so that the run stays at least .7 times as dense in shared words as between the seeds (as `shared_words` finds edges); then over all words that are equal on both sides, over up to 3 that differ where 4 equal ones follow.\n\
+                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their weighted counts of words is at least .34 (Sanchez-Perez, Sidorov and Gelbukh 2014).\n\n\
+                   A run of at least `min_words` words that both texts have is found whole if a seed of weight `min_weight` stands in it. Time grows with the seeds and with the words passed, memory with the widest passage: what else the texts hold costs nothing.\n\n\
+                   Returns a list of structs, ordered by place, empty where there is no passage: `word_a_start`, `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` (Int32, the words that both sides have) and `similarity` (Float64, the cosine). NULL if an argument is NULL.",
+    syntax_example = "aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words)",
+    sql_example = r#"```sql
+> WITH texts AS (SELECT
+    word_sequence('It rained. To take arms against a sea of troubles, and by opposing end them. To die.') AS a,
+    word_sequence('To take up arms against a sea of troubles and by opposing, end them: they slept.') AS b)
+  SELECT unnest(aligned_words(a, b, [{word_a: 5, word_b: 4, weight: 1}], 1, 8)) AS passage FROM texts;
++-------------------------------------------------------------------------------------------------+
+| passage                                                                                         |
++-------------------------------------------------------------------------------------------------+
+| {word_a_start: 4, word_a_end: 15, word_b_start: 3, word_b_end: 14, shared: 11, similarity: 1.0} |
++-------------------------------------------------------------------------------------------------+
+```"#,
+    argument(
+        name = "sequence_a",
+        description = "The words of the first text, BinaryView, as `word_sequence` gives them."
+    ),
+    argument(name = "sequence_b", description = "The words of the second text."),
+    argument(
+        name = "seeds",
+        description = "Words that may belong to one passage, `List<Struct<word_a, word_b, weight>>`: ordinals of words, and how much the seed weighs, whole numbers. Seeds with a NULL are left out."
+    ),
+    argument(name = "min_weight", description = "How much the seeds of a passage must weigh, from 0; a constant."),
+    argument(
+        name = "min_words",
+        description = "How many words the sides of a passage must share, from 1; a constant."
+    )
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AlignedWords {
+    signature: Signature,
+}
+
+impl Default for AlignedWords {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+/// The fields of a seed.
+const SEED_FIELDS: [&str; 3] = ["word_a", "word_b", "weight"];
+
+static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+    let mut fields: Vec<Field> = ["word_a_start", "word_a_end", "word_b_start", "word_b_end", "shared"]
+        .map(|name| Field::new(name, DataType::Int32, true))
+        .to_vec();
+    fields.push(Field::new("similarity", DataType::Float64, true));
+    fields.into()
+});
+
+/// The type of `seeds` from the given one: the fields keep their order.
+fn coerce_seeds(given: &DataType) -> Result<DataType> {
+    let item = match given {
+        DataType::Null => Some(given),
+        DataType::List(field) | DataType::LargeList(field) | DataType::ListView(field) => Some(field.data_type()),
+        DataType::FixedSizeList(field, _) => Some(field.data_type()),
+        _ => None,
+    };
+    let names: Vec<&str> = match item {
+        Some(DataType::Null) => SEED_FIELDS.to_vec(),
+        Some(DataType::Struct(fields))
+            if fields.iter().all(|field| field.data_type().is_integer() || field.data_type().is_null()) =>
+        {
+            fields.iter().map(|field| field.name().as_str()).collect()
+        }
+        _ => vec![],
+    };
+    if names.len() != SEED_FIELDS.len() || SEED_FIELDS.iter().any(|name| !names.contains(name)) {
+        return plan_err!(
+            "aligned_words expects a list of structs (word_a, word_b, weight) for seeds, got {given}; write \
+             array_agg(named_struct('word_a', a.word, 'word_b', b.word, 'weight', 1))"
+        );
+    }
+    let fields: Fields = names.into_iter().map(|name| Field::new(name, DataType::Int32, true)).collect();
+    Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true))))
+}
+
+impl ScalarUDFImpl for AlignedWords {
+    fn name(&self) -> &str {
+        "aligned_words"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [a, b, seeds, _, _] = take_function_args(self.name(), given)?;
+        Ok(vec![
+            coerce_sequence(self.name(), a)?,
+            coerce_sequence(self.name(), b)?,
+            coerce_seeds(seeds)?,
+            DataType::Int64,
+            DataType::Int64,
+        ])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(PASSAGE_FIELDS.clone()), true))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let [a, b, seeds, min_weight, min_words] = take_function_args(self.name(), args.args)?;
+        let count = |name, value, least| -> Result<usize> {
+            let n = constant_integer(self.name(), name, value, least..=i64::from(i32::MAX))?;
+            usize::try_from(n).map_err(|e| exec_datafusion_err!("{}: {name} = {n}: {e}", self.name()))
+        };
+        let rules =
+            Rules { min_weight: count("min_weight", &min_weight, 0)?, min_words: count("min_words", &min_words, 1)? };
+        let (a, b, seeds) = (a.into_array(rows)?, b.into_array(rows)?, seeds.into_array(rows)?);
+        Ok(ColumnarValue::Array(aligned_words(&a, &b, seeds.as_list(), rules)?))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// The rules that a passage has to meet.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    min_weight: usize,
+    min_words: usize,
+}
+
+/// Two words that may belong to one passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Seed {
+    a: usize,
+    b: usize,
+    weight: usize,
+}
+
+/// A part of each text, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    a: Range<usize>,
+    b: Range<usize>,
+}
+
+impl Part {
+    fn contains(&self, other: &Self) -> bool {
+        self.a.start <= other.a.start
+            && other.a.end <= self.a.end
+            && self.b.start <= other.b.start
+            && other.b.end <= self.b.end
+    }
+
+    /// Returns true if at most `JOIN_DISTANCE` words lie between the two, on both sides.
+    fn is_near(&self, other: &Self) -> bool {
+        let is_near = |one: &Range<usize>, other: &Range<usize>| {
+            one.start <= other.end + JOIN_DISTANCE && other.start <= one.end + JOIN_DISTANCE
+        };
+        is_near(&self.a, &other.a) && is_near(&self.b, &other.b)
+    }
+
+    fn join(&mut self, other: &Self) {
+        let join = |one: &Range<usize>, other: &Range<usize>| one.start.min(other.start)..one.end.max(other.end);
+        (self.a, self.b) = (join(&self.a, &other.a), join(&self.b, &other.b));
+    }
+
+    fn place(&self) -> [usize; 4] {
+        [self.a.start, self.b.start, self.a.end, self.b.end]
+    }
+}
+
+/// A passage of two texts.
+#[derive(Debug, Clone, PartialEq)]
+struct Passage {
+    part: Part,
+    shared: usize,
+    similarity: f64,
+}
+
+/// Aligns each pair of sequences.
+fn aligned_words(a: &ArrayRef, b: &ArrayRef, seeds: &ListArray, rules: Rules) -> Result<ArrayRef> {
+    let (a, b) = (sequence_array(a)?, sequence_array(b)?);
+    let fields = seeds.values().as_struct();
+    let number = |name: &str| {
+        let column = fields.column_by_name(name).map(|column| column.as_primitive::<Int32Type>());
+        column.ok_or_else(|| exec_datafusion_err!("aligned_words: seeds have no field {name}"))
+    };
+    let [word_a, word_b, weight] = [number("word_a")?, number("word_b")?, number("weight")?];
+    let is_given = |k: &usize| fields.is_valid(*k) && [word_a, word_b, weight].iter().all(|column| column.is_valid(*k));
+    let nulls = arrow::buffer::NullBuffer::union_many([a.nulls(), b.nulls(), seeds.nulls()]);
+    let mut lists = Lists::with_nulls("aligned_words", a.len(), nulls.clone());
+    let (mut aligner, mut passages, mut row_seeds) = (Aligner::default(), Vec::new(), Vec::new());
+    for row in 0..a.len() {
+        if nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+            let sequence_a = Sequence::try_new("aligned_words", a.value(row))?;
+            let sequence_b = Sequence::try_new("aligned_words", b.value(row))?;
+            row_seeds.clear();
+            let offsets = seeds.value_offsets();
+            for k in (as_index(offsets[row])..as_index(offsets[row + 1])).filter(is_given) {
+                row_seeds.push(Seed {
+                    a: word(word_a.value(k), "a", &sequence_a)?,
+                    b: word(word_b.value(k), "b", &sequence_b)?,
+                    weight: usize::try_from(weight.value(k)).unwrap_or(0),
+                });
+            }
+            aligner.align(&sequence_a, &sequence_b, &mut row_seeds, rules, &mut passages);
+        }
+        lists.end_row(passages.len())?;
+    }
+    let of = |number: fn(&Passage) -> usize| -> ArrayRef {
+        Arc::new(passages.iter().map(|passage| i32::try_from(number(passage)).ok()).collect::<Int32Array>())
+    };
+    let columns: Vec<ArrayRef> = vec![
+        of(|passage| passage.part.a.start),
+        of(|passage| passage.part.a.end),
+        of(|passage| passage.part.b.start),
+        of(|passage| passage.part.b.end),
+        of(|passage| passage.shared),
+        Arc::new(passages.iter().map(|passage| Some(passage.similarity)).collect::<Float64Array>()),
+    ];
+    let items = StructArray::try_new(PASSAGE_FIELDS.clone(), columns, None)?;
+    Ok(Arc::new(lists.finish(Arc::new(items))?))
+}
+
+/// The ordinal of a word of a sequence.
+fn word(ordinal: i32, side: &str, sequence: &Sequence<'_>) -> Result<usize> {
+    match usize::try_from(ordinal) {
+        Ok(word) if word < sequence.len() => Ok(word),
+        _ => exec_err!(
+            "aligned_words: a seed has word_{side} = {ordinal}, but sequence_{side} has {} words, from 0 on; give the \
+             ordinals that fingerprints(sequence_{side}, …) has",
+            sequence.len()
+        ),
+    }
+}
+
+/// Groups seeds, which are in order: those at most `SEED_DISTANCE` words apart on both sides go together. Groups are in the
+/// order of their first seeds.
+fn groups(seeds: &[Seed]) -> Vec<Vec<Seed>> {
+    let mut linked = UnionFind::<usize>::new(seeds.len());
+    // The seeds that are near on the first side, by their place on the second. Any two of them that are near there are linked,
+    // so that the next one on either side of a further seed links it with all of them.
+    let mut near = BTreeSet::new();
+    let mut first = 0;
+    for (i, seed) in seeds.iter().enumerate() {
+        while seeds[first].a + SEED_DISTANCE < seed.a {
+            near.remove(&(seeds[first].b, first));
+            first += 1;
+        }
+        let (before, after) = (near.range(..(seed.b, i)).next_back(), near.range((seed.b, i)..).next());
+        for &(b, other) in before.into_iter().chain(after) {
+            if seed.b.abs_diff(b) <= SEED_DISTANCE {
+                linked.union(i, other);
+            }
+        }
+        near.insert((seed.b, i));
+    }
+    let mut groups = Vec::<Vec<Seed>>::new();
+    let mut places = HashMap::new();
+    for (seed, label) in seeds.iter().zip(linked.into_labeling()) {
+        let place = *places.entry(label).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[place].push(*seed);
+    }
+    groups
+}
+
+/// How much a group weighs: on each side a word counts once, as much as its heaviest seed.
+fn weight(group: &[Seed]) -> usize {
+    let of = |side: fn(&Seed) -> usize| {
+        let mut heaviest = HashMap::<usize, usize>::new();
+        for seed in group {
+            let heaviest = heaviest.entry(side(seed)).or_default();
+            *heaviest = seed.weight.max(*heaviest);
+        }
+        heaviest.values().sum::<usize>()
+    };
+    of(|seed| seed.a).min(of(|seed| seed.b))
+}
+
+/// From the first to the last word of seeds.
+fn bounds(group: &[Seed]) -> Part {
+    let of = |side: fn(&Seed) -> usize| {
+        let bounds = |(start, end): (usize, usize), word: usize| (start.min(word), end.max(word + 1));
+        let (start, end) = group.iter().map(side).fold((usize::MAX, 0), bounds);
+        start..end
+    };
+    Part { a: of(|seed| seed.a), b: of(|seed| seed.b) }
+}
+
+/// How many words of each side follow one another that are equal, but for up to `SKIP` here and there. There are `left` on
+/// each side, of which `is_equal` compares two.
+fn walk(left: (usize, usize), is_equal: impl Fn(usize, usize) -> bool) -> (usize, usize) {
+    let is_equal = |a: usize, b: usize| a < left.0 && b < left.1 && is_equal(a, b);
+    let (mut a, mut b) = (0, 0);
+    loop {
+        while is_equal(a, b) {
+            (a, b) = (a + 1, b + 1);
+        }
+        let skips = (0..=SKIP).flat_map(|skip_a| (0..=SKIP).map(move |skip_b| (skip_a, skip_b)));
+        let resumes = skips.filter(|(skip_a, skip_b)| (0..RESUME).all(|k| is_equal(a + skip_a + k, b + skip_b + k)));
+        match resumes.min_by_key(|(skip_a, skip_b)| skip_a + skip_b) {
+            Some((skip_a, skip_b)) => (a, b) = (a + skip_a, b + skip_b),
+            None => return (a, b),
+        }
+    }
+}
+
+/// Joins the parts that are near each other, in order.
+fn join(parts: &mut Vec<Part>) {
+    loop {
+        parts.sort_unstable_by_key(Part::place);
+        let before = parts.len();
+        let mut joined = Vec::<Part>::with_capacity(before);
+        // Those that further parts may be near.
+        let mut open = Vec::<usize>::new();
+        for part in parts.drain(..) {
+            open.retain(|&i| part.a.start <= joined[i].a.end + JOIN_DISTANCE);
+            match open.iter().find(|&&i| joined[i].is_near(&part)) {
+                Some(&i) => joined[i].join(&part),
+                None => {
+                    open.push(joined.len());
+                    joined.push(part);
+                }
+            }
+        }
+        *parts = joined;
+        if parts.len() == before {
+            return;
+        }
+    }
+}
+
+/// Aligns pairs of sequences.
+#[derive(Default)]
+struct Aligner {
+    edges: Edges,
+}
+
+impl Aligner {
+    /// Adds the passages of `a` and `b` to `passages`, in order of place.
+    fn align(
+        &mut self,
+        a: &Sequence<'_>,
+        b: &Sequence<'_>,
+        seeds: &mut Vec<Seed>,
+        rules: Rules,
+        passages: &mut Vec<Passage>,
+    ) {
+        seeds.sort_unstable();
+        seeds.dedup();
+        let mut parts = Vec::<Part>::new();
+        // Those that further groups may lie in.
+        let mut open = Vec::<usize>::new();
+        for group in groups(seeds) {
+            let core = bounds(&group);
+            open.retain(|&i| core.a.start < parts[i].a.end);
+            if weight(&group) < rules.min_weight || open.iter().any(|&i| parts[i].contains(&core)) {
+                continue;
+            }
+            if let Some(part) = self.widen(a, b, core) {
+                open.push(parts.len());
+                parts.push(part);
+            }
+        }
+        join(&mut parts);
+        let found = parts.into_iter().map(|part| compare(a, b, part));
+        passages.extend(found.filter(|found| found.shared >= rules.min_words && found.similarity >= MIN_COSINE));
+    }
+
+    /// The parts of both texts that belong together around `core`. `None` if it shares no word.
+    fn widen(&mut self, a: &Sequence<'_>, b: &Sequence<'_>, core: Part) -> Option<Part> {
+        let mut part = core;
+        for _ in 0..WIDENINGS {
+            let fitted = self.fit(a, b, &part)?;
+            let (start_a, start_b) = (fitted.a.start, fitted.b.start);
+            let (before_a, before_b) =
+                walk((start_a, start_b), |i, j| a.hash(start_a - 1 - i) == b.hash(start_b - 1 - j));
+            let (end_a, end_b) = (fitted.a.end, fitted.b.end);
+            let (after_a, after_b) =
+                walk((a.len() - end_a, b.len() - end_b), |i, j| a.hash(end_a + i) == b.hash(end_b + j));
+            let widened = Part { a: start_a - before_a..end_a + after_a, b: start_b - before_b..end_b + after_b };
+            if part == widened {
+                break;
+            }
+            part = widened;
+        }
+        Some(part)
+    }
+
+    /// The edges of a part, up to `MARGIN` words beyond it.
+    fn fit(&mut self, a: &Sequence<'_>, b: &Sequence<'_>, part: &Part) -> Option<Part> {
+        let window =
+            |part: &Range<usize>, length: usize| part.start.saturating_sub(MARGIN)..(part.end + MARGIN).min(length);
+        let (window_a, window_b) = (window(&part.a, a.len()), window(&part.b, b.len()));
+        let mut numbers = HashMap::with_capacity(window_a.len() + window_b.len());
+        let mut read = |sequence: &Sequence<'_>, window: &Range<usize>| -> Vec<(u32, f64)> {
+            let words = window.clone().map(|word| {
+                let next = numbers.len();
+                let number = *numbers.entry(sequence.hash(word)).or_insert(next);
+                // A text has less than 2 GiB.
+                (u32::try_from(number).unwrap_or(u32::MAX), sequence.weight(word))
+            });
+            words.collect()
+        };
+        let (words_a, words_b) = (read(a, &window_a), read(b, &window_b));
+        let within = |part: &Range<usize>, window: &Range<usize>| part.start - window.start..part.end - window.start;
+        let core = (within(&part.a, &window_a), within(&part.b, &window_b));
+        let (run_a, run_b) = self.edges.find_around(&words_a, &words_b, core, DENSITY, |word| *word)?;
+        let of = |run: Range<usize>, window: Range<usize>| run.start + window.start..run.end + window.start;
+        Some(Part { a: of(run_a, window_a), b: of(run_b, window_b) })
+    }
+}
+
+/// Compares the two sides of a part.
+fn compare(a: &Sequence<'_>, b: &Sequence<'_>, part: Part) -> Passage {
+    #[derive(Default)]
+    struct Word {
+        counts: [usize; 2],
+        weights: [f64; 2],
+    }
+    // In the order of the text, so that sums do not depend on the hashes.
+    let mut words = Vec::<Word>::new();
+    let mut places = HashMap::new();
+    for (side, (sequence, range)) in [(a, &part.a), (b, &part.b)].into_iter().enumerate() {
+        for word in range.clone() {
+            let place = *places.entry(sequence.hash(word)).or_insert(words.len());
+            if place == words.len() {
+                words.push(Word::default());
+            }
+            words[place].counts[side] += 1;
+            words[place].weights[side] += sequence.weight(word);
+        }
+    }
+    let shared = words.iter().map(|word| word.counts[0].min(word.counts[1])).sum();
+    let product = |i: usize, j: usize| words.iter().map(|word| word.weights[i] * word.weights[j]).sum::<f64>();
+    let norms = (product(0, 0) * product(1, 1)).sqrt();
+    Passage { part, shared, similarity: if norms > 0.0 { (product(0, 1) / norms).min(1.0) } else { 0.0 } }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::word_sequence::pack;
+    use super::*;
+
+    fn align(a: &str, b: &str, seeds: &[(usize, usize)], min_words: usize) -> Vec<Passage> {
+        let (bytes_a, bytes_b) = (pack(a), pack(b));
+        let [a, b] = [&bytes_a, &bytes_b].map(|bytes| Sequence::try_new("f", bytes).unwrap());
+        let mut seeds = seeds.iter().map(|&(a, b)| Seed { a, b, weight: 1 }).collect();
+        let mut passages = Vec::new();
+        Aligner::default().align(&a, &b, &mut seeds, Rules { min_weight: 1, min_words }, &mut passages);
+        passages
+    }
+
+    fn places(passages: &[Passage]) -> Vec<(Range<usize>, Range<usize>)> {
+        passages.iter().map(|passage| (passage.part.a.clone(), passage.part.b.clone())).collect()
+    }
+
+    /// Different words.
+    fn words(of: &str, count: usize) -> String {
+        (0..count).map(|k| format!("{of}{k} ")).collect()
+    }
+
+    #[test]
+    fn words_may_be_replaced_moved_and_left_out() {
+        let edited = words("s", 20).replace("s5 s6 ", "s6 s5 ").replace("s10 ", "").replace("s14 ", "new ");
+        let a = words("x", 30) + &words("s", 20) + &words("y", 30);
+        let b = words("v", 50) + &edited + &words("w", 9);
+        let found = align(&a, &b, &[(33, 53), (42, 61)], 15);
+        assert_eq!(places(&found), [(30..50, 50..69)]);
+        assert_eq!(found[0].shared, 18);
+    }
+
+    #[test]
+    fn a_seed_in_a_text_that_differs_is_no_passage() {
+        assert_eq!(align(&(words("x", 30) + "one two"), &(words("y", 30) + "one two"), &[(30, 30)], 3), []);
+        assert_eq!(align("one two three", "four five six", &[(0, 0)], 1), []);
+    }
+
+    #[test]
+    fn what_is_equal_is_passed_at_any_length_and_over_single_changes() {
+        let shared = words("s", 5000);
+        let changed = shared.replace("s100 ", "t100 ").replace("s2000 ", "").replace("s4000 ", "s4000 u1 u2 u3 ");
+        let found = align(&(words("x", 30) + &shared), &(changed + &words("y", 30)), &[(2530, 2499)], 100);
+        assert_eq!(places(&found), [(30..5030, 0..5002)]);
+    }
+
+    #[test]
+    fn passages_stand_in_any_order_and_near_ones_are_one() {
+        let (one, two) = (words("p", 20), words("q", 20));
+        let between = words("x", 50);
+        let found = align(&format!("{one}{between}{two}"), &format!("{two}{one}"), &[(5, 25), (75, 5)], 15);
+        assert_eq!(places(&found), [(0..20, 20..40), (70..90, 0..20)]);
+        let near = words("x", 30);
+        let found = align(&format!("{one}{near}{two}"), &format!("{one}{two}"), &[(5, 5), (55, 25)], 15);
+        assert_eq!(places(&found), [(0..70, 0..40)]);
+    }
+
+    #[test]
+    fn text_that_repeats_itself_takes_no_longer() {
+        let text = "a b c d e f g ".repeat(20_000);
+        let seeds: Vec<_> = (0..20_000).map(|k| (k * 7, (k * 7919 % 20_000) * 7)).collect();
+        assert_eq!(places(&align(&text, &text, &seeds, 15)), [(0..140_000, 0..140_000)]);
+    }
+
+    proptest! {
+        #[test]
+        fn groups_are_those_of_comparing_all_seeds(
+            seeds in prop::collection::vec((0_usize..120, 0_usize..120), 0..40),
+        ) {
+            let mut seeds: Vec<_> = seeds.into_iter().map(|(a, b)| Seed { a, b, weight: 1 }).collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            let mut linked = UnionFind::<usize>::new(seeds.len());
+            for i in 0..seeds.len() {
+                for j in 0..i {
+                    if seeds[i].a.abs_diff(seeds[j].a) <= SEED_DISTANCE && seeds[i].b.abs_diff(seeds[j].b) <= SEED_DISTANCE {
+                        linked.union(i, j);
+                    }
+                }
+            }
+            let found = groups(&seeds);
+            prop_assert_eq!(found.iter().map(Vec::len).sum::<usize>(), seeds.len());
+            let place = |seed: &Seed| seeds.binary_search(seed).unwrap();
+            for (k, group) in found.iter().enumerate() {
+                prop_assert!(group.iter().all(|seed| linked.equiv(place(seed), place(&group[0]))));
+                prop_assert!(found[..k].iter().all(|other| !linked.equiv(place(&other[0]), place(&group[0]))));
+            }
+        }
+
+        #[test]
+        fn a_run_of_equal_words_is_found_whole_from_any_seed_in_it(
+            before_a in 0_usize..60, before_b in 0_usize..60, length in 15_usize..80, at in 0_usize..80,
+        ) {
+            let run = words("s", length);
+            let a = words("x", before_a) + &run + &words("y", 40);
+            let b = words("v", before_b) + &run + &words("w", 40);
+            let found = align(&a, &b, &[(before_a + at % length, before_b + at % length)], 15);
+            let expected = [(before_a..before_a + length, before_b..before_b + length)];
+            prop_assert_eq!(places(&found), expected);
+        }
+    }
+}

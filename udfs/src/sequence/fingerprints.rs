@@ -1,0 +1,175 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, LazyLock};
+
+use arrow::array::{Array, ArrayBuilder, ArrayRef, Int32Builder, StructArray, UInt64Builder};
+use arrow::datatypes::{DataType, Field, Fields};
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_datafusion_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+use ibid_codes::split_mix;
+
+use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
+use crate::arguments::constant_count;
+use crate::text::Lists;
+
+/// `fingerprints(sequence, k, window)`: the winnowed `k`-grams of a text, and where they stand.
+#[user_doc(
+    doc_section(label = "Sequences"),
+    description = "A sample of the runs of `k` words of a text, with their places, that two texts with a long enough run in common cannot miss: of every `window` neighbouring runs the one with the smallest hash, of equal ones the last (winnowing; Schleimer, Wilkerson and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a fingerprint within it, wherever it stands. About 2 in `window` + 1 runs are kept.\n\n\
+                   A text with fewer than `window` runs keeps the smallest of them, one with fewer than `k` words has no fingerprint. `winnow` has the same sample of any tokens, as a set.\n\n\
+                   Returns `List<Struct<fingerprint: UInt64, word: Int32>>` in the order of the text, `word` the first of the run, from 0 on. NULL for NULL.",
+    syntax_example = "fingerprints(sequence, k, window)",
+    sql_example = r#"```sql
+> SELECT f.word AS word, a.word AS word_of_other
+  FROM (SELECT unnest(fingerprints(word_sequence('to take arms against a sea of troubles and by opposing end them'), 2, 4)) AS f)
+  JOIN (SELECT unnest(fingerprints(word_sequence('Or to take arms against a sea of troubles'), 2, 4)) AS a)
+    ON f.fingerprint = a.fingerprint
+  ORDER BY f.word;
++------+---------------+
+| word | word_of_other |
++------+---------------+
+| 2    | 3             |
+| 5    | 6             |
++------+---------------+
+```"#,
+    argument(name = "sequence", description = "The words of the text, BinaryView, as `word_sequence` gives them."),
+    argument(name = "k", description = "How many words a run has, from 1 to 1000; a constant."),
+    argument(name = "window", description = "How many runs a window has, from 1 to 1000; a constant.")
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fingerprints {
+    signature: Signature,
+}
+
+impl Default for Fingerprints {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+    vec![Field::new("fingerprint", DataType::UInt64, true), Field::new("word", DataType::Int32, true)].into()
+});
+
+impl ScalarUDFImpl for Fingerprints {
+    fn name(&self) -> &str {
+        "fingerprints"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [sequence, _, _] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_sequence(self.name(), sequence)?, DataType::Int64, DataType::Int64])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(FIELDS.clone()), true))))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let rows = args.number_rows;
+        let [sequences, k, window] = take_function_args(self.name(), args.args)?;
+        let k = constant_count(self.name(), "k", &k, 1000)?;
+        let window = constant_count(self.name(), "window", &window, 1000)?;
+        let sequences = sequences.into_array(rows)?;
+        let sequences = sequence_array(&sequences)?;
+        let mut lists = Lists::with_nulls("fingerprints", rows, sequences.nulls().cloned());
+        let (mut fingerprints, mut words) = (UInt64Builder::new(), Int32Builder::new());
+        let mut winnowing = Winnowing { k, window, smallest: VecDeque::new() };
+        for sequence in sequences {
+            let sequence = Sequence::try_new(self.name(), sequence.unwrap_or_default())?;
+            let last = i32::try_from(sequence.len());
+            last.map_err(|_| exec_datafusion_err!("fingerprints: a text has more than {} words", i32::MAX))?;
+            winnowing.each(&sequence, |fingerprint, word| {
+                fingerprints.append_value(fingerprint);
+                words.append_option(i32::try_from(word).ok());
+            });
+            lists.end_row(words.len())?;
+        }
+        let columns: Vec<ArrayRef> = vec![Arc::new(fingerprints.finish()), Arc::new(words.finish())];
+        let items = StructArray::try_new(FIELDS.clone(), columns, None)?;
+        Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(items))?)))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// Winnows sequences.
+struct Winnowing {
+    k: usize,
+    window: usize,
+    /// The runs of the window that are smaller than all after them, with their places, ascending: the first is the smallest
+    /// of the window. Each is put in and taken out once.
+    smallest: VecDeque<(usize, u64)>,
+}
+
+impl Winnowing {
+    /// Calls `found` with each fingerprint and its place.
+    fn each(&mut self, sequence: &Sequence<'_>, mut found: impl FnMut(u64, usize)) {
+        self.smallest.clear();
+        let count = (sequence.len() + 1).saturating_sub(self.k);
+        let mut last = None;
+        for place in 0..count {
+            let hash = (place..place + self.k).fold(0, |hash, word| split_mix(hash, u64::from(sequence.hash(word))));
+            while self.smallest.back().is_some_and(|&(_, other)| other >= hash) {
+                self.smallest.pop_back();
+            }
+            self.smallest.push_back((place, hash));
+            if self.smallest.front().is_some_and(|&(first, _)| first + self.window <= place) {
+                self.smallest.pop_front();
+            }
+            if place + 1 >= self.window.min(count)
+                && let Some(&(first, hash)) = self.smallest.front()
+                && last != Some(first)
+            {
+                last = Some(first);
+                found(hash, first);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::word_sequence::pack;
+    use super::*;
+
+    fn of(text: &str, k: usize, window: usize) -> Vec<(u64, usize)> {
+        let bytes = pack(text);
+        let mut found = Vec::new();
+        let mut winnowing = Winnowing { k, window, smallest: VecDeque::new() };
+        winnowing.each(&Sequence::try_new("f", &bytes).unwrap(), |fingerprint, word| found.push((fingerprint, word)));
+        found
+    }
+
+    #[test]
+    fn short_texts_have_one_and_shorter_ones_none() {
+        assert_eq!(of("a b c d e", 5, 8).len(), 1);
+        assert_eq!(of("a b c d e f g h i", 5, 8).len(), 1);
+        assert_eq!(of("a b c d", 5, 8), []);
+        assert_eq!(of("", 5, 8), []);
+    }
+
+    proptest! {
+        #[test]
+        fn every_shared_run_that_is_long_enough_shares_a_fingerprint_at_its_place(
+            before in "([abc] ){0,20}", run in "([abcdefgh] ){12,30}", after in "([abc] ){0,20}", other in "([abc] ){0,20}",
+        ) {
+            let (a, b) = (of(&format!("{before}{run}{after}"), 5, 8), of(&format!("{other}{run}"), 5, 8));
+            let (start_a, start_b) = (before.len() / 2, other.len() / 2);
+            let words = run.len() / 2;
+            let within = a.iter().any(|&(fingerprint, word)| {
+                word >= start_a && word + 5 <= start_a + words && b.contains(&(fingerprint, word - start_a + start_b))
+            });
+            prop_assert!(within, "{:?} {:?}", a, b);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, BinaryViewArray, BinaryViewBuilder};
+use arrow::datatypes::DataType;
+use datafusion_common::cast::as_binary_view_array;
+use datafusion_common::utils::take_function_args;
+use datafusion_common::{Result, exec_err, plan_err};
+use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_macros::user_doc;
+use hashbrown::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::arguments::{coerce_text, text_array};
+use crate::text::{each_word, normalize};
+
+/// The bytes of a word in a sequence: four of its hash, one of its weight.
+const BYTES_OF_WORD: usize = 5;
+
+/// The steps of a weight in one bit of information.
+const STEPS: f64 = 16.0;
+
+/// A word that makes up more than 2^-FREQUENT of its text has the least weight.
+const FREQUENT: f64 = 3.0;
+
+/// A word that makes up less than 2^-(FREQUENT + MOST) of its text has the highest weight.
+const MOST: f64 = 9.0;
+
+/// The least weight: a passage of nothing but frequent words has some weight, too.
+const LEAST: f64 = 0.1;
+
+/// `word_sequence(text)`: the words of a text, ready to be aligned.
+#[user_doc(
+    doc_section(label = "Sequences"),
+    description = "The words of a text in order, as bytes that joins carry as a pointer: the words of `words(text)` as `normalize` spells them, those left out of which nothing remains. The word *i* is what `fingerprints`, `aligned_words` and `located_words` call *i*, from 0 on.\n\n\
+                   Returns BinaryView, five bytes a word: first four of the hash of each word (the low half of XXH3, little \
+                   endian), then one of the weight of each. A word that makes up the part *p* of the text's words weighs 0.1 + min(max(−log2(p) − 3, 0), 9), in steps of 1/16, so that no table of the corpus is needed and adding documents changes no weight. \
+                   Two different words have the same hash once in 4 billion. NULL for NULL; no bytes for text without words.",
+    syntax_example = "word_sequence(text)",
+    sql_example = r#"```sql
+> SELECT word_sequence('To be, or not to be') = word_sequence('TO BE OR NOT TO BE!') AS same,
+    arrow_typeof(word_sequence('To be')) AS type;
++------+------------+
+| same | type       |
++------+------------+
+| true | BinaryView |
++------+------------+
+```"#,
+    argument(name = "text", description = "The text, of any width of Utf8.")
+)]
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(crate) struct WordSequence {
+    signature: Signature,
+}
+
+impl Default for WordSequence {
+    fn default() -> Self {
+        Self { signature: Signature::user_defined(Volatility::Immutable) }
+    }
+}
+
+impl ScalarUDFImpl for WordSequence {
+    fn name(&self) -> &str {
+        "word_sequence"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
+        let [text] = take_function_args(self.name(), given)?;
+        Ok(vec![coerce_text(self.name(), text)?])
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::BinaryView)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let [text] = take_function_args(self.name(), args.args)?;
+        let texts = text.into_array(args.number_rows)?;
+        let mut sequences = BinaryViewBuilder::with_capacity(texts.len());
+        let mut packer = Packer::default();
+        for text in text_array(&texts)? {
+            match text {
+                Some(text) => sequences.append_value(packer.pack(text)),
+                None => sequences.append_null(),
+            }
+        }
+        Ok(ColumnarValue::Array(Arc::new(sequences.finish())))
+    }
+
+    fn documentation(&self) -> Option<&Documentation> {
+        self.doc()
+    }
+}
+
+/// Calls `found` with each word of a sequence: its bytes in the text, and its normal form.
+pub(super) fn each_word_of_sequence(text: &str, mut found: impl FnMut(Range<usize>, &str)) {
+    let mut normal = String::new();
+    each_word(text, |word| {
+        normalize(&text[word.clone()], &mut normal);
+        if !normal.is_empty() {
+            found(word, &normal);
+        }
+    });
+}
+
+/// Makes sequences of texts.
+#[derive(Default)]
+struct Packer {
+    bytes: Vec<u8>,
+    hashes: Vec<u32>,
+    /// By hash: the occurrences in the text.
+    counts: HashMap<u32, u32>,
+}
+
+impl Packer {
+    fn pack(&mut self, text: &str) -> &[u8] {
+        self.bytes.clear();
+        self.hashes.clear();
+        self.counts.clear();
+        each_word_of_sequence(text, |_, normal| {
+            #[expect(clippy::cast_possible_truncation, reason = "half of the hash")]
+            let hash = xxh3_64(normal.as_bytes()) as u32;
+            *self.counts.entry(hash).or_default() += 1;
+            self.hashes.push(hash);
+            self.bytes.extend_from_slice(&hash.to_le_bytes());
+        });
+        let words = self.hashes.len() as f64;
+        let weights = self.hashes.iter().map(|hash| {
+            let bits = (words / f64::from(self.counts[hash])).log2();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 144")]
+            let steps = ((bits - FREQUENT).clamp(0.0, MOST) * STEPS).round() as u8;
+            steps
+        });
+        self.bytes.extend(weights);
+        &self.bytes
+    }
+}
+
+/// The words of a text, as the bytes of `word_sequence` have them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sequence<'a> {
+    hashes: &'a [[u8; 4]],
+    weights: &'a [u8],
+}
+
+impl<'a> Sequence<'a> {
+    /// Reads the bytes that `function` was given.
+    pub(super) fn try_new(function: &str, bytes: &'a [u8]) -> Result<Self> {
+        let words = bytes.len() / BYTES_OF_WORD;
+        let (hashes, weights) = bytes.split_at(4 * words);
+        if weights.len() != words {
+            return exec_err!(
+                "{function}: {} bytes are no sequence of words, which has five a word; make it with word_sequence(text)",
+                bytes.len()
+            );
+        }
+        Ok(Self { hashes: hashes.as_chunks().0, weights })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    pub(super) fn hash(&self, word: usize) -> u32 {
+        u32::from_le_bytes(self.hashes[word])
+    }
+
+    pub(super) fn weight(&self, word: usize) -> f64 {
+        f64::from(self.weights[word]) / STEPS + LEAST
+    }
+}
+
+/// The type of an argument that is a sequence of words, or an error that says how to make one.
+pub(super) fn coerce_sequence(function: &str, given: &DataType) -> Result<DataType> {
+    match given {
+        DataType::BinaryView | DataType::Binary | DataType::LargeBinary | DataType::Null => Ok(DataType::BinaryView),
+        _ => plan_err!("{function} expects a sequence of words, got {given}; write {function}(word_sequence(text), …)"),
+    }
+}
+
+/// The sequences of a column.
+pub(super) fn sequence_array(value: &ArrayRef) -> Result<&BinaryViewArray> {
+    as_binary_view_array(value)
+}
+
+/// The bytes of the sequence of a text.
+#[cfg(test)]
+pub(super) fn pack(text: &str) -> Vec<u8> {
+    Packer::default().pack(text).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_weigh_as_they_are_rare_in_their_text() {
+        // 64 words, of which one makes up half.
+        let text = (0..32).map(|k| format!("the w{k} ")).collect::<String>();
+        let bytes = pack(&text);
+        let sequence = Sequence::try_new("f", &bytes).unwrap();
+        assert_eq!(sequence.len(), 64);
+        assert_eq!((sequence.weight(0), sequence.weight(1)), (0.1, 3.1));
+        assert_eq!(sequence.hash(0), sequence.hash(2));
+        assert_ne!(sequence.hash(1), sequence.hash(3));
+    }
+
+    #[test]
+    fn words_without_a_normal_form_are_left_out_everywhere() {
+        let mut found = Vec::new();
+        each_word_of_sequence("Straße, ﬁne.", |range, normal| found.push((range, normal.to_owned())));
+        assert_eq!(found, [(0..7, "strasse".to_owned()), (9..14, "fine".to_owned())]);
+        assert_eq!(pack(" … "), [0_u8; 0]);
+    }
+
+    #[test]
+    fn other_bytes_are_an_error() {
+        let error = Sequence::try_new("f", &[0; 7]).unwrap_err().to_string();
+        assert!(error.contains("f: 7 bytes are no sequence of words"), "{error}");
+    }
+}
