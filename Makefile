@@ -37,11 +37,11 @@ demo: build
 # Twice as many tests at a time as there are processors: many wait for stores, disks and the ends of processes. The server that the
 # tests start is a program of its own.
 test:
-	cargo build --workspace --all-targets
+	cargo build --workspace
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} cargo test --workspace
 
 test-long:
-	cargo build --workspace --all-targets
+	cargo build --workspace
 	tests/long $(PART)
 
 fuzz: SECONDS = 60
@@ -56,7 +56,7 @@ check:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --examples
 
 docs:
-	cargo build --workspace --all-targets
+	cargo build --workspace
 	IBID_BLESS=1 cargo test --workspace -- reference::
 
 bench: SIZE ?= M
