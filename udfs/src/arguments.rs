@@ -12,7 +12,7 @@ use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion_common::cast::{
     as_binary_view_array, as_list_array, as_string_view_array, as_uint32_array, as_uint64_array,
 };
-use datafusion_common::{Result, ScalarValue, exec_err, internal_err, plan_err};
+use datafusion_common::{Result, ScalarValue, exec_datafusion_err, exec_err, internal_err, plan_err};
 use datafusion_expr::{ColumnarValue, Expr};
 
 use crate::similarity::PackedSet;
@@ -100,6 +100,27 @@ pub(crate) fn coerce_minhashes(function: &str, given: &DataType) -> Result<DataT
     }
 }
 
+/// The type of `seeds`, a list of structs of whole numbers with the names `fields`, which keep their order; or an error that says
+/// how to make them: `example`.
+pub(crate) fn coerce_seeds(function: &str, fields: &[&str], example: &str, given: &DataType) -> Result<DataType> {
+    let is_number = |field: &FieldRef| field.data_type().is_integer() || field.data_type().is_null();
+    let names = match if given.is_null() { Some(given) } else { item(given) } {
+        Some(DataType::Null) => fields.to_vec(),
+        Some(DataType::Struct(given)) if given.iter().all(is_number) => {
+            given.iter().map(|field| field.name().as_str()).collect()
+        }
+        _ => vec![],
+    };
+    if names.len() != fields.len() || fields.iter().any(|name| !names.contains(name)) {
+        let expected = fields.join(", ");
+        return plan_err!(
+            "{function} expects a list of structs ({expected}) for seeds, got {given}; write array_agg(named_struct({example}))"
+        );
+    }
+    let fields = names.into_iter().map(|name| Field::new(name, DataType::Int32, true)).collect();
+    Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true))))
+}
+
 /// The type of a code argument: bytes of a fixed width or an integer.
 pub(crate) fn coerce_code(function: &str, given: &DataType) -> Result<DataType> {
     match given {
@@ -151,9 +172,18 @@ pub(crate) fn constant_integer(
 
 /// A constant count, from 1 to `most`.
 pub(crate) fn constant_count(function: &str, name: &str, value: &ColumnarValue, most: u16) -> Result<usize> {
-    let n = constant_integer(function, name, value, 1..=i64::from(most))?;
-    // It fits: `most` does.
-    Ok(usize::try_from(n).unwrap_or(1))
+    constant_size(function, name, value, 1..=i64::from(most))
+}
+
+/// A constant whole number within `range`, which has no number below 0.
+pub(crate) fn constant_size(
+    function: &str,
+    name: &str,
+    value: &ColumnarValue,
+    range: std::ops::RangeInclusive<i64>,
+) -> Result<usize> {
+    let n = constant_integer(function, name, value, range)?;
+    usize::try_from(n).map_err(|e| exec_datafusion_err!("{function}: {name} = {n}: {e}"))
 }
 
 /// A constant number within `range`.

@@ -3,9 +3,10 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, ListArray, StructArray};
+use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Int32Type};
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_datafusion_err, exec_err, plan_err};
+use datafusion_common::{Result, exec_datafusion_err, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 use hashbrown::HashMap;
@@ -13,7 +14,7 @@ use petgraph::unionfind::UnionFind;
 
 use super::edges::Edges;
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
-use crate::arguments::{as_index, constant_integer};
+use crate::arguments::{as_index, coerce_seeds, constant_size};
 use crate::text::Lists;
 
 /// Seeds at most so many words apart, on both sides, belong to one passage.
@@ -86,9 +87,6 @@ impl Default for AlignedWords {
     }
 }
 
-/// The fields of a seed.
-const SEED_FIELDS: [&str; 3] = ["word_a", "word_b", "weight"];
-
 static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     let mut fields: Vec<Field> = ["word_a_start", "word_a_end", "word_b_start", "word_b_end", "shared"]
         .map(|name| Field::new(name, DataType::Int32, true))
@@ -96,33 +94,6 @@ static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     fields.push(Field::new("similarity", DataType::Float64, true));
     fields.into()
 });
-
-/// The type of `seeds` from the given one: the fields keep their order.
-fn coerce_seeds(given: &DataType) -> Result<DataType> {
-    let item = match given {
-        DataType::Null => Some(given),
-        DataType::List(field) | DataType::LargeList(field) | DataType::ListView(field) => Some(field.data_type()),
-        DataType::FixedSizeList(field, _) => Some(field.data_type()),
-        _ => None,
-    };
-    let names: Vec<&str> = match item {
-        Some(DataType::Null) => SEED_FIELDS.to_vec(),
-        Some(DataType::Struct(fields))
-            if fields.iter().all(|field| field.data_type().is_integer() || field.data_type().is_null()) =>
-        {
-            fields.iter().map(|field| field.name().as_str()).collect()
-        }
-        _ => vec![],
-    };
-    if names.len() != SEED_FIELDS.len() || SEED_FIELDS.iter().any(|name| !names.contains(name)) {
-        return plan_err!(
-            "aligned_words expects a list of structs (word_a, word_b, weight) for seeds, got {given}; write \
-             array_agg(named_struct('word_a', a.word, 'word_b', b.word, 'weight', 1))"
-        );
-    }
-    let fields: Fields = names.into_iter().map(|name| Field::new(name, DataType::Int32, true)).collect();
-    Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true))))
-}
 
 impl ScalarUDFImpl for AlignedWords {
     fn name(&self) -> &str {
@@ -138,7 +109,12 @@ impl ScalarUDFImpl for AlignedWords {
         Ok(vec![
             coerce_sequence(self.name(), a)?,
             coerce_sequence(self.name(), b)?,
-            coerce_seeds(seeds)?,
+            coerce_seeds(
+                self.name(),
+                &["word_a", "word_b", "weight"],
+                "'word_a', a.word, 'word_b', b.word, 'weight', 1",
+                seeds,
+            )?,
             DataType::Int64,
             DataType::Int64,
         ])
@@ -151,12 +127,11 @@ impl ScalarUDFImpl for AlignedWords {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [a, b, seeds, min_weight, min_words] = take_function_args(self.name(), args.args)?;
-        let count = |name, value, least| -> Result<usize> {
-            let n = constant_integer(self.name(), name, value, least..=i64::from(i32::MAX))?;
-            usize::try_from(n).map_err(|e| exec_datafusion_err!("{}: {name} = {n}: {e}", self.name()))
+        let most = i64::from(i32::MAX);
+        let rules = Rules {
+            min_weight: constant_size(self.name(), "min_weight", &min_weight, 0..=most)?,
+            min_words: constant_size(self.name(), "min_words", &min_words, 1..=most)?,
         };
-        let rules =
-            Rules { min_weight: count("min_weight", &min_weight, 0)?, min_words: count("min_words", &min_words, 1)? };
         let (a, b, seeds) = (a.into_array(rows)?, b.into_array(rows)?, seeds.into_array(rows)?);
         Ok(ColumnarValue::Array(aligned_words(&a, &b, seeds.as_list(), rules)?))
     }
@@ -232,7 +207,7 @@ fn aligned_words(a: &ArrayRef, b: &ArrayRef, seeds: &ListArray, rules: Rules) ->
     };
     let [word_a, word_b, weight] = [number("word_a")?, number("word_b")?, number("weight")?];
     let is_given = |k: &usize| fields.is_valid(*k) && [word_a, word_b, weight].iter().all(|column| column.is_valid(*k));
-    let nulls = arrow::buffer::NullBuffer::union_many([a.nulls(), b.nulls(), seeds.nulls()]);
+    let nulls = NullBuffer::union_many([a.nulls(), b.nulls(), seeds.nulls()]);
     let mut lists = Lists::with_nulls("aligned_words", a.len(), nulls.clone());
     let (mut aligner, mut passages, mut row_seeds) = (Aligner::default(), Vec::new(), Vec::new());
     for row in 0..a.len() {
@@ -312,7 +287,7 @@ fn groups(seeds: &[Seed]) -> Vec<Vec<Seed>> {
     groups
 }
 
-/// How much a group weighs: on each side a word counts once, as much as its heaviest seed.
+/// Returns the weight of a group: on each side a word counts once, as much as its heaviest seed.
 fn weight(group: &[Seed]) -> usize {
     let of = |side: fn(&Seed) -> usize| {
         let mut heaviest = HashMap::<usize, usize>::new();
@@ -335,8 +310,8 @@ fn bounds(group: &[Seed]) -> Part {
     Part { a: of(|seed| seed.a), b: of(|seed| seed.b) }
 }
 
-/// How many words of each side follow one another that are equal, but for up to `SKIP` here and there. There are `left` on
-/// each side, of which `is_equal` compares two.
+/// Returns the number of words of each side that follow one another and are equal, but for up to `SKIP` here and there. `left`
+/// words are there on each side, and `is_equal` compares two of them.
 fn walk(left: (usize, usize), is_equal: impl Fn(usize, usize) -> bool) -> (usize, usize) {
     let is_equal = |a: usize, b: usize| a < left.0 && b < left.1 && is_equal(a, b);
     let (mut a, mut b) = (0, 0);
@@ -402,7 +377,7 @@ impl Aligner {
         for group in groups(seeds) {
             let core = bounds(&group);
             open.retain(|&i| core.a.start < parts[i].a.end);
-            if weight(&group) < rules.min_weight || open.iter().any(|&i| parts[i].contains(&core)) {
+            if open.iter().any(|&i| parts[i].contains(&core)) || weight(&group) < rules.min_weight {
                 continue;
             }
             if let Some(part) = self.widen(a, b, core) {

@@ -7,12 +7,12 @@ use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, ListArray
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Fields, Int32Type};
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_datafusion_err, exec_err, plan_err};
+use datafusion_common::{Result, exec_datafusion_err, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use super::edges::{Edges, Vocabulary, Word, bytes_of};
-use crate::arguments::{as_index, coerce_text, constant_integer, constant_number, text_array};
+use crate::arguments::{as_index, coerce_seeds, coerce_text, constant_number, constant_size, text_array};
 use crate::text::split_sentences;
 
 /// A sentence of fewer words is taken together with the next one: a heading or a list number has too few words for a
@@ -138,32 +138,6 @@ static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
     fields.into()
 });
 
-/// The type of `seeds` from what was given: the fields keep their order.
-fn coerce_seeds(given: &DataType) -> Result<DataType> {
-    let item = match given {
-        DataType::Null => Some(given),
-        DataType::List(field) | DataType::LargeList(field) | DataType::ListView(field) => Some(field.data_type()),
-        DataType::FixedSizeList(field, _) => Some(field.data_type()),
-        _ => None,
-    };
-    let is_ordinal = |field: &Arc<Field>| field.data_type().is_integer() || field.data_type().is_null();
-    let names = match item {
-        Some(DataType::Null) => vec!["sent_a", "sent_b"],
-        Some(DataType::Struct(fields)) if fields.iter().all(is_ordinal) => {
-            fields.iter().map(|field| field.name().as_str()).collect()
-        }
-        _ => vec![],
-    };
-    if !matches!(names[..], ["sent_a", "sent_b"] | ["sent_b", "sent_a"]) {
-        return plan_err!(
-            "edited_passages expects a list of structs (sent_a, sent_b) for seeds, got {given}; write \
-             array_agg(named_struct('sent_a', a.sent, 'sent_b', b.sent))"
-        );
-    }
-    let fields: Fields = names.into_iter().map(|name| Field::new(name, DataType::Int32, true)).collect();
-    Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(fields), true))))
-}
-
 impl ScalarUDFImpl for EditedPassages {
     fn name(&self) -> &str {
         "edited_passages"
@@ -178,7 +152,7 @@ impl ScalarUDFImpl for EditedPassages {
         Ok(vec![
             coerce_text(self.name(), text_a)?,
             coerce_text(self.name(), text_b)?,
-            coerce_seeds(seeds)?,
+            coerce_seeds(self.name(), &["sent_a", "sent_b"], "'sent_a', a.sent, 'sent_b', b.sent", seeds)?,
             DataType::Float64,
             DataType::Int64,
             DataType::Int64,
@@ -192,14 +166,10 @@ impl ScalarUDFImpl for EditedPassages {
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let [text_a, text_b, seeds, min_cosine, max_gap, min_characters] = take_function_args(self.name(), args.args)?;
-        let count = |name, value, most| -> Result<usize> {
-            let n = constant_integer(self.name(), name, value, 0..=most)?;
-            usize::try_from(n).map_err(|e| exec_datafusion_err!("{}: {name} = {n}: {e}", self.name()))
-        };
         let rules = Rules {
             min_cosine: constant_number(self.name(), "min_cosine", &min_cosine, 0.0..=1.0)?,
-            max_gap: count("max_gap", &max_gap, 1000)?,
-            min_characters: count("min_characters", &min_characters, i64::from(i32::MAX))?,
+            max_gap: constant_size(self.name(), "max_gap", &max_gap, 0..=1000)?,
+            min_characters: constant_size(self.name(), "min_characters", &min_characters, 0..=i64::from(i32::MAX))?,
         };
         let (text_a, text_b) = (text_a.into_array(rows)?, text_b.into_array(rows)?);
         let seeds = seeds.into_array(rows)?;
@@ -921,6 +891,7 @@ mod tests {
             DataType::Struct(names.map(|name| Field::new(name, DataType::Int64, true)).to_vec().into())
         };
         let list = |item| DataType::List(Arc::new(Field::new_list_field(item, true)));
+        let coerce_seeds = |given: &DataType| coerce_seeds("edited_passages", &["sent_a", "sent_b"], "", given);
         assert!(coerce_seeds(&list(item(["sent_a", "sent_b"]))).is_ok());
         assert!(coerce_seeds(&list(item(["sent_b", "sent_a"]))).is_ok());
         assert!(coerce_seeds(&list(DataType::Null)).is_ok());

@@ -11,6 +11,7 @@ use ibid_codes::split_mix;
 
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
 use crate::arguments::constant_count;
+use crate::signature::each_smallest;
 use crate::text::Lists;
 
 /// `fingerprints(sequence, k, window)`: the winnowed `k`-grams of a text, and where they stand.
@@ -79,12 +80,12 @@ impl ScalarUDFImpl for Fingerprints {
         let sequences = sequence_array(&sequences)?;
         let mut lists = Lists::with_nulls("fingerprints", rows, sequences.nulls().cloned());
         let (mut fingerprints, mut words) = (UInt64Builder::new(), Int32Builder::new());
-        let mut winnowing = Winnowing { k, window, smallest: VecDeque::new() };
+        let mut smallest = VecDeque::new();
         for sequence in sequences {
             let sequence = Sequence::try_new(self.name(), sequence.unwrap_or_default())?;
             let last = i32::try_from(sequence.len());
             last.map_err(|_| exec_datafusion_err!("fingerprints: a text has more than {} words", i32::MAX))?;
-            winnowing.each(&sequence, |fingerprint, word| {
+            each_fingerprint(&sequence, k, window, &mut smallest, |fingerprint, word| {
                 fingerprints.append_value(fingerprint);
                 words.append_option(i32::try_from(word).ok());
             });
@@ -100,39 +101,17 @@ impl ScalarUDFImpl for Fingerprints {
     }
 }
 
-/// Winnows sequences.
-struct Winnowing {
+/// Calls `found` with each fingerprint and its place; `smallest` is room to work in.
+fn each_fingerprint(
+    sequence: &Sequence<'_>,
     k: usize,
     window: usize,
-    /// The runs of the window that are smaller than all after them, with their places, ascending: the first is the smallest
-    /// of the window. Each is put in and taken out once.
-    smallest: VecDeque<(usize, u64)>,
-}
-
-impl Winnowing {
-    /// Calls `found` with each fingerprint and its place.
-    fn each(&mut self, sequence: &Sequence<'_>, mut found: impl FnMut(u64, usize)) {
-        self.smallest.clear();
-        let count = (sequence.len() + 1).saturating_sub(self.k);
-        let mut last = None;
-        for place in 0..count {
-            let hash = (place..place + self.k).fold(0, |hash, word| split_mix(hash, u64::from(sequence.hash(word))));
-            while self.smallest.back().is_some_and(|&(_, other)| other >= hash) {
-                self.smallest.pop_back();
-            }
-            self.smallest.push_back((place, hash));
-            if self.smallest.front().is_some_and(|&(first, _)| first + self.window <= place) {
-                self.smallest.pop_front();
-            }
-            if place + 1 >= self.window.min(count)
-                && let Some(&(first, hash)) = self.smallest.front()
-                && last != Some(first)
-            {
-                last = Some(first);
-                found(hash, first);
-            }
-        }
-    }
+    smallest: &mut VecDeque<(usize, u64)>,
+    mut found: impl FnMut(u64, usize),
+) {
+    let count = (sequence.len() + 1).saturating_sub(k);
+    let hash = |place| (place..place + k).fold(0, |hash, word| split_mix(hash, u64::from(sequence.hash(word))));
+    each_smallest(count, window, smallest, hash, |place, hash| found(hash, place));
 }
 
 #[cfg(test)]
@@ -145,8 +124,9 @@ mod tests {
     fn of(text: &str, k: usize, window: usize) -> Vec<(u64, usize)> {
         let bytes = pack(text);
         let mut found = Vec::new();
-        let mut winnowing = Winnowing { k, window, smallest: VecDeque::new() };
-        winnowing.each(&Sequence::try_new("f", &bytes).unwrap(), |fingerprint, word| found.push((fingerprint, word)));
+        let sequence = Sequence::try_new("f", &bytes).unwrap();
+        let each = |fingerprint, word| found.push((fingerprint, word));
+        each_fingerprint(&sequence, k, window, &mut VecDeque::new(), each);
         found
     }
 

@@ -27,6 +27,8 @@ mod weighted;
 mod winnow;
 mod without_rarest;
 
+pub(crate) use winnow::each_smallest;
+
 use std::ops::Range;
 use std::sync::Arc;
 

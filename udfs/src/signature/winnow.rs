@@ -90,15 +90,29 @@ impl ScalarUDFImpl for Winnow {
 /// Puts the smallest hash of every `w` neighbouring `k`-shingles of `tokens` into `set`; `smallest` is room to work in.
 fn winnow(tokens: &JoinedTokens, k: usize, w: usize, smallest: &mut VecDeque<(usize, u64)>, set: &mut Vec<u64>) {
     set.clear();
-    // The shingles of the window that are smaller than all after them, with their places, ascending: the first is the
-    // smallest of the window. Each is put in and taken out once.
-    smallest.clear();
     let length = tokens.len();
     let k = k.min(length);
     let count = if k == 0 { 0 } else { length - k + 1 };
-    let mut last_kept = None;
+    each_smallest(count, w, smallest, |place| tokens.hash(place..place + k), |_, hash| set.push(hash));
+    set.sort_unstable();
+    set.dedup();
+}
+
+/// Calls `found` with the place and the hash of the smallest of every `w` neighbouring ones of `count` hashes, of equal ones the
+/// last, once; of fewer than `w` with that of all. `smallest` is room to work in.
+pub(crate) fn each_smallest(
+    count: usize,
+    w: usize,
+    smallest: &mut VecDeque<(usize, u64)>,
+    hash: impl Fn(usize) -> u64,
+    mut found: impl FnMut(usize, u64),
+) {
+    // The hashes of the window that are smaller than all after them, with their places, ascending: the first is the smallest of
+    // the window. Each is put in and taken out once.
+    smallest.clear();
+    let mut last = None;
     for place in 0..count {
-        let hash = tokens.hash(place..place + k);
+        let hash = hash(place);
         while smallest.back().is_some_and(|&(_, other)| other >= hash) {
             smallest.pop_back();
         }
@@ -108,14 +122,12 @@ fn winnow(tokens: &JoinedTokens, k: usize, w: usize, smallest: &mut VecDeque<(us
         }
         let window_is_full = place + 1 >= w.min(count);
         if let Some(&(first, hash)) = smallest.front().filter(|_| window_is_full)
-            && last_kept != Some(first)
+            && last != Some(first)
         {
-            last_kept = Some(first);
-            set.push(hash);
+            last = Some(first);
+            found(first, hash);
         }
     }
-    set.sort_unstable();
-    set.dedup();
 }
 
 #[cfg(test)]
