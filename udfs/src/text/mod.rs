@@ -2,6 +2,7 @@
 //!
 //! Sentences and tokens are views into the text they were cut from: cutting copies nothing.
 
+mod broken_words;
 mod characters;
 mod count_characters;
 mod lines;

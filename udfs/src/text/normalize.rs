@@ -10,6 +10,7 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
+use super::broken_words::Joined;
 use crate::arguments::{coerce_text, constant_language, text_array};
 
 /// `normalize(text [, language])`: one spelling for what reads the same.
@@ -24,6 +25,7 @@ use crate::arguments::{coerce_text, constant_language, text_array};
                    `ığdır izmir` |\n\
                    | control characters, soft hyphens, zero-width characters, bidirectional controls and all else that \
                    Unicode says to ignore are removed | `co` U+00AD `op` | `coop` |\n\
+                   | a word that is broken by a hyphen (`-`, U+00AD, `¬`, `⸗`) at the end of a line, and goes on with a small letter, is whole | `exam-` line break `ple` | `example` |\n\
                    | a run of white space, line breaks too, is one space; none stays at either end | `␣two` line break \
                    `lines` | `two lines` |\n\
                    | quotes, primes and acute accents are `\"` and `'`, dashes and hyphens `-`, ellipses `...` | `“it’s” \
@@ -138,6 +140,8 @@ pub(crate) fn normalize(text: &str, normalized: &mut String) {
 /// Puts the normal form of `text` into `normalized`.
 pub(crate) fn normalize_in(text: &str, casing: Casing, normalized: &mut String) {
     normalized.clear();
+    let joined = Joined::try_new(text);
+    let text = joined.as_ref().map_or(text, |joined| joined.text.as_str());
     // White space of ASCII keeps what is before it from what is after it, by every rule.
     let mut rest = text;
     while let Some(far) = rest.bytes().position(|byte| !byte.is_ascii()) {
@@ -255,10 +259,20 @@ mod tests {
         normal_in(text, Casing::Root)
     }
 
+    /// The text with its broken words whole.
+    fn joined(text: &str) -> String {
+        Joined::try_new(text).map_or_else(|| text.to_owned(), |joined| joined.text)
+    }
+
     fn normal_in(text: &str, casing: Casing) -> String {
         let mut normalized = String::new();
         normalize_in(text, casing, &mut normalized);
         normalized
+    }
+
+    #[test]
+    fn a_word_that_is_broken_at_the_end_of_a_line_is_whole() {
+        assert_eq!(normal("An EXAM-\nple¬\nof well-known old⸗\r\nprints-"), "an exampleof well-known oldprints-");
     }
 
     #[test]
@@ -326,7 +340,7 @@ mod tests {
         fn ascii_is_normalized_as_all_text_is(text in "[\\x00-\\x7f]{0,50}") {
             for casing in [Casing::Root, Casing::Turkic] {
                 let mut slow = String::new();
-                normalize_unicode(&text, casing, &mut slow);
+                normalize_unicode(&joined(&text), casing, &mut slow);
                 prop_assert_eq!(normal_in(&text, casing), slow);
             }
         }
@@ -337,7 +351,7 @@ mod tests {
         ) {
             for casing in [Casing::Root, Casing::Turkic] {
                 let mut slow = String::new();
-                normalize_unicode(&text, casing, &mut slow);
+                normalize_unicode(&joined(&text), casing, &mut slow);
                 prop_assert_eq!(normal_in(&text, casing), slow);
             }
         }

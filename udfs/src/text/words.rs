@@ -6,6 +6,7 @@ use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
+use super::broken_words::Joined;
 use super::{segmenter, tokenize};
 use crate::arguments::{coerce_text, tokens_type};
 
@@ -14,7 +15,7 @@ use crate::arguments::{coerce_text, tokens_type};
     doc_section(label = "Text"),
     description = "The words of a text in order, as they stand there: the segments of UAX #29 that have a letter or a \
                    digit, so that punctuation and symbols are left out. Chinese and Japanese words are found with ICU's \
-                   dictionary; Thai, Lao, Khmer and Burmese ones with its models. `words(normalize(text))` has the \
+                   dictionary; Thai, Lao, Khmer and Burmese ones with its models. A word that is broken at the end of a line by a hyphen (`-`, U+00AD, `¬`, `⸗`), and goes on with a small letter, is one word. `words(normalize(text))` has the \
                    words in one spelling.\n\n\
                    Returns `List<Utf8View>`, which shares the text with the argument. NULL for NULL; the empty list for \
                    text without words.",
@@ -68,11 +69,19 @@ impl ScalarUDFImpl for Words {
     }
 }
 
-/// Calls `found` with the range of each word of `text`.
+/// Calls `found` with the range of each word of `text`. One that is broken at the end of a line is one word, hyphen and all.
+pub(super) fn words(text: &str, found: &mut dyn FnMut(Range<usize>)) {
+    match Joined::try_new(text) {
+        Some(joined) => words_of_whole(&joined.text, &mut |word| found(joined.place(word))),
+        None => words_of_whole(text, found),
+    }
+}
+
+/// The same of a text in which no word is broken.
 ///
 /// Stretches of ASCII take a short way, which knows the few rules that matter there. A stretch ends at a space, across which no
 /// rule looks.
-pub(super) fn words(text: &str, found: &mut dyn FnMut(Range<usize>)) {
+fn words_of_whole(text: &str, found: &mut dyn FnMut(Range<usize>)) {
     let bytes = text.as_bytes();
     let mut start = 0;
     while start < bytes.len() {
@@ -162,6 +171,12 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_is_broken_at_the_end_of_a_line_is_one() {
+        let text = "An exam-\n  ple of-\nBonn, im Früh\u{ad}\nling";
+        assert_eq!(words_of(text), ["An", "exam-\n  ple", "of", "Bonn", "im", "Früh\u{ad}\nling"]);
+    }
+
+    #[test]
     fn scripts_without_spaces_have_words() {
         assert_eq!(words_of("我们在北京。"), ["我们", "在", "北京"]);
         assert_eq!(words_of("ภาษาไทย"), ["ภาษา", "ไทย"]);
@@ -182,9 +197,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
         #[test]
         fn the_short_way_of_ascii_finds_the_same(text in "([ -~]|[a1_ .,:;'\"]|[\\n\\r\\t é\u{301}字ไ\u{200d}\u{2019}\u{a0}]){0,40}") {
-            let mut expected = Vec::new();
+            let [mut expected, mut found] = [Vec::new(), Vec::new()];
             words_of_any(&text, 0..text.len(), &mut |range| expected.push(&text[range]));
-            prop_assert_eq!(words_of(&text), expected);
+            words_of_whole(&text, &mut |range| found.push(&text[range]));
+            prop_assert_eq!(found, expected);
         }
     }
 
