@@ -8,16 +8,21 @@ use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
-use futures::StreamExt;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use super::each_batch::EachBatchExec;
 
-/// Compacts views below each sort of texts, and above each sort and merge.
+/// A sort gets batches of at most this part of the memory of all operators, if they have more rows than one: it takes the first,
+/// twice, whatever others have.
+const PART_OF_SORT: usize = 128;
+
+/// Compacts views below each sort of texts, where it splits large batches, too, and above each sort and merge.
 ///
 /// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
 /// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
@@ -33,7 +38,7 @@ impl PhysicalOptimizerRule for CompactViews {
                 return Ok(Transformed::no(plan));
             }
             let input = if is_sort {
-                let compact = compacted(Arc::clone(plan.children()[0]));
+                let compact = split(Arc::clone(plan.children()[0]));
                 plan.replace_children(vec![compact], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))?
             } else {
                 plan
@@ -59,6 +64,44 @@ fn has_views(schema: &SchemaRef) -> bool {
 /// Gives the batches of its input, with views into buffers of their own.
 fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
     EachBatchExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
+}
+
+/// As [`compacted`], in batches that a sort has memory for.
+fn split(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    EachBatchExec::over("CompactExec", input, |batches, _, context| {
+        let most = match context.memory_pool().memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes / PART_OF_SORT,
+            _ => usize::MAX,
+        };
+        let split = move |batch: RecordBatch| {
+            let mut pieces = Vec::new();
+            halve(batch, most, &mut pieces);
+            stream::iter(pieces.into_iter().map(|piece| Ok(compact(&piece)?)))
+        };
+        batches.map_ok(split).try_flatten().boxed()
+    })
+}
+
+/// Adds the halves of a batch, and halves of these, of at most `most` bytes or one row.
+fn halve(batch: RecordBatch, most: usize, pieces: &mut Vec<RecordBatch>) {
+    let rows = batch.num_rows();
+    if rows <= 1 || bytes_of(&batch) <= most {
+        pieces.push(batch);
+        return;
+    }
+    halve(batch.slice(0, rows / 2), most, pieces);
+    halve(batch.slice(rows / 2, rows - rows / 2), most, pieces);
+}
+
+/// How many bytes the rows of a batch have once they are compacted.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    let views = |count: usize| count * size_of::<u128>();
+    let bytes = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => column.as_string_view().total_buffer_bytes_used() + views(column.len()),
+        DataType::BinaryView => column.as_binary_view().total_buffer_bytes_used() + views(column.len()),
+        _ => column.to_data().get_slice_memory_size().unwrap_or(0),
+    });
+    bytes.sum()
 }
 
 fn compact(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
@@ -100,6 +143,20 @@ mod tests {
         assert_eq!(rows(&compacting, sql).await, rows(&other, sql).await);
         let of_numbers = operators(&compacting, "SELECT number FROM texts ORDER BY number").await;
         assert!(!of_numbers.contains("CompactExec"), "{of_numbers}");
+    }
+
+    #[test]
+    fn a_sort_gets_batches_that_it_has_memory_for() {
+        let texts = (0..100).map(|i| "x".repeat(1000 * (i % 10 + 1)));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let mut pieces = Vec::new();
+        halve(batch.clone(), 30_000, &mut pieces);
+        assert!(pieces.len() > 10 && pieces.iter().all(|piece| bytes_of(piece) <= 30_000));
+        assert_eq!(arrow::compute::concat_batches(&batch.schema(), &pieces).unwrap(), batch);
+        pieces.clear();
+        halve(batch, 100, &mut pieces);
+        assert_eq!(pieces.len(), 100);
     }
 
     #[test]
