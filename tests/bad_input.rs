@@ -812,7 +812,7 @@ fn ids_and_columns_never_become_paths() {
     let before = tree(outside.path("").as_path());
     inside("ingest in.jsonl -o corpus");
     inside("ingest bad.jsonl -o other --on-error quarantine --quarantine quarantine.jsonl");
-    inside("passages corpus -o passages.parquet --capped capped.csv");
+    inside("passages corpus -o passages.parquet --coverage coverage.csv");
     inside("pairs in.jsonl -o pairs.csv");
     inside("clusters corpus -o clusters");
     inside("containment in.jsonl --time-column published_at -o containment.ndjson");

@@ -167,12 +167,12 @@ fn results_have_the_columns_that_scripts_hang_on() {
 fn offsets_lead_back_into_the_texts() {
     let place = place_of_texts();
     let texts = texts();
-    for options in ["--edges sentences", "--edges words", "--profile edited"] {
-        let rows = place.rows(&format!("passages docs {options}"));
+    for options in ["", " --profile edited"] {
+        let rows = place.rows(&format!("passages docs{options}"));
         assert_eq!(rows.len(), 1, "{options}: {rows:?}");
         let [a, b] = ["a", "b"].map(|side| slice(&rows[0], side, &texts));
         assert_eq!(a, b, "{options}");
-        // What profiles and edges differ in is at most the full stop.
+        // What profiles differ in is at most the full stop.
         assert_eq!(a.trim_end_matches('.'), SHARED.trim_end_matches('.'), "{options}");
     }
 }
@@ -216,7 +216,7 @@ fn a_document_is_compared_with_itself_on_request_only() {
     let place = Place::with([("twice.txt", &twice)]);
     assert_eq!(place.rows("passages twice.txt"), Vec::<Value>::new());
     assert_eq!(place.rows("pairs twice.txt --unit sentence"), Vec::<Value>::new());
-    let rows = place.rows("passages twice.txt --within-documents --edges sentences");
+    let rows = place.rows("passages twice.txt --within-documents");
     assert_eq!(rows.len(), 1);
     let texts = [("twice.txt", twice)];
     assert_eq!((slice(&rows[0], "a", &texts), slice(&rows[0], "b", &texts)), (SHARED.into(), SHARED.into()));
@@ -268,8 +268,6 @@ fn every_signature_finds_a_copy() {
     {
         let rows = place.rows(&format!("pairs docs --unit sentence --signature {signature}"));
         assert_eq!(rows.len(), 5, "{signature}: {rows:?}");
-        let rows = place.rows(&format!("passages docs --signature {signature} --min-weight 0"));
-        assert_eq!(rows.len(), 1, "{signature}");
     }
 }
 
@@ -292,8 +290,8 @@ fn the_sql_that_is_shown_is_the_sql_that_runs() {
     for command in [
         "passages it's",
         "passages it's --profile edited",
-        "passages it's --within-documents --max-frequency 5 --threshold 0.4 --max-gap 1",
-        "passages it's --against more --min-weight 0",
+        "passages it's --within-documents --common 3 --threshold 0.4 --min-words 8",
+        "passages it's --against more --common none",
         "pairs it's --against it's --threshold 0.1",
         "pairs it's --unit sentence --signature i_match",
         "pairs it's --threshold 0.1",
@@ -338,7 +336,7 @@ fn results_go_to_standard_output_and_talk_to_standard_error() {
     let place = place_of_texts();
     let ended = place.run("passages docs --format csv");
     assert_eq!(ended.text().lines().count(), 2);
-    let summary = "ibid: documents 3, sentences 16, distinct texts 11, pairs 5, passages 1, capped 0, skipped 0 (";
+    let summary = "ibid: documents 3, document pairs 1, passages 1, families 0, documents in families 0, characters in families 0, skipped 0 (";
     assert!(ended.err.starts_with(summary), "{}", ended.err);
     let ended = place.run("passages docs -o out.csv");
     assert!(ended.out.is_empty() && ended.err.starts_with(summary));
@@ -456,6 +454,8 @@ fn wrong_usage_ends_with_2_and_says_what_is_right() {
     fails("codes learn docs --bits -1", "--bits");
     fails("passages docs --min-sentences 0", "--min-sentences");
     fails("passages docs --max-gap 1001", "1000");
+    fails("passages docs --min-words 0", "--min-words");
+    fails("passages docs --common 0", "a whole number from 1, such as 20, or none");
     fails("pairs docs --signature shingels:3", "did you mean shingles?");
     fails("pairs docs --signature shingles:3,4", "shingles:n=3");
     fails("pairs docs --unit word", "document, sentence");
@@ -470,8 +470,8 @@ fn options_without_effect_are_refused() {
     for (line, option) in [
         ("clusters docs -o out --method exact --rows 4", "--rows"),
         ("clusters docs -o out --method exact --certify", "--certify"),
-        ("passages docs --profile edited --edges words", "--edges"),
-        ("passages docs --profile edited --signature shingles:3", "--signature"),
+        ("passages docs --profile edited --min-words 3", "--min-words"),
+        ("passages docs --max-gap 3", "--max-gap"),
     ] {
         let said = place.fails(1, line);
         assert!(said.contains(&format!("{option} has no effect here")), "{line}: {said}");
@@ -615,7 +615,11 @@ fn options_can_be_shown() {
 fn what_cannot_be_written_is_known_before_anything_is_read() {
     let place = Place::with([("folder/file", "")]);
     // The input is not there, so whoever read first would say that.
-    for command in ["pairs none.jsonl", "passages none.jsonl", "passages none.jsonl --against none.jsonl"] {
+    for (command, table) in [
+        ("pairs none.jsonl", "capped"),
+        ("passages none.jsonl", "families"),
+        ("passages none.jsonl --against none.jsonl", "coverage"),
+    ] {
         let fails = |options: &str, says: &[&str]| {
             let said = place.fails(1, &format!("{command} {options}"));
             assert!(says.iter().all(|part| said.contains(part)), "{command} {options}: {said}");
@@ -623,8 +627,9 @@ fn what_cannot_be_written_is_known_before_anything_is_read() {
         fails("-o no/out.csv", &["there is no folder no; make it first"]);
         fails("-o out.txt", &["name it .parquet, .csv or .ndjson, or say --format"]);
         fails("-o folder --format csv", &["folder: it is a folder; name a file"]);
-        fails("--capped no/capped.csv", &["cannot write no/capped.csv", "there is no folder no; make it first"]);
-        fails("--capped capped.txt", &["format of capped.txt; name it .parquet, .csv or .ndjson\n"]);
+        let (missing, odd) = (format!("--{table} no/table.csv"), format!("--{table} table.txt"));
+        fails(&missing, &["cannot write no/table.csv", "there is no folder no; make it first"]);
+        fails(&odd, &["format of table.txt; name it .parquet, .csv or .ndjson\n"]);
         fails(
             "--on-error quarantine --quarantine no/bad.jsonl",
             &["no/bad.jsonl", "there is no folder no; make it first"],

@@ -42,7 +42,7 @@ fn a_batch_adds_the_rows_that_involve_it_of_a_run_over_everything() {
     // Small caps and weights by rarity, so that it matters that frequencies are those of everything.
     let commands = [
         "passages",
-        "passages --max-frequency 4 --signature shingles:2 --within-documents",
+        "passages --common 4 --within-documents",
         "passages --profile edited",
         "pairs --threshold 0.1",
         "pairs --unit sentence --threshold 0.4 --max-frequency 6",
@@ -73,12 +73,32 @@ fn a_batch_adds_the_rows_that_involve_it_of_a_run_over_everything() {
 }
 
 #[test]
+fn a_batch_adds_its_families_and_its_coverage() {
+    let place = Place::new();
+    let ids = split(&place, &collection_jsonl(120, 31), 2, &mut Dice(29));
+    let mut hardly = true;
+    for (batch, new) in ids.iter().enumerate() {
+        let files = "--common 4 --min-words 6 --families families.csv --coverage coverage.csv -o found.csv";
+        place.ok(&format!("passages index --add b{batch}.jsonl {files}"));
+        let added =
+            ["families", "coverage"].map(|table| String::from_utf8(place.read(format!("{table}.csv"))).unwrap());
+        place.ok(&format!("passages all{batch}.jsonl {files}"));
+        let all = ["families", "coverage"].map(|table| String::from_utf8(place.read(format!("{table}.csv"))).unwrap());
+        // Families with a new document come with all their places.
+        let of_new: BTreeSet<_> =
+            rows(&all[0]).filter(|(_, doc, _)| new.contains(*doc)).map(|(family, ..)| family.to_owned()).collect();
+        let expected: Vec<_> = rows(&all[0]).filter(|(family, ..)| of_new.contains(*family)).map(|row| row.2).collect();
+        assert_eq!(rows(&added[0]).map(|row| row.2).collect::<Vec<_>>(), expected, "batch {batch}");
+        hardly &= expected.len() < 10;
+        let expected: Vec<_> = rows(&all[1]).filter(|(doc, ..)| new.contains(*doc)).map(|row| row.2).collect();
+        assert_eq!(rows(&added[1]).map(|row| row.2).collect::<Vec<_>>(), expected, "batch {batch}");
+    }
+    assert!(!hardly, "hardly a row");
+}
+
+#[test]
 fn batch_by_batch_is_one_run_where_nothing_depends_on_frequencies() {
-    let commands = [
-        "pairs --threshold 0.05",
-        "pairs --unit sentence --threshold 0.4",
-        "passages --min-weight 0 --signature shingles:3",
-    ];
+    let commands = ["pairs --threshold 0.05", "pairs --unit sentence --threshold 0.4", "passages --common none"];
     let mut dice = Dice(23);
     for round in 0..times("IBID_SPLITS", 1) {
         for command in commands {

@@ -134,7 +134,7 @@ type Method = (&'static str, &'static str);
 const PAIRS: Method = ("pairs corpus -o OUT.csv", "OUT.csv");
 
 /// Without the sentences that stand in many documents.
-const PASSAGES: Method = ("passages corpus --max-frequency 20 -o OUT.csv", "OUT.csv");
+const PASSAGES: Method = ("passages corpus -o OUT.csv", "OUT.csv");
 
 const OTHERS: [Method; 10] = [
     ("clusters corpus -o OUT", "OUT/clusters.parquet"),

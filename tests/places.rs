@@ -155,12 +155,12 @@ fn no_result_takes_the_place_of_another() {
     symlink(place.path("A"), place.path("L")).unwrap();
     let quarantine = "--on-error quarantine --quarantine";
     for line in [
-        "passages corpus -o link.csv --capped y.csv",
-        "passages corpus -o A/x.csv --capped L/x.csv",
-        "passages corpus -o A/x.csv --capped A/../A/x.csv",
-        "passages corpus -o A/x.csv --capped /proc/self/cwd/A/x.csv",
+        "passages corpus -o link.csv --families y.csv",
+        "passages corpus -o A/x.csv --families L/x.csv",
+        "passages corpus -o A/x.csv --families A/../A/x.csv",
+        "passages corpus -o A/x.csv --families /proc/self/cwd/A/x.csv",
         &format!("passages in.jsonl -o r.ndjson {quarantine} r.ndjson"),
-        &format!("passages in.jsonl -o r.csv --capped s.ndjson {quarantine} ./s.ndjson"),
+        &format!("passages in.jsonl -o r.csv --coverage s.ndjson {quarantine} ./s.ndjson"),
         &format!("ingest in.jsonl -o new {quarantine} new"),
         &format!("clusters in.jsonl -o new {quarantine} new/bad.jsonl"),
     ] {
@@ -221,7 +221,7 @@ fn no_result_takes_the_place_of_an_input() {
         "clusters in -o kept --resume kept",
         "ingest in -o kept --resume kept/tables",
         "pairs in/a.jsonl --against in/b.csv -o in/b.csv",
-        "passages in --capped in/b.csv",
+        "passages in --families in/b.csv",
         "containment in -o in/../in/b.csv",
         "pairs index --add in -o in/b.csv",
         "search in/a.jsonl --queries in/b.csv -o in/b.csv",

@@ -630,7 +630,7 @@ fn results_are_those_of_files() {
     server.put("labels.csv", labels);
     for (command, output) in [
         ("passages MADE", "out.parquet"),
-        ("passages MADE --against MADE.jsonl --capped CAPPED", "out.csv"),
+        ("passages MADE --against MADE.jsonl --coverage CAPPED", "out.csv"),
         ("pairs MADE --unit sentence --threshold 0.7", "out.ndjson"),
         ("pairs MADE --threshold 0.05", "out.parquet"),
         ("threads MADE --field text --threshold 0.2 --groups GROUPS", "out.parquet"),

@@ -691,6 +691,11 @@ fn methods_are_functions_of_tables() {
     ] {
         same_rows(&place, sql, command);
     }
+    place.ok("passages it's --common 2 -o reuse/ -q");
+    for table in ["families", "coverage"] {
+        let rows = place.sql(&format!("SELECT * FROM {table}('it''s', common => 2)"));
+        assert!(!rows.is_empty() && rows == place.sql(&format!("SELECT * FROM 'reuse/{table}.parquet'")), "{table}");
+    }
     place.ok("clusters it's --threshold 0.5 -o groups -q");
     let clusters = place.sql("SELECT * FROM clusters('it''s', threshold => 0.5)");
     assert!(!clusters.is_empty() && clusters == place.sql("SELECT * FROM 'groups/clusters.parquet'"));
@@ -699,7 +704,7 @@ fn methods_are_functions_of_tables() {
     assert_eq!(place.sql(joined), [json!({"same": true})]);
     // It says what the command says.
     let said = place.run_with(["sql", "SELECT count(*) FROM passages('it''s')"], "").err;
-    assert!(said.contains("ibid: documents 60, sentences "), "{said}");
+    assert!(said.contains("ibid: documents 60, document pairs "), "{said}");
     assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
 }
 
@@ -1464,7 +1469,7 @@ fn what_is_said_of_a_mistake_is_about_that() {
 fn explain_writes_nothing() {
     let place = Place::with([("docs.jsonl", &collection_jsonl(30, 3)), ("bad.jsonl", "{\"text\": \"One.\"}\n{\n")]);
     for sql in [
-        "EXPLAIN SELECT * FROM passages('docs.jsonl', capped => 'c.csv')",
+        "EXPLAIN SELECT * FROM passages('docs.jsonl', families => 'c.csv')",
         "EXPLAIN ANALYZE SELECT * FROM pairs('bad.jsonl', on_error => 'quarantine', quarantine => 'q.jsonl')",
     ] {
         let ended = place.run_with(["sql", sql], "");
@@ -1472,7 +1477,7 @@ fn explain_writes_nothing() {
         assert_eq!(place.names(), ["bad.jsonl", "docs.jsonl"], "{sql}");
     }
     assert_eq!(std::fs::read_dir(place.path("tmp")).unwrap().count(), 0);
-    place.run_with(["sql", "SELECT * FROM passages('docs.jsonl', capped => 'c.csv')"], "");
+    place.run_with(["sql", "SELECT * FROM passages('docs.jsonl', families => 'c.csv')"], "");
     assert_eq!(place.names(), ["bad.jsonl", "c.csv", "docs.jsonl"]);
 }
 

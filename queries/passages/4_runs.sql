@@ -1,15 +1,13 @@
--- reads:  seeds and extensions(doc_a, sent_a, doc_b, sent_b, similarity, weight)
--- writes: runs(doc_a, doc_b, run): the runs of at least $min_sentences matching sentences with gaps of at most $max_gap
---         that weigh at least $min_weight
+-- reads:  seeds(doc_a, doc_b, seeds), marked(doc, words)
+-- writes: runs(doc_a, doc_b, run): the passages of each pair of documents, in words. Common text beside what founds a passage
+--         belongs to it; but at least $min_words of the words that both sides have, or a tenth of them, lie outside of it
 CREATE TABLE runs AS
 SELECT doc_a, doc_b, run
 FROM (
-    SELECT doc_a, doc_b, unnest(diagonals(sent_a, sent_b, similarity, seed, weight, $min_sentences, $max_gap)) AS run
-    FROM (
-        SELECT doc_a, sent_a, doc_b, sent_b, similarity, true AS seed, weight FROM seeds
-        UNION ALL
-        SELECT doc_a, sent_a, doc_b, sent_b, similarity, false AS seed, weight FROM extensions
-    )
-    GROUP BY doc_a, doc_b
+    SELECT
+        seeds.doc_a,
+        seeds.doc_b,
+        unnest(aligned_words(a.words, b.words, seeds.seeds, 1, $min_words, $threshold, seeds.doc_a = seeds.doc_b)) AS run
+    FROM seeds JOIN marked AS a ON seeds.doc_a = a.doc JOIN marked AS b ON seeds.doc_b = b.doc
 )
-WHERE run['weight'] >= $min_weight
+WHERE run['unmarked'] >= least($min_words, run['shared'] * 0.1)

@@ -19,4 +19,4 @@ SELECT
     placed.run['gaps'] AS gaps,
     placed.run['similarity'] AS similarity
 FROM placed JOIN docs AS a ON placed.doc_a = a.doc JOIN docs AS b ON placed.doc_b = b.doc
-ORDER BY a.doc, b.doc, sent_a_start, sent_b_start, sent_a_end, sent_b_end
+ORDER BY a.doc, b.doc, byte_a_start, byte_b_start, byte_a_end, byte_b_end

@@ -1,5 +1,6 @@
 -- reads:  seeds(doc_a, doc_b, seeds), doc_texts(doc, text)
--- writes: placed(doc_a, doc_b, run): the passages of each pair of documents, of at least $min_sentences matching sentences
+-- writes: placed(doc_a, doc_b, run, unmarked): the passages of each pair of documents, of at least $min_sentences matching
+--         sentences, and how many characters they have
 CREATE TABLE placed AS
 -- The documents are found before their texts.
 WITH seeded AS (
@@ -10,7 +11,7 @@ WITH seeded AS (
 found AS (
     SELECT doc_texts.* FROM doc_texts LEFT SEMI JOIN seeded ON doc_texts.doc = seeded.doc
 )
-SELECT doc_a, doc_b, run
+SELECT doc_a, doc_b, run, run['char_a_end'] - run['char_a_start'] AS unmarked
 FROM (
     SELECT doc_a, doc_b, unnest(edited_passages(text_a, text_b, seeds, $threshold, $max_gap, $min_characters)) AS run
     FROM (

@@ -14,7 +14,7 @@ use arrow::datatypes::{Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
 
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
-use super::run::{Out, Run, corpus_folder, grouped};
+use super::run::{Further, Out, Run, corpus_folder, grouped};
 use super::threads::{Readable, seconds};
 use super::{Ending, run};
 use crate::corpus::{Problem, Problems, Summary};
@@ -59,8 +59,8 @@ pub(super) struct Addition<'a> {
     pub(super) window: Option<f64>,
     /// The tables that the method reads.
     pub(super) needed: Needed,
-    /// Where the capped texts go.
-    pub(super) capped: &'a Option<PathBuf>,
+    /// What else is written.
+    pub(super) further: &'a [Further<'a>],
     pub(super) writing: &'a OutputOptions,
     pub(super) reading: &'a InputOptions,
     pub(super) running: &'a RunOptions,
@@ -187,7 +187,7 @@ impl<'a, F: Finds> Adding<'a, F> {
     /// Makes sure that all that is asked for can be written, and reads the batch.
     async fn begin(method: &'a F, addition: Addition<'a>) -> Result<Self> {
         let folder = folder(addition.inputs)?;
-        let places = addition.writing.check(&[addition.capped])?;
+        let places = addition.writing.check(&addition.further.iter().map(|table| table.path).collect::<Vec<_>>())?;
         addition.reading.begin(places)?;
         addition.reading.refuse(folder)?;
         let index = index_to_add(folder)?;
@@ -251,10 +251,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         }
         let rows = self.method.find(&mut run, time_column.as_deref()).await?;
         let (result, count) = Staged::write(&run, rows, addition.writing).await?;
-        let capped = match addition.capped {
-            Some(path) => Some(run.stage_further(run.capped().await?, path, addition.writing).await?),
-            None => None,
-        };
+        let further = run.stage_all(addition.further, addition.writing).await?;
         if new > 0 && !index.is_newest()? {
             return Ok(None);
         }
@@ -266,7 +263,7 @@ impl<'a, F: Finds> Adding<'a, F> {
         }
         result.commit()?;
         self.is_outdated = false;
-        capped.map_or(Ok(()), StagedFile::commit)?;
+        further.into_iter().try_for_each(StagedFile::commit)?;
         if let Some(part) = part
             && !index.append(part, time_column.as_deref())?
         {

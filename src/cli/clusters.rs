@@ -10,7 +10,7 @@ use arrow::datatypes::DataType;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
+use super::options::{InputOptions, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
@@ -363,7 +363,7 @@ impl Clusters {
                 ("clusters", clusters),
                 ("in clusters", places),
             ],
-            capped + full,
+            Some(capped + full),
         );
         if of_any_length > units {
             run.say(&format!(
@@ -400,8 +400,5 @@ impl Clusters {
 /// Writes a table of the folder.
 async fn write(run: &mut Run<'_>, staged: &StagedFolder, (name, query): (&str, Query)) -> Result<()> {
     let rows = run.workspace.run_all(&[query]).await?.context("a table is a query")?;
-    let path = staged.path().join(format!("{name}.parquet"));
-    let output = OutputOptions { output: Some(path), ..Default::default() };
-    run.write(rows, &output).await.with_context(|| format!("in queries/{}", query.file))?;
-    Ok(())
+    run.write_into(staged, name, rows).await.with_context(|| format!("in queries/{}", query.file)).map(drop)
 }

@@ -197,7 +197,7 @@ impl Containment {
             time_column: self.time_column(),
             window: self.window,
             needed: Needed::DocumentsAndSentences,
-            capped: &None,
+            further: &[],
             writing: &self.writing,
             reading: &self.reading,
             running: &self.running,
@@ -420,7 +420,7 @@ impl Finds for Containment {
 
     async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
         let capped = self.passages.capped(&run);
-        run.summarise(counts, capped);
+        run.summarise(counts, Some(capped));
         run.say_twins("");
         self.passages.say_capped(&run).await?;
         Ok(run.ending(capped))

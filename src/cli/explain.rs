@@ -8,7 +8,7 @@ use parquet::file::reader::Length as _;
 use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
-use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, for_operators, grouped, mebibytes};
+use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, Texts, for_operators, grouped, mebibytes};
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 use crate::store::Source;
@@ -46,11 +46,21 @@ impl Explain {
         if !method.options.add.is_empty() {
             bail!("explain is for whole collections; leave out --add to explain a run over the index");
         }
-        if method.writing.output.is_some() || method.options.capped.is_some() {
-            bail!("explain prints what it finds, and writes no file; leave out -o and --capped");
+        if method.writing.output.is_some() || !method.further.is_empty() {
+            bail!(
+                "explain prints what it finds, and writes no file; leave out -o and the options that name other files"
+            );
         }
+        match method.texts {
+            Some(texts) => self.estimate_texts(method, texts).await,
+            None => self.estimate_passages(method).await,
+        }
+    }
+
+    /// Says what becomes of the texts of a sample.
+    async fn estimate_texts(&self, method: Method<'_>, of: Texts) -> Result<Ending> {
         let (mut run, stored) = method.begin().await?;
-        let (unit, view) = method.unit;
+        let (unit, view) = of.unit;
         let every = run.count(unit).await?.map(|units| one_in(units, self.sample));
         let parameters = &mut run.workspace.parameters;
         *parameters = method.parameters.clone();
@@ -58,18 +68,18 @@ impl Explain {
             parameters.set(&format!("{prefix}every"), i64::try_from(every)?);
             parameters.set(&format!("{prefix}last_hash"), last_hash(every).as_str());
         }
-        for (name, texts) in method.in_texts {
+        for (name, texts) in of.in_texts {
             parameters.set(name, (texts / i64::try_from(every[0])?).max(2));
         }
-        parameters.set("measure", method.join.0.to_string().as_str());
-        parameters.set("least", method.join.1);
+        parameters.set("measure", of.join.0.to_string().as_str());
+        parameters.set("least", of.join.1);
         let stages = [
             query::UNITS_DOCS,
             view,
             query::EXPLAIN_SAMPLE,
-            method.signature,
+            of.signature,
             query::TEXTS,
-            method.links,
+            of.links,
             query::TEXTS_PAIRS,
             query::EXPLAIN_PLACES,
         ];
@@ -92,7 +102,7 @@ impl Explain {
             let other = if method.options.against.is_some() { format!(", and in {}", every[1]) } else { String::new() };
             let _ = writeln!(said, "Estimated from one {unit} in {}{other}; what is rare may be missed.", every[0]);
         }
-        said.push_str(&estimate.describe(&method));
+        said.push_str(&estimate.describe(&method, of.max_frequency));
         for (title, table) in [
             ("The most frequent texts", query::EXPLAIN_FREQUENT_TEXTS),
             ("The most frequent words of the distinct texts", query::EXPLAIN_FREQUENT_WORDS),
@@ -104,9 +114,56 @@ impl Explain {
         Ok(if run.skipped() > 0 && method.running.strict { Ending::NotStrict } else { Ending::Done })
     }
 
+    /// Says what passages would be made of, from a sample of the fingerprints of all documents.
+    async fn estimate_passages(&self, method: Method<'_>) -> Result<Ending> {
+        let (mut run, stored) = method.begin().await?;
+        let sentences: u64 = run.count("sentences").await?.iter().sum();
+        let every = one_in(sentences, self.sample);
+        run.workspace.parameters = method.parameters.clone();
+        run.workspace.parameters.set("every", i64::try_from(every)?);
+        let stages = [
+            query::UNITS_DOCS,
+            query::UNITS_DOC_TEXTS,
+            query::COMMON_SEQUENCES,
+            query::COMMON_FINGERPRINTS,
+            query::EXPLAIN_FINGERPRINTS,
+            query::COMMON_SAMPLED,
+            query::COMMON_FREQUENCIES,
+        ];
+        run.workspace.run_all(&stages).await?;
+        let [pairs, rare, common, share] = run.numbers(query::EXPLAIN_PASSAGES).await?;
+        let about = if every > 1 { "about " } else { "" };
+        let of_all = |sampled: u64| grouped(sampled.saturating_mul(every));
+        let most = method.options.max_pairs;
+        let refused = match (pairs.saturating_mul(every) > most, every > 1) {
+            (false, _) => "",
+            (true, true) => ", which would probably be refused",
+            (true, false) => ", which will be refused",
+        };
+        let mut said = self.size(&run, &method, &stored).await?;
+        if every > 1 {
+            let _ = writeln!(said, "Estimated from one fingerprint in {}; what is rare may be missed.", grouped(every));
+        }
+        let _ = writeln!(said, "pairs of places   {about}{} (--max-pairs {}){refused}", of_all(pairs), grouped(most));
+        let _ = writeln!(said, "founds passages   {about}{} runs of words in two documents or more", of_all(rare));
+        let _ = writeln!(
+            said,
+            "makes families    {about}{} runs of words in too many (--common), {share} % of the text",
+            of_all(common)
+        );
+        let _ = write!(
+            said,
+            "\nThe documents with most common text:\n{}\n",
+            run.shown(query::EXPLAIN_COMMON_DOCUMENTS).await?
+        );
+        run.end_reading();
+        Stdout.write_all(said.as_bytes())?;
+        Ok(if run.skipped() > 0 && method.running.strict { Ending::NotStrict } else { Ending::Done })
+    }
+
     /// How much there is.
     async fn size(&self, run: &Run<'_>, method: &Method<'_>, stored: &[Stored]) -> Result<String> {
-        let tables: &[&str] = if method.unit.0 == "documents" { &["documents"] } else { &["documents", "sentences"] };
+        let tables = method.needed.tables();
         let files = stored.iter().flat_map(|stored| tables.iter().flat_map(|table| stored.files(table)));
         let bytes = files.filter_map(|file| Source::open(&file).ok()).map(|file| file.len()).sum();
         let mut said = format!("{} to read", mebibytes(bytes));
@@ -134,7 +191,7 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn describe(&self, method: &Method<'_>) -> String {
+    fn describe(&self, method: &Method<'_>, max_frequency: u32) -> String {
         let about = if self.is_sample { "about " } else { "" };
         let (pairs, most) = (self.pairs, method.options.max_pairs);
         let refused = match (pairs > most, self.is_sample) {
@@ -166,7 +223,7 @@ impl Estimate {
                     "{about}{} pairs of {} texts in more than {} places (--max-frequency)",
                     grouped(self.capped_pairs),
                     grouped(self.capped_texts),
-                    grouped(u64::from(method.options.max_frequency))
+                    grouped(u64::from(max_frequency))
                 ),
             ),
             (

@@ -227,6 +227,11 @@ impl OutputOptions {
         }
     }
 
+    /// The folder that the result goes to, where the place of it ends as that of a folder does.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|output| output.as_os_str().as_encoded_bytes().ends_with(b"/"))
+    }
+
     /// The form of the result.
     pub(super) fn form(&self) -> Result<Form> {
         let format = match (self.format, &self.output) {
@@ -240,14 +245,13 @@ impl OutputOptions {
 
     /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
     /// run, or where one would take the place of another.
-    pub(super) fn check(&self, tables: &[&Option<PathBuf>]) -> Result<Places> {
+    pub(super) fn check(&self, tables: &[&Path]) -> Result<Places> {
         self.form()?;
-        let tables: Vec<_> = tables.iter().filter_map(|table| table.as_ref()).collect();
-        for table in &tables {
+        for table in tables {
             Format::of_file(table)?;
         }
         let mut places = Places::default();
-        for file in tables.into_iter().chain(&self.output) {
+        for file in tables.iter().copied().chain(self.output.as_deref()) {
             check_place(file)?;
             places.take(file)?;
         }

@@ -2,8 +2,9 @@ use clap::{Args, ValueEnum};
 use ibid_udfs::similarity::Measure;
 
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{Method, MethodOptions};
+use super::run::{CapOptions, FEWER_PLACES, Method, MethodOptions, Texts};
 use super::signature::Signature;
+use crate::ingest::Needed;
 use crate::pipeline::query::{self, Parameters};
 
 /// Find pairs of similar documents, or of similar sentences
@@ -25,6 +26,8 @@ pub(super) struct Pairs {
     threshold: f64,
     #[command(flatten)]
     method: MethodOptions,
+    #[command(flatten)]
+    cap: CapOptions,
     #[command(flatten)]
     writing: OutputOptions,
     #[command(flatten)]
@@ -52,7 +55,16 @@ impl Pairs {
         let mut parameters = Parameters::default();
         self.signature.set(&mut parameters);
         self.method.set(&mut parameters);
+        parameters.set("max_frequency", i64::from(self.cap.max_frequency));
         parameters.set("threshold", self.threshold);
+        let texts = Texts {
+            unit,
+            signature: self.signature.query,
+            links: query::TEXTS_LINKS,
+            join: (Measure::Jaccard, self.threshold),
+            in_texts: &[],
+            max_frequency: self.cap.max_frequency,
+        };
         Method {
             inputs: &self.inputs,
             options: &self.method,
@@ -60,16 +72,17 @@ impl Pairs {
             reading: &self.reading,
             running: &self.running,
             parameters,
-            unit,
-            spans: &[],
-            signature: self.signature.query,
-            links: query::TEXTS_LINKS,
-            join: (Measure::Jaccard, self.threshold),
-            in_texts: &[],
+            needed: if self.unit == Unit::Document { Needed::Documents } else { Needed::DocumentsAndSentences },
+            before: texts.stages(),
+            estimate: (query::TEXTS_ESTIMATE, FEWER_PLACES),
+            further: self.cap.further(),
+            folder: &[],
+            texts: Some(texts),
             pairs: vec![self.method.unit_pairs(), pairs],
             counts: vec![("documents", query::UNITS_DOCS), ("texts", self.signature.query), ("distinct", query::TEXTS)],
             result: "pairs",
-            fate: "they make no pairs",
+            summed: None,
+            fate: Some("they make no pairs"),
         }
     }
 }

@@ -1,11 +1,13 @@
+use std::path::PathBuf;
+
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use ibid_udfs::similarity::Measure;
 
 use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
-use super::run::{Method, MethodOptions};
-use super::signature::Signature;
-use crate::pipeline::query::{self, Parameters};
+use super::run::{Further, Method, MethodOptions, Texts};
+use crate::ingest::Needed;
+use crate::pipeline::query::{self, Parameters, Query};
 
 /// Find the passages that documents share, and where they stand
 #[derive(Debug, Args)]
@@ -16,29 +18,28 @@ pub(super) struct Passages {
     /// What to look for; sets the options below that are not given
     #[arg(long, value_enum, default_value_t = Profile::Verbatim)]
     profile: Profile,
-    /// How a sentence becomes a set; for the profile verbatim [default: shingles:5]
-    #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
-        "How a sentence becomes a set, for the profile verbatim; parameters left out have the values shown: {} \
-         [default: shingles:5]", Signature::help()
-    ))]
-    signature: Option<Signature>,
-    /// The least similarity of two sentences, above 0 and up to 1: Jaccard of their sets, or cosine for the profile
-    /// edited [default: 0.2, edited: 0.25]
+    /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
+    /// are rare in their documents; for the profile edited that of two sentences [default: 0.8, edited: 0.25]
     #[arg(long, value_name = "T", value_parser = super::run::ratio)]
     threshold: Option<f64>,
-    /// The least number of matching sentences in a passage [default: 2, edited: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    min_sentences: Option<u32>,
-    /// How many sentences a passage may skip on either side between two that match [default: 4]
+    /// The least number of words that both sides of a passage have, for the profile verbatim [default: 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    min_words: Option<u32>,
+    /// The least number of sentences that a passage touches on both sides, for the profile edited of those that match
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    min_sentences: u32,
+    /// How many sentences a passage may skip on either side between two that match, for the profile edited [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     max_gap: Option<u32>,
-    /// The least weight of a passage, for the profile verbatim: the sum over its matching sentences of the shared
-    /// elements, each from 1 where no other sentence has it down to 0 where all do [default: 6]
-    #[arg(long, value_name = "W", value_parser = weight)]
-    min_weight: Option<f64>,
-    /// Where a passage begins and ends, for the profile verbatim [default: words]
-    #[arg(long, value_enum)]
-    edges: Option<Edges>,
+    /// Text that stands in more documents than this is common: it makes families, and founds no passage; none for no text
+    #[arg(long, value_name = "K", default_value = "20", value_parser = common)]
+    common: Common,
+    /// Write the table of families, where common text stands, to this file
+    #[arg(long, value_name = "FILE")]
+    families: Option<PathBuf>,
+    /// Write the table of coverage, how much of each document stands elsewhere, to this file
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
     #[command(flatten)]
     method: MethodOptions,
     #[command(flatten)]
@@ -58,21 +59,27 @@ enum Profile {
     Edited,
 }
 
-/// Where a passage begins and ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Edges {
-    /// With words that both sides have
-    Words,
-    /// With whole sentences
-    Sentences,
-}
+/// In how many documents text is not common yet.
+#[derive(Debug, Clone, Copy)]
+struct Common(u32);
 
-fn weight(text: &str) -> Result<f64> {
-    match text.parse::<f64>() {
-        Ok(w) if w >= 0.0 && w.is_finite() => Ok(w),
-        _ => bail!("write a number from 0, such as 6"),
+/// More than a collection can have, such that its square is an Int64.
+const MOST_DOCUMENTS: u32 = i32::MAX.unsigned_abs();
+
+fn common(text: &str) -> Result<Common> {
+    match (text, text.parse()) {
+        ("none", _) => Ok(Common(MOST_DOCUMENTS)),
+        (_, Ok(k)) if (1..=MOST_DOCUMENTS).contains(&k) => Ok(Common(k)),
+        _ => bail!("write a whole number from 1, such as 20, or none"),
     }
 }
+
+/// How many words a fingerprint has at most, and of how many neighbouring ones at most one is sampled.
+const K: i64 = 5;
+const WINDOW: i64 = 8;
+
+/// How many words may lie between two fingerprints of a family, such as the title of a page in its side bar.
+const BRIDGE: i64 = 15;
 
 /// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
 /// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
@@ -85,69 +92,121 @@ const EDITED: [(&str, i64); 4] = [
 const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
+/// What finds families, and what all passages need.
+const FAMILIES: [Query; 12] = [
+    query::UNITS_DOC_TEXTS,
+    query::UNITS_SENTENCE_STARTS,
+    query::COMMON_SEQUENCES,
+    query::COMMON_FINGERPRINTS,
+    query::COMMON_SAMPLED,
+    query::COMMON_FREQUENCIES,
+    query::COMMON,
+    query::COMMON_PRINT_LINKS,
+    query::COMMON_CLUSTERS,
+    query::COMMON_RUNS,
+    query::FAMILIES_MEMBERS,
+    query::FAMILIES_PLACES,
+];
+
 impl Passages {
     /// The stages and parameters that the options ask for.
     pub(super) fn method(&self) -> Result<Method<'_>> {
+        self.method_of("passages", query::PASSAGES)
+    }
+
+    /// The same of which another table is the result.
+    pub(super) fn method_of(&self, name: &'static str, table: Query) -> Result<Method<'_>> {
         let edited = self.profile == Profile::Edited;
         refuse_without_effect(&[
-            ("--signature", self.signature.is_some(), !edited),
-            ("--min-weight", self.min_weight.is_some(), !edited),
-            ("--edges", self.edges.is_some(), !edited),
+            ("--min-words", self.min_words.is_some(), !edited),
+            ("--max-gap", self.max_gap.is_some(), edited),
         ])?;
-        let mut parameters = Parameters::default();
-        self.method.set(&mut parameters);
-        let threshold = self.threshold.unwrap_or(if edited { 0.25 } else { 0.2 });
-        parameters.set("threshold", threshold);
-        parameters.set("min_sentences", i64::from(self.min_sentences.unwrap_or(if edited { 1 } else { 2 })));
-        parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
-        let (signature, links, join, pairs, seeds) = if edited {
-            EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
-            let pairs = vec![self.method.unit_pairs(), query::EDITED_SEEDS, query::EDITED_PLACED, query::PASSAGES];
-            let seeds = ("document pairs", query::EDITED_SEEDS);
+        let texts = Texts {
+            unit: ("sentences", query::UNITS_SENTENCES),
+            signature: query::SIGNATURES_SKIP_BIGRAMS,
+            links: query::EDITED_LINKS,
             #[expect(clippy::cast_precision_loss, reason = "4")]
-            let join = (Measure::Overlap, MIN_OVERLAP as f64);
-            (query::SIGNATURES_SKIP_BIGRAMS, query::EDITED_LINKS, join, pairs, seeds)
-        } else {
-            let signature = self.signature.clone().map_or_else(|| "shingles:5".parse(), Ok)?;
-            signature.set(&mut parameters);
-            parameters.set("min_weight", self.min_weight.unwrap_or(6.0));
-            parameters.set("trim", self.edges.unwrap_or(Edges::Words) == Edges::Words);
-            let pairs = vec![
-                self.method.unit_pairs(),
-                query::PASSAGES_WEIGHTS,
-                query::PASSAGES_SEEDS,
-                query::PASSAGES_EXTENSIONS,
-                query::PASSAGES_RUNS,
-                query::PASSAGES_PLACES,
-                query::PASSAGES_EXCERPTS,
-                query::PASSAGES_PLACED,
-                query::PASSAGES,
-            ];
-            let seeds = ("pairs", query::PASSAGES_SEEDS);
-            (signature.query, query::TEXTS_LINKS, (Measure::Jaccard, threshold), pairs, seeds)
+            join: (Measure::Overlap, MIN_OVERLAP as f64),
+            in_texts: &[("max_pair_frequency", MAX_PAIR_FREQUENCY)],
+            max_frequency: self.common.0,
         };
-        Ok(Method {
+        let further = [(&self.families, query::FAMILIES), (&self.coverage, query::COVERAGE)];
+        let further = further.into_iter().filter_map(|(path, rows)| Some(Further { path: path.as_deref()?, rows }));
+        let mut method = Method {
             inputs: &self.inputs,
             options: &self.method,
             writing: &self.writing,
             reading: &self.reading,
             running: &self.running,
-            parameters,
-            unit: ("sentences", query::UNITS_SENTENCES),
-            spans: &[query::UNITS_SPANS, query::UNITS_DOC_TEXTS],
-            signature,
-            links,
-            join,
-            in_texts: if edited { &[("max_pair_frequency", MAX_PAIR_FREQUENCY)] } else { &[] },
-            pairs,
-            counts: vec![
-                ("documents", query::UNITS_DOCS),
-                ("sentences", signature),
+            parameters: self.parameters(),
+            needed: Needed::DocumentsAndSentences,
+            before: Vec::new(),
+            estimate: (query::PASSAGES_ESTIMATE, "lower --common, so that more text makes families"),
+            pairs: Vec::new(),
+            further: further.collect(),
+            folder: &[("families", query::FAMILIES), ("coverage", query::COVERAGE)],
+            texts: edited.then_some(texts),
+            counts: vec![("documents", query::UNITS_DOCS)],
+            result: name,
+            summed: Some((query::FAMILIES_SUMS, ["families", "documents in families", "characters in families"])),
+            fate: None,
+        };
+        let located = [query::PASSAGES_PLACES, query::FAMILIES_LOCATED];
+        if edited {
+            method.before = texts.stages();
+            method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
+            method.pairs.extend(FAMILIES);
+            method.pairs.extend([
+                self.method.unit_pairs(),
+                query::EDITED_SEEDS,
+                query::EDITED_PLACED,
+                query::EDITED_PARTS,
+            ]);
+            method.pairs.extend(located);
+            method.counts.extend([
+                ("sentences", texts.signature),
                 ("distinct texts", query::TEXTS),
-                seeds,
-            ],
-            result: "passages",
-            fate: "they start no passage, and only extend those that others start",
-        })
+                ("document pairs", query::EDITED_SEEDS),
+            ]);
+            method.fate = Some("they found no passage, and only carry on those that others found");
+        } else {
+            method.before.extend([query::UNITS_DOCS, query::UNITS_TWINS]);
+            method.before.extend(FAMILIES);
+            method.pairs.extend([
+                query::PASSAGES_SEEDS,
+                query::PASSAGES_MARKED,
+                query::PASSAGES_RUNS,
+                query::PASSAGES_PARTS,
+            ]);
+            method.pairs.extend(located);
+            method.pairs.push(query::PASSAGES_PLACED);
+            method.counts.push(("document pairs", query::PASSAGES_SEEDS));
+        }
+        method.pairs.push(table);
+        Ok(method)
+    }
+
+    fn parameters(&self) -> Parameters {
+        let edited = self.profile == Profile::Edited;
+        let mut parameters = Parameters::default();
+        self.method.set(&mut parameters);
+        let min_words = i64::from(self.min_words.unwrap_or(15));
+        // A run of one and a half times as many words has a sampled fingerprint.
+        let k = K.min(min_words);
+        let window = WINDOW.min(min_words * 3 / 2 - k + 1);
+        parameters.set("common", i64::from(self.common.0));
+        parameters.set("k", k);
+        parameters.set("window", window);
+        parameters.set("bridge", BRIDGE);
+        parameters.set("margin", k + window - 2);
+        parameters.set("min_words", min_words);
+        parameters.set("min_sentences", i64::from(self.min_sentences));
+        parameters.set("threshold", self.threshold.unwrap_or(if edited { 0.25 } else { 0.8 }));
+        if edited {
+            EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
+            parameters.set("max_frequency", i64::from(self.common.0));
+            parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
+        }
+        parameters
     }
 }

@@ -30,7 +30,7 @@ use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use super::signals;
 use crate::certificate::Recall;
 use crate::corpus::{self, Content, Documents, PassedOver, Summary};
-use crate::export::{Form, StagedFile, outbox, write_rows};
+use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder, outbox, write_rows};
 use crate::ingest::{self, Ingested, Needed};
 use crate::memory_pool::SharedPool;
 use crate::memory_watch::{self, MOST};
@@ -51,7 +51,7 @@ const SORT_RESERVATION: usize = 10 << 20;
 const BYTES_OF_PARTITION: usize = 64 << 20;
 
 /// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
-const BYTES_OF_ROW: usize = 256 << 10;
+const BYTES_OF_ROW: usize = 1 << 20;
 
 /// How much memory there is for each of the files that a part of a query merges at a time, in bytes.
 const BYTES_OF_MERGED_FILE: usize = 4 << 20;
@@ -509,6 +509,26 @@ impl<'a> Run<'a> {
         Ok(self.stage(rows, path, form, &self.workspace.parameters).await?.0)
     }
 
+    /// Writes further tables beside their places.
+    pub(super) async fn stage_all(
+        &mut self,
+        further: &[Further<'_>],
+        writing: &OutputOptions,
+    ) -> Result<Vec<StagedFile>> {
+        let mut staged = Vec::new();
+        for table in further {
+            let rows = self.workspace.run_all(&[table.rows]).await?.context("it is a query")?;
+            staged.push(self.stage_further(rows, table.path, writing).await?);
+        }
+        Ok(staged)
+    }
+
+    /// Writes a table of a folder.
+    pub(super) async fn write_into(&self, folder: &StagedFolder, name: &str, rows: DataFrame) -> Result<u64> {
+        let output = Some(folder.path().join(format!("{name}.parquet")));
+        self.write(rows, &OutputOptions { output, ..Default::default() }).await
+    }
+
     /// How many rows a table of the collection has, and that of the other collection.
     pub(super) async fn count(&self, table: &str) -> Result<[u64; 2]> {
         let session = &self.workspace.session;
@@ -560,11 +580,12 @@ impl<'a> Run<'a> {
         Ok(self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?)
     }
 
-    /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts.
-    pub(super) async fn end(self, counts: &[(&str, u64)], fate: &str) -> Result<Ending> {
+    /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts, where there may be
+    /// some.
+    pub(super) async fn end(self, counts: &[(&str, u64)], fate: Option<&str>) -> Result<Ending> {
         let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
-        self.summarise(counts, capped_count);
-        if !self.options.quiet && capped_count > 0 {
+        self.summarise(counts, fate.map(|_| capped_count));
+        if let Some(fate) = fate.filter(|_| !self.options.quiet && capped_count > 0) {
             self.list_capped(capped_count, fate).await?;
         }
         self.say_twins("; --within-documents does that");
@@ -584,9 +605,10 @@ impl<'a> Run<'a> {
     }
 
     /// Says what there was, and in what time.
-    pub(super) fn summarise(&self, counts: &[(&str, u64)], capped: u64) {
+    pub(super) fn summarise(&self, counts: &[(&str, u64)], capped: Option<u64>) {
         self.progress.finish_and_clear();
-        let parts = counts.iter().copied().chain([("capped", capped), ("skipped", self.skipped())]);
+        let left_out = capped.map(|capped| ("capped", capped)).into_iter().chain([("skipped", self.skipped())]);
+        let parts = counts.iter().copied().chain(left_out);
         let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
         self.say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
         if !self.options.quiet {
@@ -767,7 +789,47 @@ pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query
     Ok(Ending::Done)
 }
 
-/// A method that compares texts, ready to run.
+/// A further table that a method writes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Further<'a> {
+    pub(super) path: &'a Path,
+    pub(super) rows: Query,
+}
+
+/// How texts are compared, for what is said of them from a sample.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Texts {
+    /// What is compared: `sentences` or `documents`; and the view that gives them.
+    pub(super) unit: (&'static str, Query),
+    pub(super) signature: Query,
+    /// The stage that links similar texts, and the condition of its similarity join.
+    pub(super) links: Query,
+    pub(super) join: (Measure, f64),
+    /// Parameters that are numbers of texts, of which a sample has fewer.
+    pub(super) in_texts: &'static [(&'static str, i64)],
+    /// A text in more places makes no pairs.
+    pub(super) max_frequency: u32,
+}
+
+impl Texts {
+    /// The stages up to the matches between texts.
+    pub(super) fn stages(&self) -> Vec<Query> {
+        vec![
+            query::UNITS_DOCS,
+            query::UNITS_TWINS,
+            self.unit.1,
+            self.signature,
+            query::TEXTS,
+            query::TEXTS_OCCURRENCES,
+            self.links,
+            query::TEXTS_MATCHES,
+            query::TEXTS_PAIRS,
+            query::TEXTS_CAPPED,
+        ]
+    }
+}
+
+/// A method that finds what is similar, ready to run.
 pub(super) struct Method<'a> {
     pub(super) inputs: &'a [String],
     pub(super) options: &'a MethodOptions,
@@ -775,58 +837,47 @@ pub(super) struct Method<'a> {
     pub(super) reading: &'a InputOptions,
     pub(super) running: &'a RunOptions,
     pub(super) parameters: Parameters,
-    /// What is compared: `sentences` or `documents`; and the view that gives them.
-    pub(super) unit: (&'static str, Query),
-    /// What else the stages after the matches read of the units.
-    pub(super) spans: &'static [Query],
-    pub(super) signature: Query,
-    /// The stage that links similar texts, and the condition of its similarity join.
-    pub(super) links: Query,
-    pub(super) join: (Measure, f64),
-    /// Parameters that are numbers of texts, of which a sample has fewer.
-    pub(super) in_texts: &'static [(&'static str, i64)],
-    /// The stages from the matches to the result; the last is a query.
+    /// The tables of a collection that it reads.
+    pub(super) needed: Needed,
+    /// The stages up to the estimate.
+    pub(super) before: Vec<Query>,
+    /// How many pairs of places there would be, and what to do about too many.
+    pub(super) estimate: (Query, &'static str),
+    /// The stages from there to the result; the last is a query.
     pub(super) pairs: Vec<Query>,
+    pub(super) further: Vec<Further<'a>>,
+    /// The tables beside the result where this is a folder; none where it cannot be one.
+    pub(super) folder: &'static [(&'static str, Query)],
+    /// How it compares texts, if it does.
+    pub(super) texts: Option<Texts>,
     /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
     pub(super) counts: Vec<(&'static str, Query)>,
     pub(super) result: &'static str,
-    /// What becomes of capped texts.
-    pub(super) fate: &'static str,
+    /// Numbers for the summary, and what it calls them.
+    pub(super) summed: Option<(Query, [&'static str; 3])>,
+    /// What becomes of capped texts, where there may be some.
+    pub(super) fate: Option<&'static str>,
 }
 
 impl Method<'_> {
-    /// The stages up to the matches between texts.
-    fn texts(&self) -> Vec<Query> {
-        let mut stages = vec![query::UNITS_DOCS, query::UNITS_TWINS, self.unit.1];
-        stages.extend_from_slice(self.spans);
-        stages.extend([self.signature, query::TEXTS, query::TEXTS_OCCURRENCES, self.links]);
-        stages.extend([query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED]);
-        stages
-    }
-
     fn compared(&self) -> Compared<'_> {
         Compared {
             inputs: self.inputs,
             against: self.options.against.as_ref(),
             reading: self.reading.reading(),
-            needed: self.needed(),
+            needed: self.needed,
         }
-    }
-
-    /// The tables of a collection that the method reads.
-    pub(super) fn needed(&self) -> Needed {
-        if self.unit.0 == "documents" { Needed::Documents } else { Needed::DocumentsAndSentences }
     }
 
     /// All stages.
     pub(super) fn stages(&self) -> Vec<Query> {
-        self.texts().into_iter().chain(self.pairs.clone()).collect()
+        self.before.iter().chain(&self.pairs).copied().collect()
     }
 
     /// Makes sure that all that is asked for can be written, and opens the collections. Gives these, too.
     pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<Stored>)> {
         let mut run = Run::begin(self.running)?;
-        let places = self.writing.check(&[&self.options.capped])?;
+        let places = self.writing.check(&self.further.iter().map(|table| table.path).collect::<Vec<_>>())?;
         self.reading.begin(places)?;
         let stored = run.open_both(&self.compared()).await?;
         Ok((run, stored))
@@ -839,13 +890,41 @@ impl Method<'_> {
             (false, false) => return add::run(&self, self.addition()).await,
             (false, true) => {}
         }
+        if let Some(folder) = self.writing.folder().filter(|_| !self.folder.is_empty()) {
+            return self.write_folder(folder).await;
+        }
         let mut run = self.begin().await?.0;
         let rows = self.find(&mut run, None).await?;
-        let mut further = Vec::new();
-        if let Some(path) = &self.options.capped {
-            further.push(run.stage_further(run.capped().await?, path, self.writing).await?);
-        }
+        let further = run.stage_all(&self.further, self.writing).await?;
         let count = place_further(further, run.write(rows, self.writing).await)?;
+        let mut counts = self.counts(&run);
+        counts.push((self.result, count));
+        self.end(run, &counts).await
+    }
+
+    /// Writes a folder of tables.
+    async fn write_folder(&self, folder: &Path) -> Result<Ending> {
+        if !self.further.is_empty() || self.writing.format.is_some_and(|format| format != Format::Parquet) {
+            bail!(
+                "{}: it is a folder; name a file to have another format, or the files of further tables: a folder gets all of \
+                 them as Parquet",
+                folder.display()
+            );
+        }
+        let mut run = Run::begin(self.running)?;
+        self.reading.begin_folder(folder, self.running)?;
+        let tables: Vec<_> = std::iter::once(self.result).chain(self.folder.iter().map(|(name, _)| *name)).collect();
+        let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
+        let staged = StagedFolder::create(folder, &files.iter().map(String::as_str).collect::<Vec<_>>())?;
+        run.open_both(&self.compared()).await?;
+        let rows = self.find(&mut run, None).await?;
+        let count = run.write_into(&staged, self.result, rows).await?;
+        for (name, query) in self.folder {
+            let rows = run.workspace.run_all(&[*query]).await?.context("a table is a query")?;
+            run.write_into(&staged, name, rows).await.with_context(|| format!("in queries/{}", query.file))?;
+        }
+        Manifest::write(staged.path(), &run.about())?;
+        staged.commit()?;
         let mut counts = self.counts(&run);
         counts.push((self.result, count));
         self.end(run, &counts).await
@@ -857,8 +936,8 @@ impl Method<'_> {
             add: &self.options.add,
             time_column: self.options.time_column.as_deref(),
             window: None,
-            needed: self.needed(),
-            capped: &self.options.capped,
+            needed: self.needed,
+            further: &self.further,
             writing: self.writing,
             reading: self.reading,
             running: self.running,
@@ -868,11 +947,12 @@ impl Method<'_> {
 }
 
 impl Finds for Method<'_> {
-    /// Runs the stages up to the matches between texts, then, if they do not stand for too many pairs, to the end.
+    /// Runs the stages up to the estimate, then, if there would not be too many pairs, to the end.
     async fn find(&self, run: &mut Run<'_>, _: Option<&str>) -> Result<DataFrame> {
         run.workspace.parameters = self.parameters.clone();
-        run.workspace.run_all(&self.texts()).await?;
-        run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.options.max_pairs, FEWER_PLACES).await?;
+        run.workspace.run_all(&self.before).await?;
+        let (estimate, remedy) = self.estimate;
+        run.refuse_more_pairs(estimate, self.options.max_pairs, remedy).await?;
         run.workspace.run_all(&self.pairs).await?.context("the last statement is a query")
     }
 
@@ -884,8 +964,12 @@ impl Finds for Method<'_> {
         self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table))).collect()
     }
 
-    async fn end(&self, run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
-        run.end(counts, self.fate).await
+    async fn end(&self, mut run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
+        let mut counts = counts.to_vec();
+        if let Some((query, names)) = self.summed {
+            counts.extend(names.into_iter().zip(run.numbers::<3>(query).await?));
+        }
+        run.end(&counts, self.fate).await
     }
 }
 
@@ -908,15 +992,9 @@ pub(super) struct MethodOptions {
     /// the same id and the same text, with itself
     #[arg(long)]
     pub(super) within_documents: bool,
-    /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(super) max_frequency: u32,
     /// The most pairs of places to make; more are refused beforehand, since each takes some 200 bytes of memory
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_pairs: u64,
-    /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
-    #[arg(long, value_name = "FILE")]
-    pub(super) capped: Option<PathBuf>,
     /// Print the SQL that would run, and do not run it
     #[arg(long)]
     pub(super) show_sql: bool,
@@ -927,12 +1005,29 @@ impl MethodOptions {
         parameters.set("against", self.against.is_some());
         parameters.set("add", !self.add.is_empty());
         parameters.set("within_documents", self.within_documents);
-        parameters.set("max_frequency", i64::from(self.max_frequency));
     }
 
     /// The stage that makes pairs of units.
     pub(super) fn unit_pairs(&self) -> Query {
         if self.add.is_empty() { query::PAIRS_UNIT_PAIRS } else { query::ADDED_UNIT_PAIRS }
+    }
+}
+
+/// What becomes of texts that stand in very many places.
+#[derive(Debug, Args)]
+pub(super) struct CapOptions {
+    /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_frequency: u32,
+    /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
+    #[arg(long, value_name = "FILE")]
+    capped: Option<PathBuf>,
+}
+
+impl CapOptions {
+    /// The file of capped texts, where one is asked for.
+    pub(super) fn further(&self) -> Vec<Further<'_>> {
+        self.capped.iter().map(|path| Further { path, rows: query::TEXTS_CAPPED_ROWS }).collect()
     }
 }
 

@@ -97,7 +97,7 @@ impl Search {
             Unit::Document => ("documents", run.count("documents").await?[1]),
         };
         let counts = [("queries", queries), (searched, run.count(searched).await?[0]), ("hits", hits)];
-        run.end(&counts, "").await
+        run.end(&counts, None).await
     }
 
     /// Fails where the file of codes lacks what `ibid codes learn` writes.

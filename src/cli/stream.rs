@@ -349,7 +349,7 @@ impl<'a> Judging<'a> {
             ("known already", self.counts.known),
             ("contained", self.counts.rows),
         ];
-        self.run.summarise(&counts, 0);
+        self.run.summarise(&counts, None);
         if self.counts.documents > 0 {
             let milliseconds = |quantile| self.latencies.value_at_quantile(quantile) as f64 / 1000.0;
             self.run.say(&format!(

@@ -1,4 +1,4 @@
-"""Precision, recall and plagdet of `ibid passages` for several signatures, thresholds and gaps, as a Markdown table.
+"""Precision, recall and plagdet of `ibid passages` for several settings, as a Markdown table.
 
 table.py --ibid PATH [--out DIR] [--set NAME=FOLDER ...] [--quick]
 
@@ -17,25 +17,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 PROFILES = [("verbatim", []), ("edited", ["--profile", "edited"])]
 SETTINGS = [
-    ("shingles:3, 0.5", ["--signature", "shingles:3", "--threshold", "0.5"]),
-    ("shingles:4, 0.3", ["--signature", "shingles:4", "--threshold", "0.3"]),
-    ("shingles:5, 0.1", ["--threshold", "0.1"]),
-    ("shingles:5, 0.3", ["--threshold", "0.3"]),
-    ("shingles:5, 0.5", ["--threshold", "0.5"]),
-    ("shingles:6, 0.2", ["--signature", "shingles:6"]),
-    ("spot_sigs:100,1,3, 0.5", ["--signature", "spot_sigs:100,1,3", "--threshold", "0.5"]),
-    ("i_match:0.1,1, 1", ["--signature", "i_match:0.1,1", "--threshold", "1", "--min-weight", "0"]),
-    ("gap 0", ["--max-gap", "0"]),
-    ("gap 2", ["--max-gap", "2"]),
-    ("gap 8", ["--max-gap", "8"]),
-    ("min sentences 1", ["--min-sentences", "1"]),
-    ("min sentences 3", ["--min-sentences", "3"]),
-    ("min weight 0", ["--min-weight", "0"]),
-    ("min weight 10", ["--min-weight", "10"]),
-    ("whole sentences", ["--edges", "sentences"]),
-    # The settings of PDC-MR's text: 4-shingles at 0.9, strict diagonals of 3, every sentence a seed.
-    ("PDC-MR, shingles:4, 0.9", ["--signature", "shingles:4", "--threshold", "0.9", "--max-gap", "0", "--min-sentences",
-                                 "3", "--min-weight", "0", "--edges", "sentences", "--max-frequency", "4294967295"]),
+    *((f"threshold {t}", ["--threshold", t]) for t in ("0.34", "0.5", "0.7", "0.9")),
+    *((f"min words {n}", ["--min-words", n]) for n in ("8", "10", "20", "25", "30")),
+    *((f"common {k}", ["--common", k]) for k in ("5", "10", "40", "none")),
+    *((f"edited, gap {n}", ["--profile", "edited", "--max-gap", n]) for n in ("0", "2", "8")),
 ]
 
 

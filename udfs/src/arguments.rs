@@ -42,7 +42,7 @@ pub(crate) fn is_text(given: &DataType) -> bool {
     matches!(given, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null)
 }
 
-fn item(given: &DataType) -> Option<&DataType> {
+pub(crate) fn item(given: &DataType) -> Option<&DataType> {
     match given {
         DataType::List(f) | DataType::LargeList(f) | DataType::ListView(f) | DataType::FixedSizeList(f, _) => {
             Some(f.data_type())
@@ -100,9 +100,15 @@ pub(crate) fn coerce_minhashes(function: &str, given: &DataType) -> Result<DataT
     }
 }
 
-/// The type of `seeds`, a list of structs of whole numbers with the names `fields`, which keep their order; or an error that says
+/// The type of `name`, a list of structs of whole numbers with the names `fields`, which keep their order; or an error that says
 /// how to make them: `example`.
-pub(crate) fn coerce_seeds(function: &str, fields: &[&str], example: &str, given: &DataType) -> Result<DataType> {
+pub(crate) fn coerce_structs(
+    function: &str,
+    name: &str,
+    fields: &[&str],
+    example: &str,
+    given: &DataType,
+) -> Result<DataType> {
     let is_number = |field: &FieldRef| field.data_type().is_integer() || field.data_type().is_null();
     let names = match if given.is_null() { Some(given) } else { item(given) } {
         Some(DataType::Null) => fields.to_vec(),
@@ -114,7 +120,7 @@ pub(crate) fn coerce_seeds(function: &str, fields: &[&str], example: &str, given
     if names.len() != fields.len() || fields.iter().any(|name| !names.contains(name)) {
         let expected = fields.join(", ");
         return plan_err!(
-            "{function} expects a list of structs ({expected}) for seeds, got {given}; write array_agg(named_struct({example}))"
+            "{function} expects a list of structs ({expected}) for {name}, got {given}; write array_agg(named_struct({example}))"
         );
     }
     let fields = names.into_iter().map(|name| Field::new(name, DataType::Int32, true)).collect();

@@ -86,7 +86,7 @@ impl CompareCodes {
         let rows = run.workspace.session.table("comparison").await?;
         let count = run.write(rows, &self.writing).await?;
         let words = sentences.frequencies().len() as u64;
-        run.summarise(&[("sentences", sentences.len() as u64), ("words", words), ("rows", count)], 0);
+        run.summarise(&[("sentences", sentences.len() as u64), ("words", words), ("rows", count)], None);
         Ok(run.ending(0))
     }
 

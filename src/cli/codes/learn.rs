@@ -87,7 +87,7 @@ impl Learn {
         let [sentences, _] = run.count("sentences").await?;
         run.clear();
         say_report(&run, self.method.name(), &learned.report);
-        run.summarise(&[("sentences", sentences), ("words", frequencies.len() as u64), ("codes", count)], 0);
+        run.summarise(&[("sentences", sentences), ("words", frequencies.len() as u64), ("codes", count)], None);
         Ok(run.ending(0))
     }
 

@@ -189,7 +189,7 @@ impl CompareContainment {
             ("labelled pairs", truth.num_rows() as u64),
             ("methods and settings", count),
         ];
-        reader.summarise(&counts, 0);
+        reader.summarise(&counts, None);
         Ok(reader.ending(0))
     }
 

@@ -24,12 +24,17 @@ use crate::cli::pairs::Pairs;
 use crate::cli::passages::Passages;
 use crate::cli::search::Search;
 use crate::cli::threads::Threads;
+use crate::pipeline::query;
 
 /// The commands that are table functions, too.
 #[derive(Debug, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
 enum Method {
     Passages(Passages),
+    /// Find text that many documents share, and where it stands
+    Families(Passages),
+    /// Find how much of each document stands elsewhere, and in which document most of it
+    Coverage(Passages),
     Pairs(Pairs),
     Threads(Threads),
     Clusters(Clusters),
@@ -38,7 +43,8 @@ enum Method {
 }
 
 /// Their names.
-pub(super) const NAMES: [&str; 6] = ["passages", "pairs", "threads", "clusters", "containment", "search"];
+pub(super) const NAMES: [&str; 8] =
+    ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search"];
 
 /// What the shell decides, and what would do more than give rows.
 const NOT_PARAMETERS: [&str; 14] = [
@@ -59,7 +65,7 @@ const NOT_PARAMETERS: [&str; 14] = [
 ];
 
 /// What writes further files.
-const FILES: [&str; 4] = ["capped", "evaluation", "groups", "quarantine"];
+const FILES: [&str; 6] = ["capped", "coverage", "evaluation", "families", "groups", "quarantine"];
 
 /// A call of a method.
 #[derive(Debug)]
@@ -253,6 +259,8 @@ impl Call {
         let method = Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error)));
         match method.with_context(failed)? {
             Method::Passages(command) => command.method()?.run().await,
+            Method::Families(command) => command.method_of("families", query::FAMILIES)?.run().await,
+            Method::Coverage(command) => command.method_of("coverage", query::COVERAGE)?.run().await,
             Method::Pairs(command) => command.method().run().await,
             Method::Threads(command) => command.run().await,
             Method::Clusters(command) => command.write_clusters().await,
@@ -276,7 +284,11 @@ pub(super) fn documentation(method: &str) -> Option<(String, String)> {
     let mut commands = Method::command();
     let command = commands.find_subcommand_mut(method)?;
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-    let mut full = format!("{method}(input, …, parameter => value, …)\n\n{about}, as ibid {method} does.\n\n");
+    let command_of = match method {
+        "families" | "coverage" => format!("passages --{method}"),
+        _ => method.to_owned(),
+    };
+    let mut full = format!("{method}(input, …, parameter => value, …)\n\n{about}, as ibid {command_of} does.\n\n");
     for option in command.get_arguments() {
         let Some(long) = option.get_long().filter(|long| !NOT_PARAMETERS.contains(long)) else { continue };
         let help = option.get_help().map(ToString::to_string).unwrap_or_default();

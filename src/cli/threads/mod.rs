@@ -133,7 +133,8 @@ impl Threads {
             return self.compared().show_sql(&self.script(&fields));
         }
         let mut run = Run::begin(&self.running)?;
-        let places = self.writing.check(&[&self.evaluation, &self.groups, &self.capped])?;
+        let places = [&self.evaluation, &self.groups, &self.capped];
+        let places = self.writing.check(&places.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
         self.reading.begin(places)?;
         self.read_labels(&mut run).await?;
         run.open_checked(&self.compared(), |table, schema| self.check_columns(table, schema)).await?;
@@ -181,7 +182,7 @@ impl Threads {
             ("pairs", found),
             ("threads with a duplicate", with_duplicates),
         ];
-        run.summarise(&counts, capped);
+        run.summarise(&counts, Some(capped));
         run.say(&pruned);
         if capped > 0 {
             run.say(&format!(

@@ -2,11 +2,11 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int32Array, ListArray, StructArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int32Array, ListArray, StructArray};
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field, Fields, Int32Type};
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_datafusion_err, exec_err};
+use datafusion_common::{Result, ScalarValue, exec_datafusion_err, exec_err, plan_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 use hashbrown::HashMap;
@@ -14,8 +14,11 @@ use petgraph::unionfind::UnionFind;
 
 use super::edges::Edges;
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
-use crate::arguments::{as_index, coerce_seeds, constant_size};
+use crate::arguments::{as_index, coerce_structs, constant_number, constant_size};
 use crate::text::Lists;
+
+/// So many words of each side, from the word of a seed on, say whether the seed is marked.
+const SEED_WORDS: usize = 5;
 
 /// Seeds at most so many words apart, on both sides, belong to one passage.
 const SEED_DISTANCE: usize = 15;
@@ -37,29 +40,27 @@ const WIDENINGS: usize = 4;
 /// Passages at most so many words apart, on both sides, are one.
 const JOIN_DISTANCE: usize = 40;
 
-/// The least cosine of the two sides of a passage (Sanchez-Perez et al. 2014).
-const MIN_COSINE: f64 = 0.34;
-
-/// `aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words)`: the passages that two texts share.
+/// `aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words, min_similarity[, is_same])`: the passages that two texts share.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "The passages that two texts share, word for word or edited, found from seeds: places where both have the same rare thing, such as a fingerprint. In steps:\n\n\
-                   1. Seeds at most 15 words apart on both sides go together (single linkage). A group counts if its seeds weigh at least `min_weight`, those at one word once.\n\
+                   1. Seeds at most 15 words apart on both sides go together (single linkage). Seeds are left out of which both sides are marked. A group counts if its seeds weigh at least `min_weight`, those at one word once.\n\
                    2. The group's part of each text is widened: to the run with the highest sum, up to 20 words beyond the group, where words that the other side has count their weight (`word_sequence`) and others take off, so that the run stays at least .7 times as dense in shared words as between the seeds (as `shared_words` finds edges); then over all words that are equal on both sides, over up to 3 that differ where 4 equal ones follow.\n\
-                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their weighted counts of words is at least .34 (Sanchez-Perez, Sidorov and Gelbukh 2014).\n\n\
+                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their counts of words, each times the higher of its weights on the two sides, is at least `min_similarity` (.34 in Sanchez-Perez, Sidorov and Gelbukh 2014). What is too different as one passage is given as the parts that it was made of, as far as these meet the two rules.\n\n\
                    A run of at least `min_words` words that both texts have is found whole if a seed of weight `min_weight` stands in it. Time grows with the seeds and with the words passed, memory with the widest passage: what else the texts hold costs nothing.\n\n\
-                   Returns a list of structs, ordered by place, empty where there is no passage: `word_a_start`, `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` (Int32, the words that both sides have) and `similarity` (Float64, the cosine). NULL if an argument is NULL.",
-    syntax_example = "aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words)",
+                   Returns a list of structs, ordered by place, empty where there is no passage: `word_a_start`, `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` (Int32, the words that both sides have), `unmarked` (Int32, those of them that `mark_words` has not marked, on the side with more of these) and `similarity` (Float64, the cosine). NULL if an argument is NULL.\n\n\
+                   Where `is_same` is true the two sequences are one text, and its passages stand apart: a part that would overlap its copy ends in the middle.",
+    syntax_example = "aligned_words(sequence_a, sequence_b, seeds, min_weight, min_words, min_similarity[, is_same])",
     sql_example = r#"```sql
 > WITH texts AS (SELECT
     word_sequence('It rained. To take arms against a sea of troubles, and by opposing end them. To die.') AS a,
     word_sequence('To take up arms against a sea of troubles and by opposing, end them: they slept.') AS b)
-  SELECT unnest(aligned_words(a, b, [{word_a: 5, word_b: 4, weight: 1}], 1, 8)) AS passage FROM texts;
-+-------------------------------------------------------------------------------------------------+
-| passage                                                                                         |
-+-------------------------------------------------------------------------------------------------+
-| {word_a_start: 4, word_a_end: 15, word_b_start: 3, word_b_end: 14, shared: 11, similarity: 1.0} |
-+-------------------------------------------------------------------------------------------------+
+  SELECT unnest(aligned_words(a, b, [{word_a: 5, word_b: 4, weight: 1}], 1, 8, 0.34)) AS passage FROM texts;
++---------------------------------------------------------------------------------------------------------------+
+| passage                                                                                                       |
++---------------------------------------------------------------------------------------------------------------+
+| {word_a_start: 4, word_a_end: 15, word_b_start: 3, word_b_end: 14, shared: 11, unmarked: 11, similarity: 1.0} |
++---------------------------------------------------------------------------------------------------------------+
 ```"#,
     argument(
         name = "sequence_a",
@@ -74,7 +75,12 @@ const MIN_COSINE: f64 = 0.34;
     argument(
         name = "min_words",
         description = "How many words the sides of a passage must share, from 1; a constant."
-    )
+    ),
+    argument(
+        name = "min_similarity",
+        description = "How similar the sides of a passage must be, from 0 to 1; a constant."
+    ),
+    argument(name = "is_same", description = "Whether the two sequences are of one text, Boolean [default: false].")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct AlignedWords {
@@ -87,8 +93,9 @@ impl Default for AlignedWords {
     }
 }
 
-static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
-    let mut fields: Vec<Field> = ["word_a_start", "word_a_end", "word_b_start", "word_b_end", "shared"]
+/// The fields of a passage of two sequences.
+pub(super) static PASSAGE_FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+    let mut fields: Vec<Field> = ["word_a_start", "word_a_end", "word_b_start", "word_b_end", "shared", "unmarked"]
         .map(|name| Field::new(name, DataType::Int32, true))
         .to_vec();
     fields.push(Field::new("similarity", DataType::Float64, true));
@@ -105,19 +112,27 @@ impl ScalarUDFImpl for AlignedWords {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let [a, b, seeds, _, _] = take_function_args(self.name(), given)?;
-        Ok(vec![
+        let (given, is_same) = given.split_at(given.len().min(6));
+        let [a, b, seeds, _, _, _] = take_function_args(self.name(), given)?;
+        if is_same.len() > 1 {
+            return plan_err!("aligned_words expects 6 or 7 arguments, got {}", given.len() + is_same.len());
+        }
+        let mut types = vec![
             coerce_sequence(self.name(), a)?,
             coerce_sequence(self.name(), b)?,
-            coerce_seeds(
+            coerce_structs(
                 self.name(),
+                "seeds",
                 &["word_a", "word_b", "weight"],
                 "'word_a', a.word, 'word_b', b.word, 'weight', 1",
                 seeds,
             )?,
             DataType::Int64,
             DataType::Int64,
-        ])
+            DataType::Float64,
+        ];
+        types.extend(is_same.iter().map(|_| DataType::Boolean));
+        Ok(types)
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -126,14 +141,18 @@ impl ScalarUDFImpl for AlignedWords {
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
-        let [a, b, seeds, min_weight, min_words] = take_function_args(self.name(), args.args)?;
+        let mut args = args.args;
+        let is_same = if args.len() > 6 { args.pop() } else { None };
+        let is_same = is_same.unwrap_or(ColumnarValue::Scalar(ScalarValue::Boolean(Some(false)))).into_array(rows)?;
+        let [a, b, seeds, min_weight, min_words, min_similarity] = take_function_args(self.name(), args)?;
         let most = i64::from(i32::MAX);
         let rules = Rules {
             min_weight: constant_size(self.name(), "min_weight", &min_weight, 0..=most)?,
             min_words: constant_size(self.name(), "min_words", &min_words, 1..=most)?,
+            min_similarity: constant_number(self.name(), "min_similarity", &min_similarity, 0.0..=1.0)?,
         };
         let (a, b, seeds) = (a.into_array(rows)?, b.into_array(rows)?, seeds.into_array(rows)?);
-        Ok(ColumnarValue::Array(aligned_words(&a, &b, seeds.as_list(), rules)?))
+        Ok(ColumnarValue::Array(aligned_words(&a, &b, seeds.as_list(), is_same.as_boolean(), rules)?))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -146,6 +165,13 @@ impl ScalarUDFImpl for AlignedWords {
 struct Rules {
     min_weight: usize,
     min_words: usize,
+    min_similarity: f64,
+}
+
+impl Rules {
+    fn admit(&self, passage: &Passage) -> bool {
+        passage.shared >= self.min_words && passage.similarity >= self.min_similarity
+    }
 }
 
 /// Two words that may belong to one passage.
@@ -158,12 +184,19 @@ struct Seed {
 
 /// A part of each text, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part {
-    a: Range<usize>,
-    b: Range<usize>,
+pub(super) struct Part {
+    pub(super) a: Range<usize>,
+    pub(super) b: Range<usize>,
 }
 
 impl Part {
+    /// The parts before and behind the middle between the two; `None` where one is empty.
+    fn apart(&self) -> Option<Self> {
+        let middle = usize::midpoint(self.a.end, self.b.start);
+        let part = Self { a: self.a.start..self.a.end.min(middle), b: self.b.start.max(middle)..self.b.end };
+        (!part.a.is_empty() && !part.b.is_empty()).then_some(part)
+    }
+
     fn contains(&self, other: &Self) -> bool {
         self.a.start <= other.a.start
             && other.a.end <= self.a.end
@@ -191,14 +224,37 @@ impl Part {
 
 /// A passage of two texts.
 #[derive(Debug, Clone, PartialEq)]
-struct Passage {
+pub(super) struct Passage {
     part: Part,
-    shared: usize,
+    pub(super) shared: usize,
+    unmarked: usize,
     similarity: f64,
 }
 
+/// The columns of passages.
+pub(super) fn columns(passages: &[Passage]) -> Vec<ArrayRef> {
+    let of = |number: fn(&Passage) -> usize| -> ArrayRef {
+        Arc::new(passages.iter().map(|passage| i32::try_from(number(passage)).ok()).collect::<Int32Array>())
+    };
+    vec![
+        of(|passage| passage.part.a.start),
+        of(|passage| passage.part.a.end),
+        of(|passage| passage.part.b.start),
+        of(|passage| passage.part.b.end),
+        of(|passage| passage.shared),
+        of(|passage| passage.unmarked),
+        Arc::new(passages.iter().map(|passage| Some(passage.similarity)).collect::<Float64Array>()),
+    ]
+}
+
 /// Aligns each pair of sequences.
-fn aligned_words(a: &ArrayRef, b: &ArrayRef, seeds: &ListArray, rules: Rules) -> Result<ArrayRef> {
+fn aligned_words(
+    a: &ArrayRef,
+    b: &ArrayRef,
+    seeds: &ListArray,
+    is_same: &BooleanArray,
+    rules: Rules,
+) -> Result<ArrayRef> {
     let (a, b) = (sequence_array(a)?, sequence_array(b)?);
     let fields = seeds.values().as_struct();
     let number = |name: &str| {
@@ -207,7 +263,7 @@ fn aligned_words(a: &ArrayRef, b: &ArrayRef, seeds: &ListArray, rules: Rules) ->
     };
     let [word_a, word_b, weight] = [number("word_a")?, number("word_b")?, number("weight")?];
     let is_given = |k: &usize| fields.is_valid(*k) && [word_a, word_b, weight].iter().all(|column| column.is_valid(*k));
-    let nulls = NullBuffer::union_many([a.nulls(), b.nulls(), seeds.nulls()]);
+    let nulls = NullBuffer::union_many([a.nulls(), b.nulls(), seeds.nulls(), is_same.nulls()]);
     let mut lists = Lists::with_nulls("aligned_words", a.len(), nulls.clone());
     let (mut aligner, mut passages, mut row_seeds) = (Aligner::default(), Vec::new(), Vec::new());
     for row in 0..a.len() {
@@ -223,22 +279,12 @@ fn aligned_words(a: &ArrayRef, b: &ArrayRef, seeds: &ListArray, rules: Rules) ->
                     weight: usize::try_from(weight.value(k)).unwrap_or(0),
                 });
             }
-            aligner.align(&sequence_a, &sequence_b, &mut row_seeds, rules, &mut passages);
+            let pair = Pair { a: sequence_a, b: sequence_b, is_same: is_same.value(row) };
+            aligner.align(&pair, &mut row_seeds, rules, &mut passages);
         }
         lists.end_row(passages.len())?;
     }
-    let of = |number: fn(&Passage) -> usize| -> ArrayRef {
-        Arc::new(passages.iter().map(|passage| i32::try_from(number(passage)).ok()).collect::<Int32Array>())
-    };
-    let columns: Vec<ArrayRef> = vec![
-        of(|passage| passage.part.a.start),
-        of(|passage| passage.part.a.end),
-        of(|passage| passage.part.b.start),
-        of(|passage| passage.part.b.end),
-        of(|passage| passage.shared),
-        Arc::new(passages.iter().map(|passage| Some(passage.similarity)).collect::<Float64Array>()),
-    ];
-    let items = StructArray::try_new(PASSAGE_FIELDS.clone(), columns, None)?;
+    let items = StructArray::try_new(PASSAGE_FIELDS.clone(), columns(&passages), None)?;
     Ok(Arc::new(lists.finish(Arc::new(items))?))
 }
 
@@ -328,47 +374,63 @@ fn walk(left: (usize, usize), is_equal: impl Fn(usize, usize) -> bool) -> (usize
     }
 }
 
-/// Joins the parts that are near each other, in order.
-fn join(parts: &mut Vec<Part>) {
+/// Parts that are near each other.
+struct Joined {
+    whole: Part,
+    parts: Vec<Part>,
+}
+
+/// Joins the parts that are near each other, in order; of one text those that stand apart then, too.
+fn join(parts: Vec<Part>, is_same: bool) -> Vec<Joined> {
+    let mut all: Vec<_> = parts.into_iter().map(|part| Joined { whole: part.clone(), parts: vec![part] }).collect();
     loop {
-        parts.sort_unstable_by_key(Part::place);
-        let before = parts.len();
-        let mut joined = Vec::<Part>::with_capacity(before);
+        all.sort_by_key(|joined| joined.whole.place());
+        let before = all.len();
+        let mut joined = Vec::<Joined>::with_capacity(before);
         // Those that further parts may be near.
         let mut open = Vec::<usize>::new();
-        for part in parts.drain(..) {
-            open.retain(|&i| part.a.start <= joined[i].a.end + JOIN_DISTANCE);
-            match open.iter().find(|&&i| joined[i].is_near(&part)) {
-                Some(&i) => joined[i].join(&part),
+        for next in all {
+            open.retain(|&i| next.whole.a.start <= joined[i].whole.a.end + JOIN_DISTANCE);
+            let belongs = |one: &Part, other: &Part| {
+                one.is_near(other) && (!is_same || one.a.end.max(other.a.end) <= one.b.start.min(other.b.start))
+            };
+            match open.iter().find(|&&i| belongs(&joined[i].whole, &next.whole)) {
+                Some(&i) => {
+                    joined[i].whole.join(&next.whole);
+                    joined[i].parts.extend(next.parts);
+                }
                 None => {
                     open.push(joined.len());
-                    joined.push(part);
+                    joined.push(next);
                 }
             }
         }
-        *parts = joined;
-        if parts.len() == before {
-            return;
+        all = joined;
+        if all.len() == before {
+            return all;
         }
     }
 }
 
+/// Two sequences.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub(super) a: Sequence<'a>,
+    pub(super) b: Sequence<'a>,
+    /// Whether they are of one text.
+    pub(super) is_same: bool,
+}
+
 /// Aligns pairs of sequences.
 #[derive(Default)]
-struct Aligner {
+pub(super) struct Aligner {
     edges: Edges,
 }
 
 impl Aligner {
-    /// Adds the passages of `a` and `b` to `passages`, in order of place.
-    fn align(
-        &mut self,
-        a: &Sequence<'_>,
-        b: &Sequence<'_>,
-        seeds: &mut Vec<Seed>,
-        rules: Rules,
-        passages: &mut Vec<Passage>,
-    ) {
+    /// Adds the passages of a pair to `passages`, in order of place.
+    fn align(&mut self, pair: &Pair<'_>, seeds: &mut Vec<Seed>, rules: Rules, passages: &mut Vec<Passage>) {
+        seeds.retain(|seed| !pair.is_marked(*seed));
         seeds.sort_unstable();
         seeds.dedup();
         let mut parts = Vec::<Part>::new();
@@ -380,27 +442,44 @@ impl Aligner {
             if open.iter().any(|&i| parts[i].contains(&core)) || weight(&group) < rules.min_weight {
                 continue;
             }
-            if let Some(part) = self.widen(a, b, core) {
+            let core = if pair.is_same { core.apart() } else { Some(core) };
+            if let Some(part) = core.and_then(|core| self.widen(pair, core)) {
                 open.push(parts.len());
                 parts.push(part);
             }
         }
-        join(&mut parts);
-        let found = parts.into_iter().map(|part| compare(a, b, part));
-        passages.extend(found.filter(|found| found.shared >= rules.min_words && found.similarity >= MIN_COSINE));
+        let before = passages.len();
+        for joined in join(parts, pair.is_same) {
+            let whole = pair.compare(joined.whole);
+            if rules.admit(&whole) {
+                passages.push(whole);
+            } else if joined.parts.len() > 1 {
+                let parts = joined.parts.into_iter().map(|part| pair.compare(part));
+                passages.extend(parts.filter(|passage| rules.admit(passage)));
+            }
+        }
+        passages[before..].sort_by_key(|passage| passage.part.place());
     }
 
     /// The parts of both texts that belong together around `core`. `None` if it shares no word.
-    fn widen(&mut self, a: &Sequence<'_>, b: &Sequence<'_>, core: Part) -> Option<Part> {
+    fn widen(&mut self, pair: &Pair<'_>, core: Part) -> Option<Part> {
+        let Pair { a, b, is_same } = pair;
+        // Of one text the first part ends where the second may begin.
+        let middle = usize::midpoint(core.a.end, core.b.start);
+        let (last_a, first_b) = if *is_same { (middle, middle) } else { (a.len(), 0) };
         let mut part = core;
         for _ in 0..WIDENINGS {
-            let fitted = self.fit(a, b, &part)?;
+            let around = |part: &Range<usize>, least: usize, most: usize| {
+                part.start.saturating_sub(MARGIN).max(least)..(part.end + MARGIN).min(most)
+            };
+            let window = Part { a: around(&part.a, 0, last_a), b: around(&part.b, first_b, b.len()) };
+            let fitted = self.fit(pair, &part, &window)?;
             let (start_a, start_b) = (fitted.a.start, fitted.b.start);
             let (before_a, before_b) =
-                walk((start_a, start_b), |i, j| a.hash(start_a - 1 - i) == b.hash(start_b - 1 - j));
+                walk((start_a, start_b - first_b), |i, j| a.hash(start_a - 1 - i) == b.hash(start_b - 1 - j));
             let (end_a, end_b) = (fitted.a.end, fitted.b.end);
             let (after_a, after_b) =
-                walk((a.len() - end_a, b.len() - end_b), |i, j| a.hash(end_a + i) == b.hash(end_b + j));
+                walk((last_a - end_a, b.len() - end_b), |i, j| a.hash(end_a + i) == b.hash(end_b + j));
             let widened = Part { a: start_a - before_a..end_a + after_a, b: start_b - before_b..end_b + after_b };
             if part == widened {
                 break;
@@ -410,12 +489,9 @@ impl Aligner {
         Some(part)
     }
 
-    /// The edges of a part, up to `MARGIN` words beyond it.
-    fn fit(&mut self, a: &Sequence<'_>, b: &Sequence<'_>, part: &Part) -> Option<Part> {
-        let window =
-            |part: &Range<usize>, length: usize| part.start.saturating_sub(MARGIN)..(part.end + MARGIN).min(length);
-        let (window_a, window_b) = (window(&part.a, a.len()), window(&part.b, b.len()));
-        let mut numbers = HashMap::with_capacity(window_a.len() + window_b.len());
+    /// The edges of a part, which lie in `window`. `None` if the two sides of the part share no word.
+    pub(super) fn fit(&mut self, pair: &Pair<'_>, part: &Part, window: &Part) -> Option<Part> {
+        let mut numbers = HashMap::with_capacity(window.a.len() + window.b.len());
         let mut read = |sequence: &Sequence<'_>, window: &Range<usize>| -> Vec<(u32, f64)> {
             let words = window.clone().map(|word| {
                 let next = numbers.len();
@@ -425,39 +501,63 @@ impl Aligner {
             });
             words.collect()
         };
-        let (words_a, words_b) = (read(a, &window_a), read(b, &window_b));
+        let (words_a, words_b) = (read(&pair.a, &window.a), read(&pair.b, &window.b));
         let within = |part: &Range<usize>, window: &Range<usize>| part.start - window.start..part.end - window.start;
-        let core = (within(&part.a, &window_a), within(&part.b, &window_b));
+        let core = (within(&part.a, &window.a), within(&part.b, &window.b));
         let (run_a, run_b) = self.edges.find_around(&words_a, &words_b, core, DENSITY, |word| *word)?;
-        let of = |run: Range<usize>, window: Range<usize>| run.start + window.start..run.end + window.start;
-        Some(Part { a: of(run_a, window_a), b: of(run_b, window_b) })
+        let of = |run: Range<usize>, window: &Range<usize>| run.start + window.start..run.end + window.start;
+        Some(Part { a: of(run_a, &window.a), b: of(run_b, &window.b) })
     }
 }
 
-/// Compares the two sides of a part.
-fn compare(a: &Sequence<'_>, b: &Sequence<'_>, part: Part) -> Passage {
-    #[derive(Default)]
-    struct Word {
-        counts: [usize; 2],
-        weights: [f64; 2],
+impl Pair<'_> {
+    /// Returns true if the words of a seed are marked on both sides.
+    fn is_marked(&self, seed: Seed) -> bool {
+        let is_marked = |sequence: &Sequence<'_>, word: usize| {
+            (word..(word + SEED_WORDS).min(sequence.len())).all(|word| sequence.is_marked(word))
+        };
+        is_marked(&self.a, seed.a) && is_marked(&self.b, seed.b)
     }
-    // In the order of the text, so that sums do not depend on the hashes.
-    let mut words = Vec::<Word>::new();
-    let mut places = HashMap::new();
-    for (side, (sequence, range)) in [(a, &part.a), (b, &part.b)].into_iter().enumerate() {
-        for word in range.clone() {
-            let place = *places.entry(sequence.hash(word)).or_insert(words.len());
-            if place == words.len() {
-                words.push(Word::default());
+
+    /// Compares the two sides of a part.
+    pub(super) fn compare(&self, part: Part) -> Passage {
+        #[derive(Default)]
+        struct Word {
+            counts: [usize; 2],
+            unmarked: [usize; 2],
+            weight: f64,
+        }
+        // In the order of the text, so that sums do not depend on the hashes.
+        let mut words = Vec::<Word>::new();
+        let mut places = HashMap::new();
+        for (side, (sequence, range)) in [(&self.a, &part.a), (&self.b, &part.b)].into_iter().enumerate() {
+            for word in range.clone() {
+                let place = *places.entry(sequence.hash(word)).or_insert(words.len());
+                if place == words.len() {
+                    words.push(Word::default());
+                }
+                words[place].counts[side] += 1;
+                words[place].unmarked[side] += usize::from(!sequence.is_marked(word));
+                // The same on both sides, so that equal parts of different texts are as similar as can be.
+                words[place].weight = sequence.weight(word).max(words[place].weight);
             }
-            words[place].counts[side] += 1;
-            words[place].weights[side] += sequence.weight(word);
+        }
+        let shared = |word: &Word| word.counts[0].min(word.counts[1]);
+        let unmarked = |side: usize| words.iter().map(|word| shared(word).min(word.unmarked[side])).sum::<usize>();
+        #[expect(clippy::cast_precision_loss, reason = "a text has fewer than 2^53 words")]
+        let product = |i: usize, j: usize| {
+            let products =
+                words.iter().map(|word| (word.counts[i] * word.counts[j]) as f64 * word.weight * word.weight);
+            products.sum::<f64>()
+        };
+        let norms = (product(0, 0) * product(1, 1)).sqrt();
+        Passage {
+            part,
+            shared: words.iter().map(shared).sum(),
+            unmarked: unmarked(0).max(unmarked(1)),
+            similarity: if norms > 0.0 { (product(0, 1) / norms).min(1.0) } else { 0.0 },
         }
     }
-    let shared = words.iter().map(|word| word.counts[0].min(word.counts[1])).sum();
-    let product = |i: usize, j: usize| words.iter().map(|word| word.weights[i] * word.weights[j]).sum::<f64>();
-    let norms = (product(0, 0) * product(1, 1)).sqrt();
-    Passage { part, shared, similarity: if norms > 0.0 { (product(0, 1) / norms).min(1.0) } else { 0.0 } }
 }
 
 #[cfg(test)]
@@ -472,7 +572,13 @@ mod tests {
         let [a, b] = [&bytes_a, &bytes_b].map(|bytes| Sequence::try_new("f", bytes).unwrap());
         let mut seeds = seeds.iter().map(|&(a, b)| Seed { a, b, weight: 1 }).collect();
         let mut passages = Vec::new();
-        Aligner::default().align(&a, &b, &mut seeds, Rules { min_weight: 1, min_words }, &mut passages);
+        let pair = Pair { a, b, is_same: false };
+        Aligner::default().align(
+            &pair,
+            &mut seeds,
+            Rules { min_weight: 1, min_words, min_similarity: 0.34 },
+            &mut passages,
+        );
         passages
     }
 
@@ -518,6 +624,23 @@ mod tests {
         let near = words("x", 30);
         let found = align(&format!("{one}{near}{two}"), &format!("{one}{two}"), &[(5, 5), (55, 25)], 15);
         assert_eq!(places(&found), [(0..70, 0..40)]);
+    }
+
+    #[test]
+    fn near_parts_that_are_too_different_as_one_are_given_each() {
+        let a = format!("{}{}{}", words("p", 20), words("x", 35), words("q", 20));
+        let b = format!("{}{}{}", words("p", 20), words("y", 35), words("q", 20));
+        let [bytes_a, bytes_b] = [pack(&a), pack(&b)];
+        let of = |min_similarity| {
+            let [a, b] = [&bytes_a, &bytes_b].map(|bytes| Sequence::try_new("f", bytes).unwrap());
+            let mut seeds = [5, 60].map(|word| Seed { a: word, b: word, weight: 1 }).to_vec();
+            let mut passages = Vec::new();
+            let rules = Rules { min_weight: 1, min_words: 15, min_similarity };
+            Aligner::default().align(&Pair { a, b, is_same: false }, &mut seeds, rules, &mut passages);
+            places(&passages)
+        };
+        assert_eq!(of(0.5), [(0..75, 0..75)]);
+        assert_eq!(of(0.7), [(0..20, 0..20), (55..75, 55..75)]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUD
 use datafusion_macros::user_doc;
 
 use super::edges::{Edges, Vocabulary, Word, bytes_of};
-use crate::arguments::{as_index, coerce_seeds, coerce_text, constant_number, constant_size, text_array};
+use crate::arguments::{as_index, coerce_structs, coerce_text, constant_number, constant_size, text_array};
 use crate::text::split_sentences;
 
 /// A sentence of fewer words is taken together with the next one: a heading or a list number has too few words for a
@@ -152,7 +152,7 @@ impl ScalarUDFImpl for EditedPassages {
         Ok(vec![
             coerce_text(self.name(), text_a)?,
             coerce_text(self.name(), text_b)?,
-            coerce_seeds(self.name(), &["sent_a", "sent_b"], "'sent_a', a.sent, 'sent_b', b.sent", seeds)?,
+            coerce_structs(self.name(), "seeds", &["sent_a", "sent_b"], "'sent_a', a.sent, 'sent_b', b.sent", seeds)?,
             DataType::Float64,
             DataType::Int64,
             DataType::Int64,
@@ -891,13 +891,14 @@ mod tests {
             DataType::Struct(names.map(|name| Field::new(name, DataType::Int64, true)).to_vec().into())
         };
         let list = |item| DataType::List(Arc::new(Field::new_list_field(item, true)));
-        let coerce_seeds = |given: &DataType| coerce_seeds("edited_passages", &["sent_a", "sent_b"], "", given);
-        assert!(coerce_seeds(&list(item(["sent_a", "sent_b"]))).is_ok());
-        assert!(coerce_seeds(&list(item(["sent_b", "sent_a"]))).is_ok());
-        assert!(coerce_seeds(&list(DataType::Null)).is_ok());
-        assert!(coerce_seeds(&DataType::Null).is_ok());
+        let coerce_structs =
+            |given: &DataType| coerce_structs("edited_passages", "seeds", &["sent_a", "sent_b"], "", given);
+        assert!(coerce_structs(&list(item(["sent_a", "sent_b"]))).is_ok());
+        assert!(coerce_structs(&list(item(["sent_b", "sent_a"]))).is_ok());
+        assert!(coerce_structs(&list(DataType::Null)).is_ok());
+        assert!(coerce_structs(&DataType::Null).is_ok());
         for wrong in [list(item(["x", "y"])), list(DataType::Int64), DataType::Utf8, item(["sent_a", "sent_b"])] {
-            assert!(coerce_seeds(&wrong).unwrap_err().to_string().contains("named_struct"), "{wrong}");
+            assert!(coerce_structs(&wrong).unwrap_err().to_string().contains("named_struct"), "{wrong}");
         }
         let given = StructArray::from(vec![
             (Arc::new(Field::new("sent_a", DataType::Int64, true)), Arc::new(Int64Array::from(vec![1])) as ArrayRef),
@@ -909,7 +910,7 @@ mod tests {
             Arc::new(given),
             None,
         );
-        let target = coerce_seeds(given.data_type()).unwrap();
+        let target = coerce_structs(given.data_type()).unwrap();
         let cast = ColumnarValue::Array(Arc::new(given)).cast_to(&target, None).unwrap().into_array(1).unwrap();
         assert_eq!(cast.as_list::<i32>(), &seeds_of(&[Some(&[(1, 2)])]).slice(0, 1));
     }

@@ -4,23 +4,24 @@ use std::sync::{Arc, LazyLock};
 use arrow::array::{Array, ArrayBuilder, ArrayRef, Int32Builder, StructArray, UInt64Builder};
 use arrow::datatypes::{DataType, Field, Fields};
 use datafusion_common::utils::take_function_args;
-use datafusion_common::{Result, exec_datafusion_err};
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_common::{Result, exec_datafusion_err, plan_err};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
+use hashbrown::HashSet;
 use ibid_codes::split_mix;
 
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
-use crate::arguments::constant_count;
+use crate::arguments::{Sets, coerce_set, constant, constant_count, keep_constants};
 use crate::signature::each_smallest;
 use crate::text::Lists;
 
-/// `fingerprints(sequence, k, window)`: the winnowed `k`-grams of a text, and where they stand.
+/// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and where they stand.
 #[user_doc(
     doc_section(label = "Sequences"),
     description = "A sample of the runs of `k` words of a text, with their places, that two texts with a long enough run in common cannot miss: of every `window` neighbouring runs the one with the smallest hash, of equal ones the last (winnowing; Schleimer, Wilkerson and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a fingerprint within it, wherever it stands. About 2 in `window` + 1 runs are kept.\n\n\
-                   A text with fewer than `window` runs keeps the smallest of them, one with fewer than `k` words has no fingerprint. `winnow` has the same sample of any tokens, as a set.\n\n\
+                   A text with fewer than `window` runs keeps the smallest of them, one with fewer than `k` words has no fingerprint. `winnow` has the same sample of any tokens, as a set. With `among` those of the sample are left out that are not in this set; with a `window` of 1 that gives all places where fingerprints of other texts stand.\n\n\
                    Returns `List<Struct<fingerprint: UInt64, word: Int32>>` in the order of the text, `word` the first of the run, from 0 on. NULL for NULL.",
-    syntax_example = "fingerprints(sequence, k, window)",
+    syntax_example = "fingerprints(sequence, k, window[, among])",
     sql_example = r#"```sql
 > SELECT f.word AS word, a.word AS word_of_other
   FROM (SELECT unnest(fingerprints(word_sequence('to take arms against a sea of troubles and by opposing end them'), 2, 4)) AS f)
@@ -36,7 +37,8 @@ use crate::text::Lists;
 ```"#,
     argument(name = "sequence", description = "The words of the text, BinaryView, as `word_sequence` gives them."),
     argument(name = "k", description = "How many words a run has, from 1 to 1000; a constant."),
-    argument(name = "window", description = "How many runs a window has, from 1 to 1000; a constant.")
+    argument(name = "window", description = "How many runs a window has, from 1 to 1000; a constant."),
+    argument(name = "among", description = "The fingerprints to give, `List<UInt64>` ascending; a constant.")
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprints {
@@ -63,17 +65,30 @@ impl ScalarUDFImpl for Fingerprints {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let [sequence, _, _] = take_function_args(self.name(), given)?;
-        Ok(vec![coerce_sequence(self.name(), sequence)?, DataType::Int64, DataType::Int64])
+        let (numbers, among) = given.split_at(given.len().min(3));
+        let [sequence, _, _] = take_function_args(self.name(), numbers)?;
+        let mut types = vec![coerce_sequence(self.name(), sequence)?, DataType::Int64, DataType::Int64];
+        match among {
+            [] => {}
+            [among] => types.push(coerce_set(self.name(), among)?),
+            _ => return plan_err!("fingerprints expects 3 or 4 arguments, got {}", given.len()),
+        }
+        Ok(types)
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Struct(FIELDS.clone()), true))))
+        Ok(fingerprints_type())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args, 1)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
-        let [sequences, k, window] = take_function_args(self.name(), args.args)?;
+        let mut args = args.args;
+        let among = if args.len() > 3 { args.pop().map(|among| read_set(&among)).transpose()? } else { None };
+        let [sequences, k, window] = take_function_args(self.name(), args)?;
         let k = constant_count(self.name(), "k", &k, 1000)?;
         let window = constant_count(self.name(), "window", &window, 1000)?;
         let sequences = sequences.into_array(rows)?;
@@ -86,8 +101,10 @@ impl ScalarUDFImpl for Fingerprints {
             let last = i32::try_from(sequence.len());
             last.map_err(|_| exec_datafusion_err!("fingerprints: a text has more than {} words", i32::MAX))?;
             each_fingerprint(&sequence, k, window, &mut smallest, |fingerprint, word| {
-                fingerprints.append_value(fingerprint);
-                words.append_option(i32::try_from(word).ok());
+                if among.as_ref().is_none_or(|among| among.contains(&fingerprint)) {
+                    fingerprints.append_value(fingerprint);
+                    words.append_option(i32::try_from(word).ok());
+                }
             });
             lists.end_row(words.len())?;
         }
@@ -99,6 +116,18 @@ impl ScalarUDFImpl for Fingerprints {
     fn documentation(&self) -> Option<&Documentation> {
         self.doc()
     }
+}
+
+/// The type of the fingerprints of a text.
+pub(super) fn fingerprints_type() -> DataType {
+    DataType::List(Arc::new(Field::new_list_field(DataType::Struct(FIELDS.clone()), true)))
+}
+
+/// The fingerprints to give.
+fn read_set(among: &ColumnarValue) -> Result<HashSet<u64>> {
+    let set = constant("fingerprints", "among", among)?.to_array()?;
+    let sets = Sets::try_new(&set)?;
+    Ok(sets.row(0, &mut Vec::new()).unwrap_or_default().iter().copied().collect())
 }
 
 /// Calls `found` with each fingerprint and its place; `smallest` is room to work in.

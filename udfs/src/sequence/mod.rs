@@ -1,11 +1,16 @@
 //! Sequences: the aligned words and sentences of two documents become passages.
 
 mod aligned_words;
+mod common_runs;
 mod diagonals;
 mod edges;
 mod edited_passages;
 mod fingerprints;
+mod located_words;
+mod mark_words;
+mod shared_part;
 mod shared_words;
+mod slice_words;
 mod word_sequence;
 
 use datafusion_expr::{AggregateUDF, ScalarUDF};
@@ -16,6 +21,11 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(word_sequence::WordSequence::default()),
         ScalarUDF::from(fingerprints::Fingerprints::default()),
         ScalarUDF::from(aligned_words::AlignedWords::default()),
+        ScalarUDF::from(common_runs::CommonRuns::default()),
+        ScalarUDF::from(mark_words::MarkWords::default()),
+        ScalarUDF::from(slice_words::SliceWords::default()),
+        ScalarUDF::from(shared_part::SharedPart::default()),
+        ScalarUDF::from(located_words::LocatedWords::default()),
         ScalarUDF::from(shared_words::SharedWords::default()),
         ScalarUDF::from(edited_passages::EditedPassages::default()),
     ]

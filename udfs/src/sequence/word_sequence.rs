@@ -1,8 +1,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BinaryViewArray, BinaryViewBuilder};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, Int32Array, ListArray};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{DataType, Int32Type};
 use datafusion_common::cast::as_binary_view_array;
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_err, plan_err};
@@ -11,14 +12,17 @@ use datafusion_macros::user_doc;
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::arguments::{coerce_text, text_array};
+use crate::arguments::{as_index, coerce_text, text_array};
 use crate::text::{each_word, normalize};
 
 /// The bytes of a word in a sequence: four of its hash, one of its weight.
 const BYTES_OF_WORD: usize = 5;
 
 /// The steps of a weight in one bit of information.
-const STEPS: f64 = 16.0;
+const STEPS: f64 = 8.0;
+
+/// The bit of a weight that says that the word is marked.
+const MARK: u8 = 0x80;
 
 /// A word that makes up more than 2^-FREQUENT of its text has the least weight.
 const FREQUENT: f64 = 3.0;
@@ -34,8 +38,8 @@ const LEAST: f64 = 0.1;
     doc_section(label = "Sequences"),
     description = "The words of a text in order, as bytes that joins carry as a pointer: the words of `words(text)` as `normalize` spells them, those left out of which nothing remains. The word *i* is what `fingerprints`, `aligned_words` and `located_words` call *i*, from 0 on.\n\n\
                    Returns BinaryView, five bytes a word: first four of the hash of each word (the low half of XXH3, little \
-                   endian), then one of the weight of each. A word that makes up the part *p* of the text's words weighs 0.1 + min(max(−log2(p) − 3, 0), 9), in steps of 1/16, so that no table of the corpus is needed and adding documents changes no weight. \
-                   Two different words have the same hash once in 4 billion. NULL for NULL; no bytes for text without words.",
+                   endian), then one of the weight of each. A word that makes up the part *p* of the text's words weighs 0.1 + min(max(−log2(p) − 3, 0), 9), in steps of 1/8, so that no table of the corpus is needed and adding documents changes no weight. \
+                   The highest bit of a weight says that `mark_words` has marked the word. Two different words have the same hash once in 4 billion. NULL for NULL; no bytes for text without words.",
     syntax_example = "word_sequence(text)",
     sql_example = r#"```sql
 > SELECT word_sequence('To be, or not to be') = word_sequence('TO BE OR NOT TO BE!') AS same,
@@ -131,7 +135,7 @@ impl Packer {
         let words = self.hashes.len() as f64;
         let weights = self.hashes.iter().map(|hash| {
             let bits = (words / f64::from(self.counts[hash])).log2();
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 144")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to 72")]
             let steps = ((bits - FREQUENT).clamp(0.0, MOST) * STEPS).round() as u8;
             steps
         });
@@ -170,7 +174,75 @@ impl<'a> Sequence<'a> {
     }
 
     pub(super) fn weight(&self, word: usize) -> f64 {
-        f64::from(self.weights[word]) / STEPS + LEAST
+        f64::from(self.weights[word] & !MARK) / STEPS + LEAST
+    }
+
+    pub(super) fn is_marked(&self, word: usize) -> bool {
+        self.weights[word] & MARK != 0
+    }
+
+    /// Puts the bytes of the words of a range, which lies within, in the place of what is in `bytes`.
+    pub(super) fn write_part(&self, part: Range<usize>, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        bytes.extend_from_slice(self.hashes[part.clone()].as_flattened());
+        bytes.extend_from_slice(&self.weights[part]);
+    }
+
+    /// Puts the bytes of the words, those of `parts` marked, in the place of what is in `bytes`.
+    pub(super) fn write_marked(&self, parts: impl Iterator<Item = Range<usize>>, bytes: &mut Vec<u8>) {
+        self.write_part(0..self.len(), bytes);
+        let weights = &mut bytes[4 * self.len()..];
+        for part in parts {
+            weights[part].iter_mut().for_each(|weight| *weight |= MARK);
+        }
+    }
+}
+
+/// The columns of a list of parts of sequences: the first word, and that after the last.
+pub(super) const PART: [&str; 2] = ["word_start", "word_end"];
+
+/// Parts of sequences, a list a row.
+pub(super) struct Parts<'a> {
+    function: &'static str,
+    lists: &'a ListArray,
+    starts: &'a Int32Array,
+    ends: &'a Int32Array,
+}
+
+impl<'a> Parts<'a> {
+    pub(super) fn try_new(function: &'static str, lists: &'a ArrayRef) -> Result<Self> {
+        let lists = lists.as_list::<i32>();
+        let fields = lists.values().as_struct();
+        let [starts, ends] =
+            PART.map(|name| fields.column_by_name(name).map(|column| column.as_primitive::<Int32Type>()));
+        match (starts, ends) {
+            (Some(starts), Some(ends)) => Ok(Self { function, lists, starts, ends }),
+            _ => exec_err!("{function}: parts have no fields {}", PART.join(", ")),
+        }
+    }
+
+    pub(super) fn nulls(&self) -> Option<&NullBuffer> {
+        self.lists.nulls()
+    }
+
+    /// The parts of a row, of a text of so many words; those with a NULL are left out.
+    pub(super) fn row(&self, row: usize, words: usize) -> Result<Vec<Range<usize>>> {
+        let offsets = self.lists.value_offsets();
+        let given = as_index(offsets[row])..as_index(offsets[row + 1]);
+        let is_given =
+            |k: &usize| self.lists.values().is_valid(*k) && self.starts.is_valid(*k) && self.ends.is_valid(*k);
+        given.filter(is_given).map(|k| part(self.function, self.starts.value(k), self.ends.value(k), words)).collect()
+    }
+}
+
+/// A part of a text of so many words.
+pub(super) fn part(function: &str, start: i32, end: i32, words: usize) -> Result<Range<usize>> {
+    match (usize::try_from(start), usize::try_from(end)) {
+        (Ok(start), Ok(end)) if start <= end && end <= words => Ok(start..end),
+        _ => exec_err!(
+            "{function}: words {start} to {end} are no part of a text of {words} words; give ordinals as fingerprints or \
+             aligned_words have them, from 0 on"
+        ),
     }
 }
 

@@ -1,0 +1,39 @@
+-- reads:  sampled(fingerprint, own, other, places), sequences(doc, side, words)
+-- writes: frequencies(fingerprint, places, common): in how many places fingerprints were sampled, and which are common: they stand in
+--         more than $common documents, or make more pairs of documents of two collections, $against, than so many do, or were
+--         sampled in many more places. What stands beside a text decides whether it is sampled there, so documents are counted
+--         anew for those that may be common
+CREATE TABLE frequencies AS
+WITH counted AS (
+    SELECT fingerprint, sum(1 - side) AS own, sum(side) AS other
+    FROM (
+        SELECT DISTINCT print['fingerprint'] AS fingerprint, doc, side
+        FROM (
+            SELECT
+                doc,
+                side,
+                unnest(fingerprints(
+                    words,
+                    $k,
+                    1,
+                    (
+                        SELECT coalesce(array_agg(fingerprint), [])
+                        FROM sampled
+                        WHERE $common < 2147483647 AND own + other > 2 AND (own + other <= $common OR ($against AND own * other <= $common * $common))
+                    )
+                )) AS print
+            FROM sequences
+        )
+    )
+    GROUP BY fingerprint
+)
+SELECT
+    sampled.fingerprint,
+    sampled.places,
+    CASE
+        WHEN $against
+            THEN coalesce(counted.own, sampled.own) * coalesce(counted.other, sampled.other) > $common * $common
+        ELSE coalesce(counted.own + counted.other, sampled.own + sampled.other) > $common
+    END
+    OR sampled.places > 4 * $common AS common
+FROM sampled LEFT JOIN counted ON sampled.fingerprint = counted.fingerprint
