@@ -5,6 +5,7 @@
 # make check  formatting, lints, the features of dependencies, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
+# make bench-pages   passages of web pages with side bars: docs/performance.md (needs apt-get; SETS=documentation for one of three)
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
 # make bench-gpu  the search by Hamming distance on the processor and on the GPU, beside what these can do at most: docs/gpu.md
@@ -15,7 +16,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-long fuzz check docs bench bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test test-long fuzz check docs bench bench-pages bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -63,6 +64,11 @@ bench: SIZE ?= M
 bench:
 	cargo build --release
 	benches/run --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --record
+
+bench-pages: SETS ?= documentation,generated,all
+bench-pages:
+	cargo build --release
+	python3 benches/pages.py --ibid "$(TARGET)/release/ibid" --sets "$(SETS)"
 
 bench-stream:
 	cargo build --release
