@@ -59,7 +59,7 @@ pub(super) struct Addition<'a> {
     pub(super) window: Option<f64>,
     /// The tables that the method reads.
     pub(super) needed: Needed,
-    /// What else is written.
+    /// Further tables to write.
     pub(super) further: &'a [Further<'a>],
     pub(super) writing: &'a OutputOptions,
     pub(super) reading: &'a InputOptions,

@@ -74,11 +74,11 @@ fn common(text: &str) -> Result<Common> {
     }
 }
 
-/// How many words a fingerprint has at most, and of how many neighbouring ones at most one is sampled.
+/// The most words of a fingerprint, and the size of the window of which one is sampled.
 const K: i64 = 5;
 const WINDOW: i64 = 8;
 
-/// How many words may lie between two fingerprints of a family, such as the title of a page in its side bar.
+/// The most words between two fingerprints of a run of a family, such as the title of a page in its side bar.
 const BRIDGE: i64 = 15;
 
 /// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
@@ -92,7 +92,7 @@ const EDITED: [(&str, i64); 4] = [
 const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
-/// What finds families, and what all passages need.
+/// The stages that find families, from the words of the documents on.
 const FAMILIES: [Query; 12] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,

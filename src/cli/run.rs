@@ -841,7 +841,7 @@ pub(super) struct Method<'a> {
     pub(super) needed: Needed,
     /// The stages up to the estimate.
     pub(super) before: Vec<Query>,
-    /// How many pairs of places there would be, and what to do about too many.
+    /// The estimate of the pairs of places, and the remedy against too many.
     pub(super) estimate: (Query, &'static str),
     /// The stages from there to the result; the last is a query.
     pub(super) pairs: Vec<Query>,
