@@ -93,7 +93,7 @@ const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
 /// The stages that find families, from the words of the documents on.
-const FAMILIES: [Query; 12] = [
+const FAMILIES: [Query; 13] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,
     query::COMMON_SEQUENCES,
@@ -104,6 +104,7 @@ const FAMILIES: [Query; 12] = [
     query::COMMON_PRINT_LINKS,
     query::COMMON_CLUSTERS,
     query::COMMON_RUNS,
+    query::FAMILIES_SLICES,
     query::FAMILIES_MEMBERS,
     query::FAMILIES_PLACES,
 ];

@@ -83,11 +83,12 @@ queries! {
     COMMON_PRINT_LINKS = "common/6_print_links.sql";
     COMMON_CLUSTERS = "common/7_clusters.sql";
     COMMON_RUNS = "common/8_common_runs.sql";
-    FAMILIES_MEMBERS = "families/1_members.sql";
-    FAMILIES_PLACES = "families/2_family_places.sql";
-    FAMILIES_LOCATED = "families/3_located_families.sql";
-    FAMILIES = "families/4_families.sql";
-    FAMILIES_SUMS = "families/5_sums.sql";
+    FAMILIES_SLICES = "families/1_slices.sql";
+    FAMILIES_MEMBERS = "families/2_members.sql";
+    FAMILIES_PLACES = "families/3_family_places.sql";
+    FAMILIES_LOCATED = "families/4_located_families.sql";
+    FAMILIES = "families/5_families.sql";
+    FAMILIES_SUMS = "families/6_sums.sql";
     COVERAGE = "coverage/coverage.sql";
     PASSAGES_ESTIMATE = "passages/1_estimate.sql";
     PASSAGES_SEEDS = "passages/2_seeds.sql";
