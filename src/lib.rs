@@ -73,6 +73,7 @@ mod index;
 mod ingest;
 mod leftovers;
 mod limited;
+mod machine;
 mod memory_pool;
 mod memory_watch;
 mod pipeline;

@@ -77,7 +77,7 @@ fn what_is_not_reserved_ends_the_run() {
     place.write("window.sql", format!("SELECT text, sum(value) OVER () AS sum FROM {TEXTS} ORDER BY value"));
     place.write("list.sql", "SELECT cardinality(range(200000000)) AS n");
     place.write("out.csv", "the old result");
-    for (script, said) in [("window.sql", "WindowAggExec"), ("list.sql", "a quarter above --memory 256.0 MiB")] {
+    for (script, said) in [("window.sql", "WindowAggExec"), ("list.sql", "a quarter above the 256.0 MiB")] {
         let ended = place.run_with(["sql", "-f", script, "-o", "out.csv", "--memory", "256MiB"], "");
         assert_eq!(ended.code, Some(1), "{script}: {}", ended.err);
         assert!(ended.err.contains(said) && ended.err.contains("raise --memory"), "{script}: {}", ended.err);

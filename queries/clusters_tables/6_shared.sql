@@ -1,12 +1,23 @@
--- reads:  unit_pairs(doc_a, unit_a, doc_b, unit_b, similarity)
--- writes: shared(a, b, pairs, texts_a, texts_b): the documents that share texts: how many pairs of texts, of how many places in
---         each
+-- reads:  matches(text_a, text_b, frequent), occurrences(text_id, doc)
+-- writes: shared(a, b, pairs, texts_a, texts_b): the documents that share texts, the first one first: how many pairs of texts, of
+--         how many places in each
 CREATE TABLE shared AS
-SELECT doc_a AS a, doc_b AS b, sum(pairs) AS pairs, sum(text_a) AS texts_a, sum(text_b) AS texts_b
-FROM (
-    -- Twice, since groups go to disk where memory is short, and sets of distinct values do not.
-    SELECT doc_a, doc_b, count(*) AS pairs, 1 AS text_a, 0 AS text_b FROM unit_pairs GROUP BY doc_a, doc_b, unit_a
-    UNION ALL
-    SELECT doc_a, doc_b, 0 AS pairs, 0 AS text_a, 1 AS text_b FROM unit_pairs GROUP BY doc_a, doc_b, unit_b
+WITH held AS (
+    SELECT text_id, doc, count(*) AS places FROM occurrences GROUP BY text_id, doc
+),
+matched AS (
+    -- Where the texts stand that match one, so that pairs of places are counted and not made.
+    SELECT matches.text_a AS text_id, held.doc, sum(held.places) AS places
+    FROM matches JOIN held ON matches.text_b = held.text_id
+    WHERE NOT matches.frequent
+    GROUP BY matches.text_a, held.doc
 )
-GROUP BY doc_a, doc_b
+SELECT
+    least(held.doc, matched.doc) AS a,
+    greatest(held.doc, matched.doc) AS b,
+    sum(CASE WHEN held.doc < matched.doc THEN held.places * matched.places ELSE 0 END) AS pairs,
+    sum(CASE WHEN held.doc < matched.doc THEN held.places ELSE 0 END) AS texts_a,
+    sum(CASE WHEN held.doc > matched.doc THEN held.places ELSE 0 END) AS texts_b
+FROM held JOIN matched ON held.text_id = matched.text_id
+WHERE held.doc <> matched.doc
+GROUP BY least(held.doc, matched.doc), greatest(held.doc, matched.doc)

@@ -100,9 +100,8 @@ enum Way {
     Exact,
 }
 
-/// From the links to the pairs of places, which are counted before they are made.
+/// From the links to how many pairs of places there would be, which have a limit.
 const PAIRS_COUNTED: [Query; 3] = [query::TEXTS_MATCHES, query::TEXTS_PAIRS, query::TEXTS_CAPPED];
-const PAIRS_MADE: [Query; 2] = [query::PAIRS_UNIT_PAIRS, query::CLUSTERS_SHARED];
 
 /// The tables of the folder that are always there, and those of the method lsh and of a certificate.
 const TABLES: [(&str, Query); 5] = [
@@ -156,7 +155,7 @@ impl Clusters {
             }
             let mut queries = self.clustering(is_read && self.has_sections(&run).await?);
             drop(run);
-            queries.extend(PAIRS_COUNTED.into_iter().chain(PAIRS_MADE));
+            queries.extend(PAIRS_COUNTED.into_iter().chain([query::CLUSTERS_SHARED]));
             queries.extend(self.tables().map(|(_, query)| query));
             let mut parameters = self.parameters();
             let mut parts = vec![(parameters.clone(), queries)];
@@ -213,7 +212,7 @@ impl Clusters {
         run.workspace.run_all(&self.clustering(has_sections)).await?;
         run.workspace.run_all(&PAIRS_COUNTED).await?;
         run.refuse_more_pairs(query::TEXTS_ESTIMATE, self.max_pairs, FEWER_PLACES).await?;
-        run.workspace.run_all(&PAIRS_MADE).await?;
+        run.workspace.run_all(&[query::CLUSTERS_SHARED]).await?;
         for table in self.tables() {
             write(&mut run, &staged, table).await?;
         }

@@ -202,8 +202,8 @@ impl Estimate {
         let memory = bytes_to_join(self.texts, self.elements, self.shown);
         // Tables of hash joins hold the distinct texts.
         let held = pairs * BYTES_OF_PAIR + 2 * (self.texts * 64 + self.elements * 8);
-        let short = match method.running.memory.filter(|memory| held > for_operators(*memory) as u64) {
-            Some(memory) => format!(", for which --memory {} may be too little", mebibytes(memory as u64)),
+        let short = match method.running.memory().filter(|memory| held > for_operators(*memory) as u64) {
+            Some(memory) => format!(", for which {} of memory may be too little", mebibytes(memory as u64)),
             None => String::new(),
         };
         let lines = [

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, is_within, outbox, resolved, resolved_input};
+use crate::machine::default_memory;
 use crate::store::{Location, Settings};
 use crate::stored::{check_folder, check_place};
 
@@ -332,12 +333,19 @@ impl StoreOptions {
     }
 }
 
+impl RunOptions {
+    /// How many bytes of memory the command may take.
+    pub(super) fn memory(&self) -> Option<usize> {
+        self.memory.or_else(default_memory)
+    }
+}
+
 /// How a command runs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunOptions {
     /// How much memory the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
-    /// that takes a quarter more ends with an error [default: no limit]
+    /// that takes a quarter more ends with an error [default: 60 % of what the machine or its control group has]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(super) memory: Option<usize>,
     /// How many threads to run [default: one a core]

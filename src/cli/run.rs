@@ -160,7 +160,7 @@ pub(super) fn describe(error: &anyhow::Error) -> String {
         }
     }
     if is_out_of_memory(error) && !said.contains("--memory") {
-        said.push_str("; raise --memory");
+        said.push_str("; raise --memory, or give it where it is not given: all joins can go to disk then");
     }
     if is_panic(error) {
         said.push_str("; this is an internal error, please report it with the command that did it");
@@ -209,6 +209,8 @@ impl<'a> Run<'a> {
             spinner
         };
         let mut workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
+        // Sorting takes longer, and what a machine has is enough for most joins.
+        workspace.hashes_rows = options.memory.is_none();
         if let Some(folder) = &options.resume {
             workspace.finished = Some(Finished::at(folder)?);
             check_folder(folder).context("cannot keep tables there with --resume")?;
@@ -491,11 +493,18 @@ impl<'a> Run<'a> {
         parameters: &Parameters,
     ) -> Result<(StagedFile, u64)> {
         self.progress.set_message("writing");
-        let rows = rows.execute_stream().await?;
-        let mut staged = StagedFile::create(path)?;
         let about = self.about_with(parameters);
-        let count = write_rows(rows, form, &about, &mut std::io::BufWriter::new(&mut staged)).await?;
-        Ok((staged, count))
+        let stage = async |rows: DataFrame| {
+            let rows = rows.execute_stream().await?;
+            let mut staged = StagedFile::create(path)?;
+            let count = write_rows(rows, form, &about, &mut std::io::BufWriter::new(&mut staged)).await?;
+            anyhow::Ok((staged, count))
+        };
+        let sorting = self.workspace.joined_by_sorting(&rows);
+        match (stage(rows).await, sorting) {
+            (Err(error), Some(sorting)) if is_out_of_memory(&error) => stage(sorting).await,
+            (staged, _) => staged,
+        }
     }
 
     /// Writes a further result beside its place.
@@ -1056,7 +1065,7 @@ fn check_read(reading: &corpus::Options) -> Result<()> {
     Ok(())
 }
 
-/// A session with the limits that the user set, which spills into `folder`.
+/// A session with the limits that the user set, or those of the machine, which spills into `folder`.
 fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut config = SessionConfig::new();
     // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
@@ -1067,7 +1076,7 @@ fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
     let mut spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
     let stores = Arc::clone(stores());
     let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(stores);
-    if let Some(memory) = options.memory {
+    if let Some(memory) = options.memory() {
         let pool = for_operators(memory);
         // Each partition of each operator has buffers of its own.
         let partitions = (memory / BYTES_OF_PARTITION).clamp(1, config.target_partitions());
@@ -1110,7 +1119,7 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
                 operators => format!("of it operators have reserved\n{operators}"),
             };
             let said = format!(
-                "the process takes more than a quarter above --memory {}; {reserved}\nraise --memory",
+                "the process takes more than a quarter above the {} that it may; {reserved}\nraise --memory",
                 mebibytes(memory as u64),
             );
             if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory, MOST) {

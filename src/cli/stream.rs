@@ -297,12 +297,12 @@ impl<'a> Judging<'a> {
     }
 
     fn check_memory(&self) -> Result<()> {
-        let Some(may) = self.addition.running.memory else { return Ok(()) };
+        let Some(may) = self.addition.running.memory() else { return Ok(()) };
         let (bytes, most) = (self.residents.bytes(), for_operators(may));
         let more = if bytes > most {
-            format!("more than the {} that --memory leaves for them", mebibytes(most as u64))
+            format!("more than the {} that the limit of memory leaves for them", mebibytes(most as u64))
         } else if memory_watch::exceeds(may, TOO_FULL) {
-            format!("of more than the {} of --memory that the process takes", mebibytes(may as u64))
+            format!("of more than the {} that the process may take", mebibytes(may as u64))
         } else {
             return Ok(());
         };

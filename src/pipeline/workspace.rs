@@ -85,6 +85,8 @@ pub(crate) struct Workspace {
     pub(crate) finished: Option<Finished>,
     /// The most bytes that a list of a table made here has.
     longest_list: AtomicUsize,
+    /// Whether joins hash what they join in the query that gives the rows, whatever memory there is.
+    pub(crate) hashes_rows: bool,
     progress: ProgressBar,
 }
 
@@ -107,7 +109,7 @@ impl Workspace {
         hold(&lock);
         let session = open(folder.path())?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
-        Ok(Self { session, folder, _lock: lock, parameters, stages, finished: None, longest_list, progress })
+        Ok(Self { session, folder, _lock: lock, parameters, stages, finished: None, longest_list, hashes_rows: false, progress })
     }
 
     pub(crate) fn folder(&self) -> &Path {
@@ -299,8 +301,15 @@ impl Workspace {
 
     fn rows(&self, plan: LogicalPlan) -> Outcome {
         // They may be on their way when memory ends, and then there is no second try.
-        let state = if self.memory().is_some() { self.joining_by_sorting() } else { self.session.state() };
+        let sorts = self.memory().is_some() && !self.hashes_rows;
+        let state = if sorts { self.joining_by_sorting() } else { self.hashing() };
         Outcome::Rows(Box::new(DataFrame::new(state, plan)))
+    }
+
+    /// The same rows by way of joins that can do with less memory, if they come by way of others.
+    pub(crate) fn joined_by_sorting(&self, rows: &DataFrame) -> Option<DataFrame> {
+        let has_others = self.memory().is_some() && self.hashes_rows;
+        has_others.then(|| DataFrame::new(self.joining_by_sorting(), rows.logical_plan().clone()))
     }
 
     /// How many bytes operators may reserve, if there is a limit.
