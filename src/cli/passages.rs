@@ -93,7 +93,7 @@ const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
 /// The stages that find families, from the words of the documents on.
-const FAMILIES: [Query; 13] = [
+const STAGES: [Query; 13] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,
     query::COMMON_SEQUENCES,
@@ -109,14 +109,18 @@ const FAMILIES: [Query; 13] = [
     query::FAMILIES_PLACES,
 ];
 
+/// From places to the further tables.
+pub(super) const FAMILIES: [Query; 1] = [query::FAMILIES];
+pub(super) const COVERAGE: [Query; 2] = [query::COVERED, query::COVERAGE];
+
 impl Passages {
     /// The stages and parameters that the options ask for.
     pub(super) fn method(&self) -> Result<Method<'_>> {
-        self.method_of("passages", query::PASSAGES)
+        self.method_of("passages", &[query::PASSAGES])
     }
 
     /// The same of which another table is the result.
-    pub(super) fn method_of(&self, name: &'static str, table: Query) -> Result<Method<'_>> {
+    pub(super) fn method_of(&self, name: &'static str, table: &[Query]) -> Result<Method<'_>> {
         let edited = self.profile == Profile::Edited;
         refuse_without_effect(&[
             ("--min-words", self.min_words.is_some(), !edited),
@@ -131,7 +135,7 @@ impl Passages {
             in_texts: &[("max_pair_frequency", MAX_PAIR_FREQUENCY)],
             max_frequency: self.common.0,
         };
-        let further = [(&self.families, query::FAMILIES), (&self.coverage, query::COVERAGE)];
+        let further = [(&self.families, &FAMILIES[..]), (&self.coverage, &COVERAGE[..])];
         let further = further.into_iter().filter_map(|(path, rows)| Some(Further { path: path.as_deref()?, rows }));
         let mut method = Method {
             inputs: &self.inputs,
@@ -145,7 +149,7 @@ impl Passages {
             estimate: (query::PASSAGES_ESTIMATE, "lower --common, so that more text makes families"),
             pairs: Vec::new(),
             further: further.collect(),
-            folder: &[("families", query::FAMILIES), ("coverage", query::COVERAGE)],
+            folder: &[("families", &FAMILIES), ("coverage", &COVERAGE)],
             texts: edited.then_some(texts),
             counts: vec![("documents", query::UNITS_DOCS)],
             result: name,
@@ -156,7 +160,7 @@ impl Passages {
         if edited {
             method.before = texts.stages();
             method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
-            method.pairs.extend(FAMILIES);
+            method.pairs.extend(STAGES);
             method.pairs.extend([
                 self.method.unit_pairs(),
                 query::EDITED_SEEDS,
@@ -172,7 +176,7 @@ impl Passages {
             method.fate = Some("they found no passage, and only carry on those that others found");
         } else {
             method.before.extend([query::UNITS_DOCS, query::UNITS_TWINS]);
-            method.before.extend(FAMILIES);
+            method.before.extend(STAGES);
             method.pairs.extend([
                 query::PASSAGES_SEEDS,
                 query::PASSAGES_MARKED,
@@ -183,7 +187,7 @@ impl Passages {
             method.pairs.push(query::PASSAGES_PLACED);
             method.counts.push(("document pairs", query::PASSAGES_SEEDS));
         }
-        method.pairs.push(table);
+        method.pairs.extend(table);
         Ok(method)
     }
 

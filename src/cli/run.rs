@@ -526,7 +526,7 @@ impl<'a> Run<'a> {
     ) -> Result<Vec<StagedFile>> {
         let mut staged = Vec::new();
         for table in further {
-            let rows = self.workspace.run_all(&[table.rows]).await?.context("it is a query")?;
+            let rows = self.workspace.run_all(table.rows).await?.context("it is a query")?;
             staged.push(self.stage_further(rows, table.path, writing).await?);
         }
         Ok(staged)
@@ -802,7 +802,8 @@ pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Further<'a> {
     pub(super) path: &'a Path,
-    pub(super) rows: Query,
+    /// From what the method has made to the rows.
+    pub(super) rows: &'a [Query],
 }
 
 /// How texts are compared, for what is said of them from a sample.
@@ -856,7 +857,7 @@ pub(super) struct Method<'a> {
     pub(super) pairs: Vec<Query>,
     pub(super) further: Vec<Further<'a>>,
     /// The tables beside the result where this is a folder; none where it cannot be one.
-    pub(super) folder: &'static [(&'static str, Query)],
+    pub(super) folder: &'static [(&'static str, &'static [Query])],
     /// How it compares texts, if it does.
     pub(super) texts: Option<Texts>,
     /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
@@ -928,9 +929,9 @@ impl Method<'_> {
         run.open_both(&self.compared()).await?;
         let rows = self.find(&mut run, None).await?;
         let count = run.write_into(&staged, self.result, rows).await?;
-        for (name, query) in self.folder {
-            let rows = run.workspace.run_all(&[*query]).await?.context("a table is a query")?;
-            run.write_into(&staged, name, rows).await.with_context(|| format!("in queries/{}", query.file))?;
+        for (name, rows) in self.folder {
+            let rows = run.workspace.run_all(rows).await?.context("a table is a query")?;
+            run.write_into(&staged, name, rows).await.with_context(|| format!("in the table {name}"))?;
         }
         Manifest::write(staged.path(), &run.about())?;
         staged.commit()?;
@@ -1036,7 +1037,7 @@ pub(super) struct CapOptions {
 impl CapOptions {
     /// The file of capped texts, where one is asked for.
     pub(super) fn further(&self) -> Vec<Further<'_>> {
-        self.capped.iter().map(|path| Further { path, rows: query::TEXTS_CAPPED_ROWS }).collect()
+        self.capped.iter().map(|path| Further { path, rows: &[query::TEXTS_CAPPED_ROWS] }).collect()
     }
 }
 

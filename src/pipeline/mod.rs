@@ -3,6 +3,7 @@
 mod compact;
 mod each_batch;
 mod finished;
+mod gathered;
 mod merged;
 mod paced;
 pub(crate) mod query;

@@ -89,7 +89,8 @@ queries! {
     FAMILIES_LOCATED = "families/4_located_families.sql";
     FAMILIES = "families/5_families.sql";
     FAMILIES_SUMS = "families/6_sums.sql";
-    COVERAGE = "coverage/coverage.sql";
+    COVERED = "coverage/1_covered.sql";
+    COVERAGE = "coverage/2_coverage.sql";
     PASSAGES_ESTIMATE = "passages/1_estimate.sql";
     PASSAGES_SEEDS = "passages/2_seeds.sql";
     PASSAGES_MARKED = "passages/3_marked.sql";

@@ -21,10 +21,9 @@ use crate::cli::clusters::Clusters;
 use crate::cli::containment::Containment;
 use crate::cli::options::RunOptions;
 use crate::cli::pairs::Pairs;
-use crate::cli::passages::Passages;
+use crate::cli::passages::{self, Passages};
 use crate::cli::search::Search;
 use crate::cli::threads::Threads;
-use crate::pipeline::query;
 
 /// The commands that are table functions, too.
 #[derive(Debug, Parser)]
@@ -259,8 +258,8 @@ impl Call {
         let method = Method::try_parse_from(&line).map_err(|error| anyhow!("{}", mistake(&error)));
         match method.with_context(failed)? {
             Method::Passages(command) => command.method()?.run().await,
-            Method::Families(command) => command.method_of("families", query::FAMILIES)?.run().await,
-            Method::Coverage(command) => command.method_of("coverage", query::COVERAGE)?.run().await,
+            Method::Families(command) => command.method_of("families", &passages::FAMILIES)?.run().await,
+            Method::Coverage(command) => command.method_of("coverage", &passages::COVERAGE)?.run().await,
             Method::Pairs(command) => command.method().run().await,
             Method::Threads(command) => command.run().await,
             Method::Clusters(command) => command.write_clusters().await,

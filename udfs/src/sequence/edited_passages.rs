@@ -588,13 +588,7 @@ impl Matcher {
                 products.push(word.products());
             }
         }
-        products.sort_unstable();
-        let mut all_products = 0_u64;
-        let too_many = products.into_iter().find(|products| {
-            all_products = all_products.saturating_add(*products);
-            all_products > MAX_PRODUCTS
-        });
-        if let Some(too_many) = too_many {
+        if let Some(too_many) = too_many(&mut products) {
             for id in &self.used {
                 let word = &mut self.words[*id as usize];
                 if word.products() >= too_many {
@@ -641,17 +635,19 @@ impl Matcher {
                     cosines[j] += value * (posting.count * word.weight / lengths_b[j]);
                 }
             }
-            met.sort_unstable();
-            let best = met.iter().map(|&b| cosines[b as usize]).fold(0.0, f64::max);
+            let before = matches.len();
             for b in met.drain(..) {
                 let cosine = std::mem::take(&mut cosines[b as usize]);
                 if cosine > min_cosine {
                     best_b[b as usize] = best_b[b as usize].max(cosine);
-                    if cosine >= PART_OF_BEST * best {
-                        matches.push(Match { a: narrow(i), b, cosine });
-                    }
+                    matches.push(Match { a: narrow(i), b, cosine });
                 }
             }
+            let row = &mut matches[before..];
+            row.sort_unstable_by_key(|m| m.b);
+            let best = row.iter().map(|m| m.cosine).fold(0.0, f64::max);
+            let far = matches.extract_if(before.., |m| m.cosine < PART_OF_BEST * best);
+            far.for_each(drop);
         }
         matches.retain(|m| m.cosine >= PART_OF_BEST * best_b[m.b as usize]);
         matches
@@ -682,6 +678,18 @@ impl WordOfPair {
     fn products(&self) -> u64 {
         u64::from(self.units[0]) * u64::from(self.units[1])
     }
+}
+
+/// The first, in order, of some numbers that makes the sum of those up to it more than `MAX_PRODUCTS`.
+fn too_many(products: &mut [u64]) -> Option<u64> {
+    let exceeds = |sum: &mut u64, products: &u64| {
+        *sum = sum.saturating_add(*products);
+        *sum > MAX_PRODUCTS
+    };
+    let mut sum = 0;
+    products.iter().any(|products| exceeds(&mut sum, products)).then(|| products.sort_unstable())?;
+    sum = 0;
+    products.iter().copied().find(|products| exceeds(&mut sum, products))
 }
 
 /// The least and the greatest of some numbers.
