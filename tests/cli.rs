@@ -737,7 +737,10 @@ fn whoever_reads_may_stop_reading() {
 fn memory_is_limited_where_nobody_says_how_much() {
     let place = Place::new();
     let limit = |options: &str| {
-        let shown = place.run_with("sql -q --format csv".split(' ').chain(options.split_whitespace()), "SHOW datafusion.runtime.memory_limit");
+        let shown = place.run_with(
+            "sql -q --format csv".split(' ').chain(options.split_whitespace()),
+            "SHOW datafusion.runtime.memory_limit",
+        );
         shown.text().to_owned()
     };
     assert!(limit("").contains("memory_limit,"), "{}", limit(""));

@@ -79,7 +79,8 @@ mod tests {
             let gathered: Vec<_> = gather(batches(&sizes), rows, bytes).try_collect().await.unwrap();
             let found: Vec<_> = gathered.iter().map(RecordBatch::num_rows).collect();
             assert_eq!(found, expected, "{rows} {bytes}");
-            let numbers = gathered.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec());
+            let numbers =
+                gathered.iter().flat_map(|batch| batch.column(0).as_primitive::<Int64Type>().values().to_vec());
             assert!(numbers.eq(0..36));
         }
         assert!(gather(batches(&[]), 8, 8).next().await.is_none());

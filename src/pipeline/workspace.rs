@@ -110,7 +110,17 @@ impl Workspace {
         hold(&lock);
         let session = open(folder.path())?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
-        Ok(Self { session, folder, _lock: lock, parameters, stages, finished: None, longest_list, hashes_rows: false, progress })
+        Ok(Self {
+            session,
+            folder,
+            _lock: lock,
+            parameters,
+            stages,
+            finished: None,
+            longest_list,
+            hashes_rows: false,
+            progress,
+        })
     }
 
     pub(crate) fn folder(&self) -> &Path {

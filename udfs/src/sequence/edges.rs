@@ -1,8 +1,8 @@
 //! Where a passage begins and ends: the part of each side that is dense in words of the other side.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
+use hashbrown::HashMap;
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
 

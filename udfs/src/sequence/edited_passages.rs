@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
@@ -10,6 +9,7 @@ use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_datafusion_err, exec_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
+use hashbrown::HashMap;
 
 use super::edges::{Edges, Vocabulary, Word, bytes_of};
 use crate::arguments::{as_index, coerce_structs, coerce_text, constant_number, constant_size, text_array};
@@ -329,7 +329,7 @@ impl<'a> Library<'a> {
 struct Entry {
     id: u32,
     unit: u32,
-    count: f64,
+    count: u32,
 }
 
 /// One or more sentences that are compared as one.
@@ -401,10 +401,10 @@ impl Reader {
             for word in &words[unit.words.clone()] {
                 let place = &mut self.places[word.id as usize];
                 if *place <= self.entries + start {
-                    entries.push(Entry { id: word.id, unit: narrow(k), count: 0.0 });
+                    entries.push(Entry { id: word.id, unit: narrow(k), count: 0 });
                     *place = self.entries + entries.len();
                 }
-                entries[*place - self.entries - 1].count += 1.0;
+                entries[*place - self.entries - 1].count += 1;
             }
             unit.entries = start..entries.len();
         }
@@ -605,7 +605,7 @@ impl Matcher {
     fn lengths(&self, document: &Document<'_>) -> Vec<f64> {
         let length = |unit: &Unit| {
             let squares = document.entries[unit.entries.clone()].iter().map(|entry| {
-                let value = entry.count * self.words[entry.id as usize].weight;
+                let value = f64::from(entry.count) * self.words[entry.id as usize].weight;
                 value * value
             });
             squares.sum::<f64>().sqrt()
@@ -616,6 +616,10 @@ impl Matcher {
     /// The units of `a` and `b` that match, in order. Only pairs of units that share a word are looked at.
     fn matches(&self, a: &Document<'_>, b: &Document<'_>, min_cosine: f64) -> Vec<Match> {
         let (lengths_a, lengths_b) = (self.lengths(a), self.lengths(b));
+        let part = |entry: &Entry, lengths: &[f64]| {
+            f64::from(entry.count) * self.words[entry.id as usize].weight / lengths[entry.unit as usize]
+        };
+        let parts_b: Vec<_> = b.postings.iter().map(|posting| part(posting, &lengths_b)).collect();
         let mut best_b = vec![0.0_f64; b.units.len()];
         let mut cosines = vec![0.0_f64; b.units.len()];
         let mut met: Vec<u32> = Vec::new();
@@ -626,13 +630,14 @@ impl Matcher {
                 if word.weight <= 0.0 || word.units[1] == 0 {
                     continue;
                 }
-                let value = entry.count * word.weight / lengths_a[i];
-                for posting in &b.postings[word.postings..word.postings + word.units[1] as usize] {
-                    let j = posting.unit as usize;
-                    if cosines[j] == 0.0 {
+                let part_a = part(entry, &lengths_a);
+                let of_word = word.postings..word.postings + word.units[1] as usize;
+                for (posting, part_b) in b.postings[of_word.clone()].iter().zip(&parts_b[of_word]) {
+                    let cosine = &mut cosines[posting.unit as usize];
+                    if *cosine == 0.0 {
                         met.push(posting.unit);
                     }
-                    cosines[j] += value * (posting.count * word.weight / lengths_b[j]);
+                    *cosine += part_a * part_b;
                 }
             }
             let before = matches.len();
@@ -657,7 +662,7 @@ impl Matcher {
     fn cosine(&mut self, a: &[Entry], b: &[Entry]) -> f64 {
         for (side, entries) in [a, b].into_iter().enumerate() {
             for entry in entries {
-                self.words[entry.id as usize].counts[side] += entry.count;
+                self.words[entry.id as usize].counts[side] += f64::from(entry.count);
             }
         }
         let mut sums = [0.0; 3];
