@@ -179,3 +179,37 @@ fn a_gpu_changes_no_row() {
     assert!(info.contains("llvmpipe") && info.contains("largest buffer"), "{info}");
     assert!(run(&["gpu", "info"], &nothing).1.contains("no GPU"));
 }
+
+#[test]
+fn a_quotation_of_several_sentences_is_found_wherever_it_stands() {
+    let quoted = "The ferry left at noon. Its captain, whom nobody had seen before, said that the storm would not last. By \
+                  nightfall they were back in the harbour.";
+    let edited = quoted.replace("nobody had seen", "few had met");
+    let spoken: String = quoted.to_lowercase().chars().filter(|c| !".,".contains(*c)).collect();
+    let documents = [
+        ("edited", format!("Rain fell. {edited} What became of the cargo is not known."), edited.clone()),
+        (
+            "spoken",
+            format!("well they told me once that {spoken} and i believed every word of it then"),
+            spoken.clone(),
+        ),
+        (
+            "part",
+            "The ferry left at noon. Nothing else happened that week, or so the papers said.".to_owned(),
+            String::new(),
+        ),
+    ];
+    let rows = documents.iter().map(|(id, text, _)| format!("{}\n", json!({ "id": id, "text": text })));
+    let queries = [("several", quoted), ("one", "The ferry left at noon.")];
+    let queries = queries.map(|(id, text)| format!("{}\n", json!({ "id": id, "text": text }))).concat();
+    let place = Place::with([("docs.jsonl", rows.collect::<String>().as_str()), ("queries.jsonl", &queries)]);
+    let found = json_lines(&place.ok("search docs.jsonl --queries queries.jsonl --threshold 0.7 --format ndjson"));
+    let hits: Vec<_> =
+        found.iter().map(|hit| (hit["query_id"].as_str().unwrap(), hit["doc_id"].as_str().unwrap())).collect();
+    assert_eq!(hits, [("one", "edited"), ("one", "part"), ("several", "edited"), ("several", "spoken")]);
+    for (hit, (_, text, passage)) in found[2..].iter().zip(&documents) {
+        let place = |name: &str| usize::try_from(hit[name].as_u64().unwrap()).unwrap();
+        let part: String = text.chars().take(place("char_end")).skip(place("char_start")).collect();
+        assert_eq!(&part, passage);
+    }
+}

@@ -323,7 +323,7 @@ fn what_a_stream_cannot_do_is_said() {
     command.env("IBID_MEMORY_WATCH", "off");
     let ended = run_command(command, &lines);
     assert_eq!(ended.code, Some(1));
-    assert!(ended.err.contains("more than the 768 KiB that --memory leaves for them"), "{}", ended.err);
+    assert!(ended.err.contains("more than the 768 KiB that the limit of memory leaves for them"), "{}", ended.err);
     // What was judged is kept.
     assert_eq!(ids(&place, "index").len(), json_lines(ended.text()).len());
 }

@@ -15,9 +15,10 @@ use crate::config::Gpu;
 use crate::ingest::Needed;
 use crate::pipeline::query::{self, Parameters, Query};
 
-/// Find the sentences of a corpus that are similar to given texts
+/// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences
 ///
-/// Columns: query_id, doc_id, sent, char_start, char_end (where the sentence stands in the document), similarity.
+/// Columns: query_id, doc_id, sent, char_start, char_end (where the sentence stands in the document, or the passage that begins in
+/// it), similarity.
 #[derive(Debug, Args)]
 pub(super) struct Search {
     /// A corpus, or anything that `ibid ingest` reads
@@ -78,6 +79,10 @@ impl From<OnGpu> for Gpu {
         }
     }
 }
+
+/// The stages that find what is searched: sentences, and what may be quotations of several of them.
+const SENTENCES: [Query; 4] =
+    [query::SEARCH_SEQUENCES, query::SEARCH_QUOTATIONS, query::SEARCH_QUOTATION_PLACES, query::SEARCH_UNITS];
 
 impl Search {
     pub(super) async fn run(self) -> Result<Ending> {
@@ -141,8 +146,8 @@ impl Search {
 
     fn stages(&self) -> Vec<Query> {
         let (units, hits) = match self.unit {
-            Unit::Sentence => (query::SEARCH_UNITS, query::SEARCH_SENTENCES),
-            Unit::Document => (query::UNITS_DOCUMENTS, query::SEARCH_DOCUMENTS),
+            Unit::Sentence => (&SENTENCES[..], query::SEARCH_SENTENCES),
+            Unit::Document => (&[query::UNITS_DOCUMENTS][..], query::SEARCH_DOCUMENTS),
         };
         let (gpu, strategy) = (query::SEARCH_GPU, query::SEARCH_STRATEGY);
         let coded = if self.signature.query == query::SIGNATURES_CHARACTERS {
@@ -154,6 +159,6 @@ impl Search {
             Some(_) => vec![coded, query::SEARCH_FOUND_BY_CODES],
             None => vec![query::SEARCH_FOUND],
         };
-        [vec![gpu, strategy, query::UNITS_DOCS, units, self.signature.query], found, vec![hits]].concat()
+        [&[gpu, strategy, query::UNITS_DOCS], units, &[self.signature.query], &found, &[hits]].concat()
     }
 }
