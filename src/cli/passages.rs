@@ -93,7 +93,7 @@ const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
 /// The stages that find families, from the words of the documents on.
-const STAGES: [Query; 13] = [
+const STAGES: [Query; 14] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,
     query::COMMON_SEQUENCES,
@@ -106,6 +106,7 @@ const STAGES: [Query; 13] = [
     query::COMMON_RUNS,
     query::FAMILIES_SLICES,
     query::FAMILIES_MEMBERS,
+    query::FAMILIES_STRETCHES,
     query::FAMILIES_PLACES,
 ];
 

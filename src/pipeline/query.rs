@@ -85,10 +85,11 @@ queries! {
     COMMON_RUNS = "common/8_common_runs.sql";
     FAMILIES_SLICES = "families/1_slices.sql";
     FAMILIES_MEMBERS = "families/2_members.sql";
-    FAMILIES_PLACES = "families/3_family_places.sql";
-    FAMILIES_LOCATED = "families/4_located_families.sql";
-    FAMILIES = "families/5_families.sql";
-    FAMILIES_SUMS = "families/6_sums.sql";
+    FAMILIES_STRETCHES = "families/3_stretches.sql";
+    FAMILIES_PLACES = "families/4_family_places.sql";
+    FAMILIES_LOCATED = "families/5_located_families.sql";
+    FAMILIES = "families/6_families.sql";
+    FAMILIES_SUMS = "families/7_sums.sql";
     COVERED = "coverage/1_covered.sql";
     COVERAGE = "coverage/2_coverage.sql";
     PASSAGES_ESTIMATE = "passages/1_estimate.sql";

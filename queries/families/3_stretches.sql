@@ -1,9 +1,8 @@
 -- reads:  members(family, doc, word_start, word_end, representative, offset, offset_of_representative, part), docs(doc, side)
--- writes: family_places(family, doc, documents, representative, similarity, word_start, word_end): where each family stands: a
---         run with what it shares beyond that with the representative, and this with what it shares with most others. Places with at most $bridge words between them
---         make a stretch of common text, which has at least $min_words words; a family stands in two documents of different
---         sides, $against, or one of which is new, $add
-CREATE TABLE family_places AS
+-- writes: stretches(family, doc, side, representative, similarity, word_start, word_end, stretch, stretch_words): where each family
+--         may stand: a run with what it shares beyond that with the representative, and this with what it shares with most others.
+--         Places with at most $bridge words between them make a stretch of common text, which has at least $min_words words
+CREATE TABLE stretches AS
 WITH own AS (
     SELECT
         family,
@@ -51,27 +50,7 @@ measured AS (
         *,
         max(word_end) OVER (PARTITION BY doc, stretch) - min(word_start) OVER (PARTITION BY doc, stretch) AS stretch_words
     FROM numbered
-),
-kept AS (
-    SELECT measured.*, docs.side
-    FROM measured JOIN docs ON measured.doc = docs.doc
-    WHERE measured.stretch_words >= $min_words OR measured.representative
-),
-sizes AS (
-    SELECT family, count(DISTINCT doc) AS documents
-    FROM kept
-    GROUP BY family
-    HAVING (count(DISTINCT doc) > 1 OR ($within_documents AND count(*) > 1))
-        AND max(stretch_words) >= $min_words
-        AND (NOT ($against OR $add) OR max(side) = 1)
-        AND (NOT $against OR min(side) = 0)
 )
-SELECT
-    kept.family,
-    kept.doc,
-    sizes.documents,
-    kept.representative,
-    kept.similarity,
-    kept.word_start,
-    kept.word_end
-FROM kept JOIN sizes ON kept.family = sizes.family
+SELECT measured.*, docs.side
+FROM measured JOIN docs ON measured.doc = docs.doc
+WHERE measured.stretch_words >= $min_words OR measured.representative

@@ -1,0 +1,58 @@
+-- reads:  stretches(family, doc, side, representative, similarity, word_start, word_end, stretch, stretch_words)
+-- writes: family_places(family, doc, documents, representative, similarity, word_start, word_end): where each family stands: in two
+--         documents of different sides, $against, or one of which is new, $add, and not everywhere within one and the same other
+--         family
+CREATE TABLE family_places AS
+WITH sizes AS (
+    SELECT family, count(DISTINCT doc) AS documents, count(*) AS places
+    FROM stretches
+    GROUP BY family
+    HAVING (count(DISTINCT doc) > 1 OR ($within_documents AND count(*) > 1))
+        AND max(stretch_words) >= $min_words
+        AND (NOT ($against OR $add) OR max(side) = 1)
+        AND (NOT $against OR min(side) = 0)
+),
+sized AS (
+    SELECT stretches.*, sizes.documents, sizes.places FROM stretches JOIN sizes ON stretches.family = sizes.family
+),
+-- Places that have others in their stretch, beside the longest one there.
+beside AS (
+    SELECT
+        *,
+        first_value(family) OVER longest AS longest,
+        first_value(word_start) OVER longest AS longest_start,
+        first_value(word_end) OVER longest AS longest_end
+    FROM sized
+    LEFT SEMI JOIN (SELECT doc, stretch FROM sized GROUP BY doc, stretch HAVING count(*) > 1) AS crowded
+        ON sized.doc = crowded.doc AND sized.stretch = crowded.stretch
+    WINDOW longest AS (PARTITION BY doc, stretch ORDER BY word_end - word_start DESC, family, word_start)
+),
+-- What is beside one and the same other family wherever it stands, and mostly a part of it, is said with that.
+parts AS (
+    SELECT family
+    FROM beside
+    GROUP BY family
+    HAVING count(*) = max(places)
+        AND min(longest) = max(longest)
+        AND min(longest) <> family
+        AND avg(CASE WHEN longest_start <= word_start AND word_end <= longest_end THEN 1.0 ELSE 0.0 END) > 0.5
+),
+widened AS (
+    SELECT beside.doc, longest, longest_start, longest_end, min(word_start) AS first_word, max(word_end) AS last_word
+    FROM beside LEFT SEMI JOIN parts ON beside.family = parts.family
+    GROUP BY beside.doc, longest, longest_start, longest_end
+)
+SELECT
+    whole.family,
+    whole.doc,
+    whole.documents,
+    whole.representative,
+    whole.similarity,
+    least(whole.word_start, widened.first_word) AS word_start,
+    greatest(whole.word_end, widened.last_word) AS word_end
+FROM (SELECT sized.* FROM sized LEFT ANTI JOIN parts ON sized.family = parts.family) AS whole
+LEFT JOIN widened
+    ON whole.doc = widened.doc
+    AND whole.family = widened.longest
+    AND whole.word_start = widened.longest_start
+    AND whole.word_end = widened.longest_end
