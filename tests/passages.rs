@@ -381,8 +381,9 @@ fn what_is_found_without_a_limit_lies_in_passages_or_families() {
             let counts = if is_equal { &mut equal } else { &mut near };
             counts[0] += 1;
             counts[1] += usize::from(sides.iter().all(|side| side.1 >= 0.9));
-            if is_equal {
-                let is_covered = sides.iter().all(|side| side.1 > 0.0 && side.2 >= 1.0);
+            // So many words have a sampled fingerprint of theirs, whatever stands beside them.
+            if is_equal && sides[0].0.split_whitespace().count() >= 22 {
+                let is_covered = sides.iter().all(|side| side.1 >= 0.9 || side.1 > 0.0 && side.2 >= 1.0);
                 assert!(is_covered, "seed {seed}: {row}\n{sides:?}\n{passages:?}\n{families:?}");
             }
         }
