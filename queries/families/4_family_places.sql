@@ -1,7 +1,7 @@
 -- reads:  stretches(family, doc, side, representative, similarity, word_start, word_end, stretch, stretch_words)
 -- writes: family_places(family, doc, documents, representative, similarity, word_start, word_end): where each family stands: in two
---         documents of different sides, $against, or one of which is new, $add, and not everywhere within one and the same other
---         family
+--         documents of different sides, $against, or one of which is new, $add, and not everywhere with most of its words in one
+--         and the same longer one
 CREATE TABLE family_places AS
 WITH sizes AS (
     SELECT family, count(DISTINCT doc) AS documents, count(*) AS places
@@ -27,7 +27,7 @@ beside AS (
         ON sized.doc = crowded.doc AND sized.stretch = crowded.stretch
     WINDOW longest AS (PARTITION BY doc, stretch ORDER BY word_end - word_start DESC, family, word_start)
 ),
--- What is beside one and the same other family wherever it stands, and mostly a part of it, is said with that.
+-- What has one and the same longer family beside it wherever it stands, and most of its words in that, is said with it.
 parts AS (
     SELECT family
     FROM beside
@@ -35,7 +35,7 @@ parts AS (
     HAVING count(*) = max(places)
         AND min(longest) = max(longest)
         AND min(longest) <> family
-        AND avg(CASE WHEN longest_start <= word_start AND word_end <= longest_end THEN 1.0 ELSE 0.0 END) > 0.5
+        AND 2 * sum(greatest(least(word_end, longest_end) - greatest(word_start, longest_start), 0)) > sum(word_end - word_start)
 ),
 widened AS (
     SELECT beside.doc, longest, longest_start, longest_end, min(word_start) AS first_word, max(word_end) AS last_word
