@@ -4,16 +4,15 @@
 --         and the same longer one
 CREATE TABLE family_places AS
 WITH sizes AS (
-    SELECT family, count(DISTINCT doc) AS documents, count(*) AS places
+    SELECT family, count(DISTINCT doc) AS documents, count(*) AS places, max(side) AS newest
     FROM stretches
     GROUP BY family
     HAVING (count(DISTINCT doc) > 1 OR ($within_documents AND count(*) > 1))
         AND max(stretch_words) >= $min_words
-        AND (NOT ($against OR $add) OR max(side) = 1)
-        AND (NOT $against OR min(side) = 0)
+        AND (NOT $against OR (min(side) = 0 AND max(side) = 1))
 ),
 sized AS (
-    SELECT stretches.*, sizes.documents, sizes.places FROM stretches JOIN sizes ON stretches.family = sizes.family
+    SELECT stretches.*, sizes.documents, sizes.places, sizes.newest FROM stretches JOIN sizes ON stretches.family = sizes.family
 ),
 -- Places that have others in their stretch, beside the longest one there.
 beside AS (
@@ -27,7 +26,7 @@ beside AS (
         ON sized.doc = crowded.doc AND sized.stretch = crowded.stretch
     WINDOW longest AS (PARTITION BY doc, stretch ORDER BY word_end - word_start DESC, family, word_start)
 ),
--- What has one and the same longer family beside it wherever it stands, and most of its words in that, is said with it.
+-- Families with one and the same longer family beside them in all places, and most of their words in that, are said with it.
 parts AS (
     SELECT family
     FROM beside
@@ -56,3 +55,5 @@ LEFT JOIN widened
     AND whole.family = widened.longest
     AND whole.word_start = widened.longest_start
     AND whole.word_end = widened.longest_end
+-- Last, since what is longest beside a family may have no new document.
+WHERE NOT $add OR whole.newest = 1
