@@ -1,4 +1,4 @@
-//! What the machine has.
+//! The memory of the machine.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,8 @@ use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 /// This part of its memory, in hundredths, a command may take where nobody says how much.
 const PART: u64 = 60;
 
-/// How much memory a command may take where nobody says how much, in bytes; `None` where the system does not tell what there is.
+/// Returns the memory that a command may take where nobody says how much, in bytes; `None` where the system does not tell what
+/// there is.
 ///
 /// That is a part of the memory of the machine, or of the control group that the process is in, whichever has less.
 pub(crate) fn default_memory() -> Option<usize> {

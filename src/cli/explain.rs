@@ -135,11 +135,7 @@ impl Explain {
         let about = if every > 1 { "about " } else { "" };
         let of_all = |sampled: u64| grouped(sampled.saturating_mul(every));
         let most = method.options.max_pairs;
-        let refused = match (pairs.saturating_mul(every) > most, every > 1) {
-            (false, _) => "",
-            (true, true) => ", which would probably be refused",
-            (true, false) => ", which will be refused",
-        };
+        let refused = refusal(pairs.saturating_mul(every) > most, every > 1);
         let mut said = self.size(&run, &method, &stored).await?;
         if every > 1 {
             let _ = writeln!(said, "Estimated from one fingerprint in {}; what is rare may be missed.", grouped(every));
@@ -190,15 +186,20 @@ struct Estimate {
     is_sample: bool,
 }
 
+/// Says what becomes of a run whose pairs are too many.
+fn refusal(are_too_many: bool, is_sample: bool) -> &'static str {
+    match (are_too_many, is_sample) {
+        (false, _) => "",
+        (true, true) => ", which would probably be refused",
+        (true, false) => ", which will be refused",
+    }
+}
+
 impl Estimate {
     fn describe(&self, method: &Method<'_>, max_frequency: u32) -> String {
         let about = if self.is_sample { "about " } else { "" };
         let (pairs, most) = (self.pairs, method.options.max_pairs);
-        let refused = match (pairs > most, self.is_sample) {
-            (false, _) => "",
-            (true, true) => ", which would probably be refused",
-            (true, false) => ", which will be refused",
-        };
+        let refused = refusal(pairs > most, self.is_sample);
         let memory = bytes_to_join(self.texts, self.elements, self.shown);
         // Tables of hash joins hold the distinct texts.
         let held = pairs * BYTES_OF_PAIR + 2 * (self.texts * 64 + self.elements * 8);

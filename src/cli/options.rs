@@ -334,7 +334,7 @@ impl StoreOptions {
 }
 
 impl RunOptions {
-    /// How many bytes of memory the command may take.
+    /// Returns the bytes of memory that the command may take.
     pub(super) fn memory(&self) -> Option<usize> {
         self.memory.or_else(default_memory)
     }

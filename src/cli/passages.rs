@@ -28,7 +28,7 @@ pub(super) struct Passages {
     /// The least number of sentences that a passage touches on both sides, for the profile edited of those that match
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     min_sentences: u32,
-    /// How many sentences a passage may skip on either side between two that match, for the profile edited [default: 4]
+    /// Sentences that a passage may skip on either side between two that match, for the profile edited [default: 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     max_gap: Option<u32>,
     /// Text that stands in more documents than this is common: it makes families, and founds no passage; none for no text

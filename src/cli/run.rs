@@ -865,7 +865,7 @@ pub(super) struct Method<'a> {
     pub(super) result: &'static str,
     /// Numbers for the summary, and what it calls them.
     pub(super) summed: Option<(Query, [&'static str; 3])>,
-    /// What becomes of capped texts, where there may be some.
+    /// Says of capped texts, where there may be some, what became of them.
     pub(super) fate: Option<&'static str>,
 }
 
@@ -1023,7 +1023,7 @@ impl MethodOptions {
     }
 }
 
-/// What becomes of texts that stand in very many places.
+/// Limits on texts that stand in very many places.
 #[derive(Debug, Args)]
 pub(super) struct CapOptions {
     /// A text that stands in more places than this founds no pair: it is counted, and listed as capped

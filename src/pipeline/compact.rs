@@ -93,12 +93,20 @@ fn halve(batch: RecordBatch, most: usize, pieces: &mut Vec<RecordBatch>) {
     halve(batch.slice(rows / 2, rows - rows / 2), most, pieces);
 }
 
-/// How many bytes the rows of a batch have once they are compacted.
+/// Returns the bytes of the rows of a batch once they are compacted.
 fn bytes_of(batch: &RecordBatch) -> usize {
-    let views = |count: usize| count * size_of::<u128>();
+    let viewed = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => column.as_string_view().total_buffer_bytes_used(),
+        DataType::BinaryView => column.as_binary_view().total_buffer_bytes_used(),
+        _ => 0,
+    });
+    viewed.sum::<usize>() + copied_bytes(batch)
+}
+
+/// Returns the bytes that are copied with a batch: of views what they view is not.
+pub(super) fn copied_bytes(batch: &RecordBatch) -> usize {
     let bytes = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8View => column.as_string_view().total_buffer_bytes_used() + views(column.len()),
-        DataType::BinaryView => column.as_binary_view().total_buffer_bytes_used() + views(column.len()),
+        DataType::Utf8View | DataType::BinaryView => column.len() * size_of::<u128>(),
         _ => column.to_data().get_slice_memory_size().unwrap_or(0),
     });
     bytes.sum()

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use arrow::array::{Array, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
-use arrow::datatypes::DataType;
 use datafusion::common::Result;
 use datafusion::error::DataFusionError;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use futures::{StreamExt, stream};
 
+use super::compact::copied_bytes;
 use super::each_batch::{Batches, EachBatchExec};
 
 /// Gathers the batches of each join that is below no other one into batches of so many rows, or of about so many bytes: a function
@@ -41,15 +41,6 @@ fn gather(batches: Batches, rows: usize, bytes: usize) -> Batches {
         Some((concat_batches(&schema, &held).map_err(DataFusionError::from), batches))
     };
     stream::unfold(batches, gather).boxed()
-}
-
-/// How many bytes of a batch are copied with it: of texts that are views only the views.
-fn copied_bytes(batch: &RecordBatch) -> usize {
-    let bytes = batch.columns().iter().map(|column| match column.data_type() {
-        DataType::Utf8View | DataType::BinaryView => column.len() * size_of::<u128>(),
-        _ => column.to_data().get_slice_memory_size().unwrap_or(0),
-    });
-    bytes.sum()
 }
 
 #[cfg(test)]

@@ -415,15 +415,13 @@ impl Workspace {
     /// Writes the rows of a table into a folder, partition by partition.
     async fn try_write(&self, state: SessionState, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
         let frame = DataFrame::new(state, plan.clone());
-        let context = frame.task_ctx();
+        let mut context = frame.task_ctx();
         let mut plan = frame.create_physical_plan().await?;
-        let mut context = context;
         if joins_lists(plan.as_ref()) {
             plan = gathered(plan, context.session_config().batch_size(), BYTES_OF_BATCH)?;
             context = self.in_small_batches(context);
         }
-        let context = Arc::new(context);
-        let parts = execute_stream_partitioned(Arc::clone(&plan), context)?;
+        let parts = execute_stream_partitioned(Arc::clone(&plan), Arc::new(context))?;
         let groups = self.memory().map_or(BYTES_OF_GROUPS, |bytes| BYTES_OF_GROUPS.min(bytes / 8));
         let group = (groups / parts.len().max(1)).max(1 << 20);
         let mut writers = JoinSet::new();
