@@ -300,133 +300,149 @@ fn the_rivals_find_a_copy_and_words_are_prepared() {
     }
 }
 
-/// A passage: sentences and characters of both documents, and how many sentences match.
-type Span = ([usize; 4], [usize; 4], usize);
-
-/// The runs of sentences of two documents that follow one another and match, in order of place; those without a pair that may
-/// start one are left out.
-fn runs(
-    a: &Sentences,
-    b: &Sentences,
-    is_in: impl Fn(&[&str], &[&str]) -> bool,
-    starts: impl Fn(usize) -> bool,
-) -> Vec<Span> {
-    let ends = |sentences: &Sentences, from: usize, to: usize| {
-        let length = |sentence: &Vec<&str>| format!("The {}.", sentence.join(" ")).chars().count();
-        let lengths: Vec<_> = sentences.iter().map(length).collect();
-        let before: usize = lengths[..from].iter().map(|length| length + 1).sum();
-        [before, before + lengths[from..to].iter().sum::<usize>() + (to - from - 1)]
-    };
-    let matches = |i: usize, j: usize| i < a.len() && j < b.len() && is_in(&a[i], &b[j]);
-    let mut found = Vec::new();
-    for i in 0..a.len() {
-        for j in 0..b.len() {
-            if matches(i, j) && !(i > 0 && j > 0 && matches(i - 1, j - 1)) {
-                let n = (0..).take_while(|n| matches(i + n, j + n)).count();
-                let ([a_start, a_end], [b_start, b_end]) = (ends(a, i, i + n), ends(b, j, j + n));
-                if (i..i + n).any(&starts) {
-                    found.push(([i, i + n, j, j + n], [a_start, a_end, b_start, b_end], n));
-                }
-            }
+/// The words of a document, and where they begin and end; all is ASCII.
+fn placed_words(sentences: &Sentences) -> Vec<(&'static str, usize, usize)> {
+    let mut place = 0;
+    let mut placed = Vec::new();
+    for word in with_article(sentences).into_iter().flat_map(|words| [words, vec!["."]].concat()) {
+        if word != "." {
+            placed.push((word, place, place + word.len()));
+            place += word.len();
         }
+        place += 1;
     }
-    found.sort();
-    found
+    placed
 }
 
-/// The passages of a row.
-fn passages(row: &Value) -> Vec<Span> {
-    let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
+/// The characters of both documents of each passage of a row, and its similarity.
+fn passages(row: &Value) -> Vec<([usize; 4], f64)> {
     let span = |passage: &Value| {
-        let four =
-            |unit: &str| ["a_start", "a_end", "b_start", "b_end"].map(|end| number(&passage[&format!("{unit}_{end}")]));
+        let number = |name: String| usize::try_from(passage[name].as_u64().unwrap()).unwrap();
+        let four = |unit: &str| ["a_start", "a_end", "b_start", "b_end"].map(|end| number(format!("{unit}_{end}")));
         // All is ASCII.
         assert_eq!(four("char"), four("byte"));
-        (four("sent"), four("char"), number(&passage["sentences"]))
+        (four("char"), passage["similarity"].as_f64().unwrap())
     };
     row["passages"].as_array().unwrap().iter().map(span).collect()
 }
 
+/// How many runs of equal words both documents have, each as long as can be and of `min_words` or more, if passages cover all but those
+/// that `is_left_out`.
+#[track_caller]
+fn assert_covers_runs(
+    row: &Value,
+    a: &Sentences,
+    b: &Sentences,
+    min_words: usize,
+    is_left_out: impl Fn(&[&str]) -> bool,
+) -> usize {
+    let (found, a, b) = (passages(row), placed_words(a), placed_words(b));
+    let is_equal = |i: usize, j: usize| i < a.len() && j < b.len() && a[i].0 == b[j].0;
+    let mut runs = 0;
+    for (i, j) in (0..a.len()).flat_map(|i| (0..b.len()).map(move |j| (i, j))) {
+        let length = (0..).take_while(|k| is_equal(i + k, j + k)).count();
+        if length < min_words || (i > 0 && j > 0 && is_equal(i - 1, j - 1)) {
+            continue;
+        }
+        let words: Vec<_> = a[i..i + length].iter().map(|word| word.0).collect();
+        let run = [a[i].1, a[i + length - 1].2, b[j].1, b[j + length - 1].2];
+        let is_covered = found.iter().any(|([a_start, a_end, b_start, b_end], _)| {
+            *a_start <= run[0] && run[1] <= *a_end && *b_start <= run[2] && run[3] <= *b_end
+        });
+        assert!(is_covered || is_left_out(&words), "{run:?} {words:?} {row}");
+        runs += 1;
+    }
+    runs
+}
+
+/// As [`documents`], of many words.
+fn documents_of_many_words(count: usize, seed: u64) -> Vec<(String, Sentences)> {
+    let words: Vec<&'static str> = include_str!("../data/licenses/README.md").split_whitespace().collect();
+    let words: Vec<_> = words.into_iter().filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic())).collect();
+    let mut dice = Dice(seed);
+    let mut other = BTreeMap::new();
+    documents(count, seed)
+        .into_iter()
+        .map(|(id, sentences)| {
+            let mut changed = |sentence: Vec<&'static str>| {
+                let new = || (0..4 + dice.below(8)).map(|_| words[dice.below(words.len())]).collect::<Vec<_>>();
+                other.entry(sentence).or_insert_with(new).clone()
+            };
+            (id, sentences.into_iter().map(&mut changed).collect())
+        })
+        .collect()
+}
+
 #[test]
-fn passages_are_the_runs_of_shared_sentences() {
-    let documents = documents(60, 8);
+fn passages_cover_the_runs_of_words_that_both_have() {
+    let documents = documents_of_many_words(60, 8);
     let place = Place::with([("news.jsonl", &jsonl(&documents, |i| json!({ "at": i })))]);
     let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
-    let same = |a: &[&str], b: &[&str]| a == b;
-    let mostly_in = |a: &[&str], b: &[&str]| {
-        let set = |words: &[&str]| shingles(&[&["the"], words].concat(), 2);
-        share(set(a).intersection(&set(b)).count(), set(a).len()) >= 0.6
-    };
-    let in_sentences = "--unit sentence --signature shingles:2 --sentence-threshold 0.6 --threshold 0.4";
-    for (options, is_in) in [
-        ("--signature shingles:2 --threshold 0.3", &same as &dyn Fn(&[&str], &[&str]) -> bool),
-        ("--method codet --threshold 0.3 --time-column at", &same),
-        ("--method simhash --distance 12", &same),
-        (in_sentences, &mostly_in),
+    for (options, min_words) in [
+        ("--signature shingles:2 --threshold 0.3", 8),
+        ("--method codet --threshold 0.3 --time-column at --min-words 3", 3),
+        ("--method simhash --distance 12 --min-words 12", 12),
+        ("--unit sentence --signature shingles:2 --sentence-threshold 0.6 --threshold 0.4", 8),
     ] {
         let rows = place.rows(&format!("containment news.jsonl {options} --passages"));
-        let without = place.rows(&format!("containment news.jsonl {options}"));
+        let without = options.split(" --min-words").next().unwrap();
+        let without = place.rows(&format!("containment news.jsonl {without}"));
         assert_eq!(scores(&rows), scores(&without), "{options}");
         assert!(without.iter().all(|row| row.get("passages").is_none()));
-        let mut longest = 0;
+        let mut runs = 0;
         for row in &rows {
             let of = |column: &str| by_id[row[column].as_str().unwrap()];
             let (a, b) = (of("contained"), of("container"));
-            let found = passages(row);
-            assert_eq!(found, runs(a, b, is_in, |_| true), "{options}: {row}");
-            longest = longest.max(found.iter().map(|(.., sentences)| *sentences).max().unwrap_or(0));
-            if options == in_sentences {
-                continue;
-            }
-            let text = |sentences: &Sentences| {
-                sentences.iter().map(|words| format!("The {}.", words.join(" "))).collect::<Vec<_>>().join(" ")
-            };
-            for (_, [a_start, a_end, b_start, b_end], _) in found {
-                assert_eq!(text(a)[a_start..a_end], text(b)[b_start..b_end], "{options}: {row}");
+            runs += assert_covers_runs(row, a, b, min_words, |_| false);
+            for ([a_start, a_end, b_start, b_end], similarity) in passages(row) {
+                let words = |sentences: &Sentences, start: usize, end: usize| {
+                    placed_words(sentences).iter().filter(|word| start <= word.1 && word.2 <= end).count()
+                };
+                assert!(words(a, a_start, a_end).min(words(b, b_start, b_end)) >= min_words, "{options}: {row}");
+                assert!((0.8..=1.0).contains(&similarity), "{options}: {row}");
             }
         }
-        assert!(rows.len() > 20 && longest > 2, "{options}: {} {longest}", rows.len());
+        assert!(rows.len() > 20 && runs > 20, "{options}: {} {runs}", rows.len());
     }
 }
 
 #[test]
-fn frequent_sentences_carry_passages_on_and_are_counted() {
+fn frequent_words_found_no_passages_and_are_counted() {
     let vocabulary = ["sun", "moon", "star", "comet"];
     let mut dice = Dice(9);
     // Sentences of one word, so that many stand more than once.
     let mut document = |i: usize| {
-        let (words, sentences) = if i.is_multiple_of(2) { (3, 10) } else { (4, 8) };
+        let (words, sentences) = if i.is_multiple_of(2) { (2, 16) } else { (4, 12) };
         (format!("d{i:02}"), (0..sentences).map(|_| vec![vocabulary[dice.below(words)]]).collect())
     };
     let documents: Vec<(String, Sentences)> = (0..50).map(&mut document).collect();
     let place = Place::with([("news.jsonl", &jsonl(&documents, |_| json!({})))]);
     let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
-    let command = "containment news.jsonl --signature shingles:1 --threshold 0.9 --passages --max-frequency 6";
+    let command =
+        "containment news.jsonl --signature shingles:1 --threshold 0.9 --passages --min-words 5 --max-frequency 6";
     let ended = place.run(&format!("{command} --strict --format ndjson"));
     assert_eq!(ended.code, Some(4), "{}", ended.err);
-    assert!(ended.err.contains("sentences make more pairs of places in two documents"), "{}", ended.err);
-    assert!(ended.err.contains(", capped "), "{}", ended.err);
+    assert!(ended.err.contains("runs of words make more pairs of places in two documents"), "{}", ended.err);
     let rows = crate::program::json_lines(ended.text());
-    let (mut all, mut left, mut capped) = (0, 0, BTreeSet::new());
+    let (mut runs, mut capped) = (0, BTreeSet::new());
     for row in &rows {
         let of = |column: &str| by_id[row[column].as_str().unwrap()];
         let (a, b) = (of("contained"), of("container"));
-        let count = |sentences: &Sentences, sentence: &Vec<&str>| sentences.iter().filter(|s| *s == sentence).count();
-        let is_frequent = |i: usize| count(a, &a[i]) * count(b, &a[i]) > 6;
-        capped.extend((0..a.len()).filter(|i| is_frequent(*i)).map(|i| a[i].clone()));
-        let expected = runs(a, b, |a, b| a == b, |i| !is_frequent(i));
-        assert_eq!(passages(row), expected, "{row}");
-        all += runs(a, b, |a, b| a == b, |_| true).len();
-        left += expected.len();
+        let words = |sentences: &Sentences| with_article(sentences).concat();
+        let (in_a, in_b) = (words(a), words(b));
+        let count = |words: &[&str], five: &[&str]| words.windows(5).filter(|other| *other == five).count();
+        let is_frequent = |five: &&[&str]| count(&in_a, five) * count(&in_b, five) > 6;
+        capped.extend(in_a.windows(5).filter(is_frequent).map(<[&str]>::to_vec));
+        // Each run of five words is a fingerprint.
+        runs += assert_covers_runs(row, a, b, 5, |run| run.windows(5).all(|five| is_frequent(&five)));
     }
-    assert!(rows.len() > 50 && left > 50 && all > left + 50, "{} {left} {all}", rows.len());
+    assert!(rows.len() > 50 && runs > 50 && !capped.is_empty(), "{} {runs} {capped:?}", rows.len());
     assert!(ended.err.contains(&format!("capped {}, ", capped.len())), "{capped:?} {}", ended.err);
-    let refused = place.fails(1, &format!("{command} --max-pairs 2500"));
-    assert!(refused.contains("lower --max-frequency, or leave out --passages"), "{refused}");
+    assert!(capped.iter().any(|words| ended.err.contains(&words.join(" "))), "{}", ended.err);
 }
 
 #[test]
-fn passages_are_found_in_another_collection_and_pass_over_what_has_no_words() {
+fn passages_are_found_in_another_collection() {
     let short = "Die Brücke wurde im Jahr 1901 gebaut.\n* * *\nSie ist aus Stein und Holz.";
     let long = format!("Überschrift ohne Belang.\n{short}\nMehr ist von ihr nicht bekannt.");
     let document = |id: &str, text: &str| format!("{}\n", json!({ "id": id, "text": text }));
@@ -452,8 +468,10 @@ fn passages_are_found_in_another_collection_and_pass_over_what_has_no_words() {
     let csv = place.fails(1, "containment new.jsonl --against old.jsonl --passages --format csv");
     assert!(csv.contains("--format ndjson or parquet"), "{csv}");
     place.fails(2, "containment new.jsonl --max-frequency 5");
+    place.fails(2, "containment new.jsonl --min-words 5");
     // Nothing word for word.
-    let other = document("other", &long.replace(" im Jahr 1901", " 1901").replace(" Stein und", " Stein oder"));
+    let words: Vec<_> = long.split(' ').collect();
+    let other = document("other", &words.iter().rev().copied().collect::<Vec<_>>().join(" "));
     place.write("old.jsonl", other);
     let rows =
         place.rows("containment new.jsonl --against old.jsonl --signature shingles:1 --threshold 0.5 --passages");

@@ -28,7 +28,7 @@ FROM (
     SELECT
         doc_a,
         doc_b,
-        unnest(aligned_words(words_a, words_b, seeds, 1, $min_words, $threshold, doc_a = doc_b)) AS run
+        unnest(aligned_words(words_a, words_b, seeds, 1, $min_words, $similarity, doc_a = doc_b)) AS run
     FROM joined
 )
 WHERE run['unmarked'] >= least($min_words, run['shared'] * 0.1)

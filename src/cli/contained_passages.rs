@@ -1,4 +1,4 @@
-//! `ibid containment --passages`: where the sentences stand that a document shares with what contains it.
+//! `ibid containment --passages`: where that stands which a document shares with what contains it.
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -8,20 +8,37 @@ use super::run::{LISTED, Run, grouped};
 use crate::export::Format;
 use crate::pipeline::query::{self, Parameters, Query};
 
-/// Whether passages are asked for, and how many.
+/// The most words of a fingerprint.
+const K: i64 = 5;
+
+/// The least similarity of the two sides of a passage, as `ibid passages` has it.
+const SIMILARITY: f64 = 0.8;
+
+/// Whether passages are asked for, and which.
 #[derive(Debug, Args)]
 pub(super) struct PassageOptions {
-    /// Say where the shared sentences stand: one more column, passages, with a struct for each run of them
+    /// Say where what is shared stands: one more column, passages, with a struct for each passage
     #[arg(long)]
     passages: bool,
-    /// For --passages: a sentence that two documents share in more pairs of places than this starts no passage of them: it is
-    /// counted as capped, and only carries on those that others start [default: 1000]
+    /// For --passages: the least number of words that both sides of a passage have [default: 8]
+    #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    min_words: Option<u32>,
+    /// For --passages: words that two documents share in more pairs of places than this found no passage of them: they are counted as
+    /// capped, and only belong to those that others found [default: 1000]
     #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..))]
     max_frequency: Option<u32>,
 }
 
 impl PassageOptions {
     pub(super) fn set(&self, parameters: &mut Parameters) {
+        let min_words = i64::from(self.min_words.unwrap_or(8));
+        // A run of so many words has a sampled fingerprint.
+        let k = K.min(min_words);
+        parameters.set("k", k);
+        parameters.set("window", min_words - k + 1);
+        parameters.set("min_words", min_words);
+        parameters.set("min_sentences", 1);
+        parameters.set("similarity", SIMILARITY);
         parameters.set("max_frequency", i64::from(self.max_frequency.unwrap_or(1000)));
     }
 
@@ -37,40 +54,28 @@ impl PassageOptions {
         Ok(())
     }
 
-    /// The stages from the scores to the runs of shared sentences; `by_sentences` says that sentences were compared.
-    pub(super) fn stages(&self, by_sentences: bool) -> Vec<Query> {
-        let stages = [counting(by_sentences).as_slice(), &FINDING].concat();
-        if self.passages { stages } else { Vec::new() }
+    /// The stages from the scores to the passages.
+    pub(super) fn stages(&self) -> &'static [Query] {
+        if self.passages { &STAGES } else { &[] }
     }
 
     /// The query that gives the result.
     pub(super) fn result(&self) -> Query {
-        if self.passages { query::SPANNED } else { query::CONTAINMENT }
+        if self.passages { query::SHARED_PASSAGES } else { query::CONTAINMENT }
     }
 
-    /// Runs the stages, if they do not make too many pairs.
-    pub(super) async fn find(&self, run: &mut Run<'_>, by_sentences: bool, max_pairs: u64) -> Result<()> {
-        if !self.passages {
-            return Ok(());
-        }
-        run.workspace.run_all(&counting(by_sentences)).await?;
-        let remedy = "lower --max-frequency, or leave out --passages";
-        run.refuse_more_pairs(query::SPANNED_ESTIMATE, max_pairs, remedy).await?;
-        run.workspace.run_all(&FINDING).await.map(drop)
-    }
-
-    /// How many sentences started no passage, since they stand too often.
+    /// How many runs of words founded no passage, since they stand too often.
     pub(super) fn capped(&self, run: &Run<'_>) -> u64 {
-        run.workspace.rows_of(query::SPANNED_CAPPED)
+        run.workspace.rows_of(query::SHARED_CAPPED)
     }
 
-    /// Says which sentences these are.
+    /// Says which these are.
     pub(super) async fn say_capped(&self, run: &Run<'_>) -> Result<()> {
         let count = self.capped(run);
         if count > 0 {
             run.say(&format!(
-                "{} sentences make more pairs of places in two documents than --max-frequency allows: they start no passage \
-                 there, and only carry on those that others start\n{}",
+                "{} runs of words make more pairs of places in two documents than --max-frequency allows: they found no passage \
+                 there, and only belong to those that others found\n{}",
                 grouped(count),
                 run.capped().await?.limit(0, Some(LISTED))?.to_string().await?
             ));
@@ -79,16 +84,14 @@ impl PassageOptions {
     }
 }
 
-/// From the scores to what has pairs.
-fn counting(by_sentences: bool) -> [Query; 4] {
-    let [places, alike] = if by_sentences {
-        [query::SPANNED_TEXTS, query::SPANNED_CONTAINED]
-    } else {
-        [query::SPANNED_WORDS, query::SPANNED_SAME]
-    };
-    [query::UNITS_SPANS, places, alike, query::SPANNED_COMMON]
-}
-
-/// From there to the runs.
-const FINDING: [Query; 4] =
-    [query::SPANNED_SEEDS, query::SPANNED_EXTENSIONS, query::SPANNED_RUNS, query::SPANNED_CAPPED];
+/// From the scores to the passages.
+const STAGES: [Query; 8] = [
+    query::UNITS_DOC_TEXTS,
+    query::UNITS_SENTENCE_STARTS,
+    query::SHARED_SEQUENCES,
+    query::SHARED_RUNS,
+    query::SHARED_PARTS,
+    query::PASSAGES_PLACES,
+    query::PASSAGES_PLACED,
+    query::SHARED_CAPPED,
+];

@@ -308,7 +308,7 @@ impl Containment {
         parameters.set("stop_words", if self.without_stop_words { stop_words } else { none });
         parameters.set("letters", i64::from(self.truncate.unwrap_or(u16::MAX)));
         parameters.set("time", time_column.map_or_else(|| 0.0.into(), seconds));
-        parameters.set("window", self.window.unwrap_or(f64::MAX));
+        parameters.set("within", self.window.unwrap_or(f64::MAX));
         parameters.set("later", self.later);
         Ok(parameters)
     }
@@ -391,8 +391,7 @@ impl Finds for Containment {
             let left_out = run.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
             run.leave_out(left_out);
         }
-        run.workspace.run_all(&self.sharing()).await?;
-        self.passages.find(run, self.is_by_sentences(), self.max_pairs).await?;
+        run.workspace.run_all(&[&self.sharing(), self.passages.stages()].concat()).await?;
         run.workspace.run_all(&[self.passages.result()]).await?.context("the last statement is a query")
     }
 
@@ -400,7 +399,7 @@ impl Finds for Containment {
         let signature = self.signature()?;
         let before_pairs = self.before_pairs(signature.query).0;
         let last = vec![self.passages.result()];
-        let passages = self.passages.stages(self.is_by_sentences());
+        let passages = self.passages.stages().to_vec();
         let stages = [
             before_pairs,
             self.scores().to_vec(),

@@ -207,7 +207,9 @@ impl Passages {
         parameters.set("margin", k + window - 2);
         parameters.set("min_words", min_words);
         parameters.set("min_sentences", i64::from(self.min_sentences));
-        parameters.set("threshold", self.threshold.unwrap_or(if edited { 0.25 } else { 0.8 }));
+        // Of two sentences, or of the sides of a passage.
+        let (name, least) = if edited { ("threshold", 0.25) } else { ("similarity", 0.8) };
+        parameters.set(name, self.threshold.unwrap_or(least));
         if edited {
             EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
             parameters.set("max_frequency", i64::from(self.common.0));

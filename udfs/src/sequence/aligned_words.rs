@@ -46,7 +46,8 @@ const JOIN_DISTANCE: usize = 40;
     description = "The passages that two texts share, word for word or edited, found from seeds: places where both have the same rare thing, such as a fingerprint. In steps:\n\n\
                    1. Seeds at most 15 words apart on both sides go together (single linkage). Seeds are left out of which both sides are marked. A group counts if its seeds weigh at least `min_weight`, those at one word once.\n\
                    2. The group's part of each text is widened: to the run with the highest sum, up to 20 words beyond the group, where words that the other side has count their weight (`word_sequence`) and others take off, so that the run stays at least .7 times as dense in shared words as between the seeds (as `shared_words` finds edges); then over all words that are equal on both sides, over up to 3 that differ where 4 equal ones follow.\n\
-                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their counts of words, each times the higher of its weights on the two sides, is at least `min_similarity` (.34 in Sanchez-Perez, Sidorov and Gelbukh 2014). What is too different as one passage is given as the parts that it was made of, as far as these meet the two rules.\n\n\
+                   3. Parts at most 40 words apart on both sides become one passage. It is given if both sides share at least `min_words` words, each as often as both have it, and the cosine of their counts of words, each times the higher of its weights on the two sides, is at least `min_similarity` (.34 in Sanchez-Perez, Sidorov and Gelbukh 2014). What is too different as one passage is given as the parts that it was made of, as far as these meet the two rules.\n\
+                   4. Around seeds that then lie in no passage, runs of at least `min_words` equal words are given.\n\n\
                    A run of at least `min_words` words that both texts have is found whole if a seed of weight `min_weight` stands in it. Time grows with the seeds and with the words passed, memory with the widest passage: what else the texts hold costs nothing.\n\n\
                    Returns a list of structs, ordered by place, empty where there is no passage: `word_a_start`, `word_a_end`, `word_b_start`, `word_b_end` (Int32, words of the sequences, half open), `shared` (Int32, the words that both sides have), `unmarked` (Int32, those of them that `mark_words` has not marked, on the side with more of these) and `similarity` (Float64, the cosine). NULL if an argument is NULL.\n\n\
                    Where `is_same` is true the two sequences are one text, and its passages stand apart: a part that would overlap its copy ends in the middle.",
@@ -412,6 +413,19 @@ fn join(parts: Vec<Part>, is_same: bool) -> Vec<Joined> {
     }
 }
 
+/// The seeds that lie in none of `passages`, which are in order of place.
+fn outside(mut seeds: Vec<Seed>, passages: &[Passage]) -> Vec<Seed> {
+    seeds.sort_unstable();
+    let (mut next, mut open) = (0, Vec::<&Part>::new());
+    seeds.retain(|seed| {
+        let begun = passages[next..].iter().take_while(|passage| passage.part.a.start <= seed.a);
+        open.extend(begun.map(|passage| &passage.part).inspect(|_| next += 1));
+        open.retain(|part| seed.a < part.a.end);
+        !open.iter().any(|part| part.b.contains(&seed.b))
+    });
+    seeds
+}
+
 /// Two sequences.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pair<'a> {
@@ -436,10 +450,15 @@ impl Aligner {
         let mut parts = Vec::<Part>::new();
         // Those that further groups may lie in.
         let mut open = Vec::<usize>::new();
+        let mut founding = Vec::<Seed>::new();
         for group in groups(seeds) {
             let core = bounds(&group);
             open.retain(|&i| core.a.start < parts[i].a.end);
-            if open.iter().any(|&i| parts[i].contains(&core)) || weight(&group) < rules.min_weight {
+            if weight(&group) < rules.min_weight {
+                continue;
+            }
+            founding.extend(&group);
+            if open.iter().any(|&i| parts[i].contains(&core)) {
                 continue;
             }
             let core = if pair.is_same { core.apart() } else { Some(core) };
@@ -458,6 +477,9 @@ impl Aligner {
                 passages.extend(parts.filter(|passage| rules.admit(passage)));
             }
         }
+        passages[before..].sort_by_key(|passage| passage.part.place());
+        let runs = pair.equal_runs(outside(founding, &passages[before..]));
+        passages.extend(runs.into_iter().map(|run| pair.compare(run)).filter(|run| rules.admit(run)));
         passages[before..].sort_by_key(|passage| passage.part.place());
     }
 
@@ -517,6 +539,25 @@ impl Pair<'_> {
             (word..(word + SEED_WORDS).min(sequence.len())).all(|word| sequence.is_marked(word))
         };
         is_marked(&self.a, seed.a) && is_marked(&self.b, seed.b)
+    }
+
+    /// The runs of equal words that `seeds` stand in, each as long as can be.
+    fn equal_runs(&self, mut seeds: Vec<Seed>) -> Vec<Part> {
+        let is_equal = |a: usize, b: usize| self.a.hash(a) == self.b.hash(b);
+        // Those of one run stand beside one another.
+        seeds.sort_unstable_by_key(|seed| (seed.b + self.a.len() - seed.a, seed.a));
+        let mut runs = Vec::<Part>::new();
+        for Seed { a, b, .. } in seeds {
+            let is_in = |run: &Part| run.a.contains(&a) && a - run.a.start + run.b.start == b;
+            if !is_equal(a, b) || runs.last().is_some_and(is_in) {
+                continue;
+            }
+            let before = (0..a.min(b)).take_while(|k| is_equal(a - 1 - k, b - 1 - k)).count();
+            let most = (self.a.len() - a).min(self.b.len() - b);
+            let after = (0..most).take_while(|k| is_equal(a + k, b + k)).count();
+            runs.push(Part { a: a - before..a + after, b: b - before..b + after });
+        }
+        if self.is_same { runs.iter().filter_map(Part::apart).collect() } else { runs }
     }
 
     /// Compares the two sides of a part.
@@ -685,6 +726,22 @@ mod tests {
             let found = align(&a, &b, &[(before_a + at % length, before_b + at % length)], 15);
             let expected = [(before_a..before_a + length, before_b..before_b + length)];
             prop_assert_eq!(places(&found), expected);
+        }
+
+        #[test]
+        fn each_seed_of_a_run_of_equal_words_lies_in_a_passage_whatever_stands_beside_it(
+            a in "([a-f] ){0,40}", run in "([a-f] ){4,30}", between in "([a-f] ){0,20}", b in "([a-f] ){0,40}",
+        ) {
+            let (a, b) = (format!("{a}{run}{between}{run}"), format!("{run}{b}{run}"));
+            let (in_a, in_b): (Vec<_>, Vec<_>) = (a.split(' ').collect(), b.split(' ').collect());
+            let is_equal = |i: usize, j: usize| i < in_a.len() && j < in_b.len() && !in_a[i].is_empty() && in_a[i] == in_b[j];
+            let all = (0..in_a.len()).flat_map(|i| (0..in_b.len()).map(move |j| (i, j)));
+            let seeds: Vec<_> = all.filter(|&(i, j)| (0..4).all(|k| is_equal(i + k, j + k))).collect();
+            let found = align(&a, &b, &seeds, 4);
+            for (i, j) in seeds {
+                let holds = |Passage { part, .. }: &Passage| part.a.contains(&i) && part.b.contains(&j);
+                prop_assert!(found.iter().any(holds), "{} {} {:?}", i, j, found);
+            }
         }
     }
 }

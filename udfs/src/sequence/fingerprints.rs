@@ -131,7 +131,7 @@ fn read_set(among: &ColumnarValue) -> Result<HashSet<u64>> {
 }
 
 /// Calls `found` with each fingerprint and its place; `smallest` is room to work in.
-fn each_fingerprint(
+pub(super) fn each_fingerprint(
     sequence: &Sequence<'_>,
     k: usize,
     window: usize,

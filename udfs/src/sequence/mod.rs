@@ -8,6 +8,7 @@ mod edited_passages;
 mod fingerprints;
 mod located_words;
 mod mark_words;
+mod shared_fingerprints;
 mod shared_part;
 mod shared_words;
 mod slice_words;
@@ -20,6 +21,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
         ScalarUDF::from(word_sequence::WordSequence::default()),
         ScalarUDF::from(fingerprints::Fingerprints::default()),
+        ScalarUDF::from(shared_fingerprints::SharedFingerprints::default()),
         ScalarUDF::from(aligned_words::AlignedWords::default()),
         ScalarUDF::from(common_runs::CommonRuns::default()),
         ScalarUDF::from(mark_words::MarkWords::default()),
