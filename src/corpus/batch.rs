@@ -7,8 +7,9 @@ use arrow::array::{
 };
 use arrow::datatypes::{DataType, SchemaRef};
 use arrow::error::ArrowError;
+use ibid_wikitext::Section;
 
-use super::mediawiki::sections::{self, Section, SectionsBuilder};
+use super::mediawiki::sections::{self, SectionsBuilder};
 
 /// A batch is closed at this many rows…
 pub(crate) const BATCH_ROWS: usize = 8192;

@@ -12,7 +12,6 @@ use super::problem::Problem;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
 use crate::fuzz::choices;
 
-pub(crate) use super::mediawiki::fuzz::wikitext;
 
 /// The most that a record may have, so that long ones come up.
 const LIMIT: usize = 16 << 10;
@@ -173,8 +172,6 @@ pub(crate) mod timed {
     pub(crate) fn html(page: &str) {
         pages::to_text(page);
     }
-
-    pub(crate) use super::super::mediawiki::fuzz::convert as wikitext;
 
     /// Reads a file of one record.
     pub(crate) fn record(file: &str, format: Format) {

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use datafusion::logical_expr::ColumnarValue;
+use ibid_wikitext::{Converter, Site};
 use serde_json::json;
 
 use super::functions::{
@@ -195,7 +196,7 @@ fn measured() -> Vec<Measured> {
         ("differences", |given| drop(call("differences", vec![text(given), text(&turned(given))]))),
         ("reuse_kind", |given| drop(call("reuse_kind", vec![text(given), text(&turned(given))]))),
         ("html", timed::html),
-        ("wikitext", timed::wikitext),
+        ("wikitext", |given| drop(Converter::default().convert(given, &Site::default()))),
         ("script", cli::fuzz::pieces),
         // As a text, and as it is.
         ("text in JSON lines", |given| timed::record(&format!("{{\"text\": {}}}", json!(given)), Format::Jsonl)),

@@ -54,7 +54,7 @@ pub const TARGETS: [Target; 31] = [
     ("signatures", functions::signatures),
     ("terminal", terminal::fuzz),
     ("tokens", functions::tokens),
-    ("wikitext", corpus::fuzz::wikitext),
+    ("wikitext", ibid_wikitext::fuzz::wikitext),
     ("zstd", corpus::fuzz::zstd),
 ];
 

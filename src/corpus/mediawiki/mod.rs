@@ -1,30 +1,16 @@
 //! Dumps of MediaWiki, such as those of Wikipedia: `.xml`, a document a page, with the text of its last revision.
 //!
-//! [`pages`] reads the XML, one page at a time; [`structure`] finds what in the markup of a page belongs together,
-//! [`render`] makes lines of it, with [`templates`], and [`layout`] paragraphs and [`sections`]; [`names`] has the names
-//! that mean something. None of it recurses, and all of it takes linear time. What becomes of each kind of markup is in
-//! `docs/wikipedia.md`.
+//! [`pages`] reads the XML, one page at a time, [`ibid_wikitext`] makes text of the markup of each, and [`sections`] has the column
+//! of its sections. What becomes of each kind of markup is in `docs/wikipedia.md`.
 
-#[cfg(any(test, fuzzing))]
-pub(super) mod fuzz;
-mod layout;
-mod names;
 mod pages;
-mod render;
 pub(super) mod sections;
-mod structure;
-mod templates;
-
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 
-use self::names::{Site, is_disambiguation_title};
+use ibid_wikitext::{Converted, Converter, Site, is_disambiguation_title};
+
 use self::pages::{Page, Pages};
-use self::render::Renderer;
-use self::sections::{Kind as SectionKind, Section};
-use self::structure::{Mark, Scanner};
 use super::batch::{Cell, Row};
 use super::columns::{FileColumns, Kind};
 use super::ids::LONGEST_ID;
@@ -72,22 +58,6 @@ impl PageFilter {
     }
 }
 
-/// By byte, whether it is a control character or one of `others`.
-const fn control_and(others: &[u8]) -> [bool; 256] {
-    let mut special = [false; 256];
-    let mut i = 0;
-    while i < 0x20 {
-        special[i] = true;
-        i += 1;
-    }
-    i = 0;
-    while i < others.len() {
-        special[others[i] as usize] = true;
-        i += 1;
-    }
-    special
-}
-
 /// Fails where the text is to come from somewhere else than the text of the pages.
 pub(super) fn check_text_column(file: &str, text_column: Option<&str>) -> Result<(), Error> {
     match text_column {
@@ -131,7 +101,7 @@ fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Resu
     if let Some(reason) = page.left_out {
         return Ok(Some(Item::LeftOut(reason)));
     }
-    let Converted { text, sections, is_disambiguation } = converter.convert(page, site);
+    let Converted { text, sections, is_disambiguation } = convert(page, site, converter);
     if is_disambiguation && context.pages.skip_disambiguation {
         return Ok(Some(Item::LeftOut(LeftOut::Disambiguation)));
     }
@@ -177,64 +147,10 @@ fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Resu
     Ok(Some(Item::Row(Row { record: page.record, line: Some(page.line), id, text, others })))
 }
 
-/// A page without its markup.
-struct Converted {
-    text: String,
-    sections: Vec<Section>,
-    /// Whether a template says so.
-    is_disambiguation: bool,
-}
-
-/// Makes text of pages; its buffers serve one page after the other.
-#[derive(Default)]
-struct Converter {
-    marks: Vec<Mark>,
-    renderer: Renderer,
-}
-
-impl Converter {
-    fn convert(&mut self, page: &Page, site: &Site) -> Converted {
-        // Style sheets, programs and data are no markup.
-        if page.model.as_deref().is_some_and(|model| model != "wikitext" && model != "proofread-page") {
-            let text = page.text.clone();
-            let sections = sections::whole(&text, SectionKind::Lead);
-            return Converted { text, sections, is_disambiguation: false };
-        }
-        let source = if page.redirect.is_some() { without_redirect(&page.text) } else { &page.text };
-        self.convert_markup(source, site)
+fn convert(page: &Page, site: &Site, converter: &mut Converter) -> Converted {
+    // Style sheets, programs and data are no markup.
+    if page.model.as_deref().is_some_and(|model| model != "wikitext" && model != "proofread-page") {
+        return Converted::plain(page.text.clone());
     }
-
-    fn convert_markup(&mut self, source: &str, site: &Site) -> Converted {
-        Scanner::scan(source, site.variants, &mut self.marks, &mut self.renderer.work);
-        self.renderer.render(source, &self.marks, site);
-        let Renderer { rendered, work, .. } = &mut self.renderer;
-        let (text, sections) = layout::lay_out(rendered, work);
-        Converted { text, sections, is_disambiguation: rendered.is_disambiguation }
-    }
-}
-
-/// The source behind `#REDIRECT [[…]]`, in whatever language that is.
-fn without_redirect(source: &str) -> &str {
-    let trimmed = source.trim_start();
-    let line = trimmed.split('\n').next().unwrap_or_default();
-    match line.find("]]") {
-        Some(end) if line.starts_with('#') => &trimmed[end + 2..],
-        _ => source,
-    }
-}
-
-/// Counts what the conversion of a page does, so that tests and fuzzers can see that it is linear.
-#[derive(Debug, Default)]
-struct Work {
-    #[cfg(any(test, fuzzing))]
-    done: usize,
-}
-
-impl Work {
-    fn add(&mut self, _steps: usize) {
-        #[cfg(any(test, fuzzing))]
-        {
-            self.done += _steps;
-        }
-    }
+    if page.redirect.is_some() { converter.convert_redirect(&page.text, site) } else { converter.convert(&page.text, site) }
 }

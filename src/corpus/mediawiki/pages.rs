@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
+use ibid_wikitext::Site;
 use memchr::{memchr, memchr_iter};
 use quick_xml::Reader;
 use quick_xml::escape::{resolve_xml_entity, unescape};
@@ -17,7 +18,6 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::super::compression::Stream;
 use super::super::paths::InputFile;
 use super::super::problem::Problem;
-use super::names::Site;
 use super::{LeftOut, PageFilter};
 
 /// How deep elements may be nested; dumps have six levels.

@@ -1,4 +1,4 @@
-//! The sections of a page: what they are, and their column.
+//! The column of the sections of a page.
 
 use std::sync::{Arc, LazyLock};
 
@@ -6,65 +6,7 @@ use arrow::array::{ArrayRef, Int32Array, ListArray, StringBuilder, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Fields};
 use arrow::error::ArrowError;
-
-/// What a section holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// What stands before the first heading.
-    Lead,
-    Prose,
-    /// References, notes, further reading.
-    References,
-    /// External links, see also.
-    Links,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Lead => "lead",
-            Self::Prose => "prose",
-            Self::References => "references",
-            Self::Links => "links",
-        }
-    }
-}
-
-/// A part of a text, from its heading up to the next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Section {
-    /// How many bytes of its heading it begins with.
-    pub(crate) heading: i32,
-    /// How deep the heading stands, from 1; 0 where there is none.
-    pub(crate) level: i32,
-    pub(crate) kind: Kind,
-    /// Half open, in code points.
-    pub(crate) chars: [i32; 2],
-    /// Half open.
-    pub(crate) bytes: [i32; 2],
-}
-
-impl Section {
-    /// Its heading in the text of the page; '' where there is none.
-    pub(crate) fn title<'a>(&self, text: &'a str) -> &'a str {
-        let [start, length] = [self.bytes[0], self.heading].map(|n| usize::try_from(n).unwrap_or_default());
-        text.get(start..start + length).unwrap_or_default()
-    }
-}
-
-/// A text that is one section.
-pub(super) fn whole(text: &str, kind: Kind) -> Vec<Section> {
-    if text.is_empty() {
-        return Vec::new();
-    }
-    let [chars, bytes] = [text.chars().count(), text.len()].map(|end| [0, place(end)]);
-    vec![Section { heading: 0, level: 0, kind, chars, bytes }]
-}
-
-/// An offset as the column has it; no text reaches 2 GiB.
-pub(super) fn place(at: usize) -> i32 {
-    i32::try_from(at).unwrap_or(i32::MAX)
-}
+use ibid_wikitext::Section;
 
 /// The fields of a section.
 static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
@@ -154,6 +96,7 @@ impl SectionsBuilder {
 mod tests {
     use arrow::array::{Array, AsArray};
     use arrow::util::pretty::pretty_format_columns;
+    use ibid_wikitext::Kind;
 
     use super::*;
 

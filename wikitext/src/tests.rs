@@ -2,13 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::fuzz::check;
-use super::names::Site;
-use super::sections::Section;
-use super::{Converted, Converter};
+use crate::fuzz::check;
+use crate::{Converted, Converter, Section, Site};
 
 fn convert_with(markup: &str, site: &Site) -> Converted {
-    Converter::default().convert_markup(markup, site)
+    Converter::default().convert(markup, site)
 }
 
 fn convert(markup: &str) -> Converted {
@@ -397,8 +395,8 @@ fn one_page_leaves_nothing_for_the_next() {
     let second = "a\nb<ref>c</ref>\n{{reflist}}";
     let expected = convert(second);
     for _ in 0..3 {
-        assert!(converter.convert_markup(first, &site).is_disambiguation);
-        let converted = converter.convert_markup(second, &site);
+        assert!(converter.convert(first, &site).is_disambiguation);
+        let converted = converter.convert(second, &site);
         assert_eq!((&converted.text, &converted.sections), (&expected.text, &expected.sections));
         assert!(!converted.is_disambiguation);
     }
@@ -409,8 +407,8 @@ fn work(markup: &str) -> usize {
     let mut site = Site::default();
     site.set_language("zh");
     let mut converter = Converter::default();
-    converter.convert_markup(markup, &site);
-    converter.renderer.work.done
+    converter.convert(markup, &site);
+    converter.steps()
 }
 
 /// Each repeated n times, then, where there is a second part, that n times.

@@ -1,27 +1,19 @@
-//! What fuzzers run of the markup of wikis.
+//! What fuzzers and tests run of the markup of wikis.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
-use super::names::Site;
-use super::sections::{Kind, Section};
-use super::{Converted, Converter};
+use crate::{Converted, Converter, Kind, Section, Site};
 
-pub(crate) fn wikitext(data: &[u8]) {
+/// Panics if the text of any markup, or the work that it takes, is not as it must be.
+pub fn wikitext(data: &[u8]) {
     let markup = String::from_utf8_lossy(data);
     let mut chinese = Site::default();
     chinese.set_language("zh");
     for site in [Site::default(), chinese] {
         let mut converter = Converter::default();
-        check(&markup, &converter.convert_markup(&markup, &site));
-        let done = converter.renderer.work.done;
-        assert!(done <= 400 * (markup.len() + 16), "{done} steps");
+        check(&markup, &converter.convert(&markup, &site));
+        assert!(converter.steps() <= 400 * (markup.len() + 16), "{} steps", converter.steps());
     }
-}
-
-/// What the measurements of time run.
-#[cfg(test)]
-pub(crate) fn convert(markup: &str) {
-    Converter::default().convert_markup(markup, &Site::default());
 }
 
 /// What holds for the text and the sections of any page.

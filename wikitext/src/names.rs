@@ -1,6 +1,6 @@
 //! Names that mean something: namespaces, languages, titles of sections, templates of disambiguation pages.
 
-use super::sections::Kind;
+use crate::sections::Kind;
 
 /// No name is longer; what is longer is none of those below.
 const LONGEST_NAME: usize = 80;
@@ -219,7 +219,7 @@ const DISAMBIGUATION: &[&str] = &[
 
 /// What a wiki has names of its own for.
 #[derive(Debug, Default)]
-pub(super) struct Site {
+pub struct Site {
     files: Vec<String>,
     categories: Vec<String>,
     /// Whether `-{…}-` is markup.
@@ -227,13 +227,15 @@ pub(super) struct Site {
 }
 
 impl Site {
-    pub(super) fn set_language(&mut self, language: &str) {
+    /// Takes the language from the head of a dump, such as zh or zh-TW.
+    pub fn set_language(&mut self, language: &str) {
         let primary = language.split('-').next().unwrap_or_default().to_ascii_lowercase();
         self.variants = WITH_VARIANTS.contains(&primary.as_str());
     }
 
-    /// Takes a name of a namespace from the head of a dump.
-    pub(super) fn add_namespace(&mut self, key: &str, name: &str) {
+    /// Takes a name of a namespace from the head of a dump; `key` is its number there. All but those of files and categories are passed
+    /// over.
+    pub fn add_namespace(&mut self, key: &str, name: &str) {
         let names = match key.trim() {
             "6" => &mut self.files,
             "14" => &mut self.categories,
@@ -322,7 +324,7 @@ pub(super) fn marks_disambiguation(name: &str) -> bool {
 }
 
 /// Whether a page of this title is one of disambiguation.
-pub(super) fn is_disambiguation_title(title: &str) -> bool {
+pub fn is_disambiguation_title(title: &str) -> bool {
     title.ends_with("(disambiguation)")
 }
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use super::render::GUARD;
+use crate::render::GUARD;
 
 /// What becomes of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

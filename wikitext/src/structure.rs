@@ -15,7 +15,7 @@
 
 use memchr::{memchr2, memmem};
 
-use super::Work;
+use crate::converter::Work;
 
 /// How many marks can be open at a time.
 pub(super) const DEPTH: usize = 100;

@@ -1,0 +1,90 @@
+use crate::layout;
+use crate::names::Site;
+use crate::render::Renderer;
+use crate::sections::{Kind, Section, whole};
+use crate::structure::{Mark, Scanner};
+
+/// A page without its markup.
+#[derive(Debug)]
+pub struct Converted {
+    /// The text, in paragraphs that an empty line parts; titles of sections are paragraphs of it.
+    pub text: String,
+    /// The sections, which cover the text in order; none where there is no text.
+    pub sections: Vec<Section>,
+    /// Whether a template says that the page lists what its title may mean.
+    pub is_disambiguation: bool,
+}
+
+impl Converted {
+    /// A text that is no markup, such as a style sheet, as it stands: one section.
+    pub fn plain(text: String) -> Self {
+        let sections = whole(&text, Kind::Lead);
+        Self { text, sections, is_disambiguation: false }
+    }
+}
+
+/// Makes text of pages; its buffers serve one page after the other.
+#[derive(Default)]
+pub struct Converter {
+    marks: Vec<Mark>,
+    renderer: Renderer,
+}
+
+impl Converter {
+    /// The text of a page of a wiki, in time that grows with the length of its markup. Markup that is not closed, or is nested too
+    /// deep, stands in the text as it is.
+    pub fn convert(&mut self, markup: &str, site: &Site) -> Converted {
+        Scanner::scan(markup, site.variants, &mut self.marks, &mut self.renderer.work);
+        self.renderer.render(markup, &self.marks, site);
+        let Renderer { rendered, work, .. } = &mut self.renderer;
+        let (text, sections) = layout::lay_out(rendered, work);
+        Converted { text, sections, is_disambiguation: rendered.is_disambiguation }
+    }
+
+    /// The same of a page that redirects, without `#REDIRECT [[…]]`, in whatever language that is.
+    pub fn convert_redirect(&mut self, markup: &str, site: &Site) -> Converted {
+        self.convert(without_redirect(markup), site)
+    }
+
+    /// How many steps were taken so far: no more than some hundred for each byte.
+    pub(crate) fn steps(&self) -> usize {
+        self.renderer.work.done
+    }
+}
+
+fn without_redirect(markup: &str) -> &str {
+    let trimmed = markup.trim_start();
+    let line = trimmed.split('\n').next().unwrap_or_default();
+    match line.find("]]") {
+        Some(end) if line.starts_with('#') => &trimmed[end + 2..],
+        _ => markup,
+    }
+}
+
+/// Counts what the conversion of a page does, so that tests and fuzzers can see that it is linear.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    done: usize,
+}
+
+impl Work {
+    pub(crate) fn add(&mut self, steps: usize) {
+        self.done += steps;
+    }
+}
+
+/// By byte, whether it is a control character or one of `others`.
+pub(crate) const fn control_and(others: &[u8]) -> [bool; 256] {
+    let mut special = [false; 256];
+    let mut i = 0;
+    while i < 0x20 {
+        special[i] = true;
+        i += 1;
+    }
+    i = 0;
+    while i < others.len() {
+        special[others[i] as usize] = true;
+        i += 1;
+    }
+    special
+}

@@ -1,0 +1,33 @@
+//! Plain text of the markup of MediaWiki, which Wikipedia and other wikis are written in.
+//!
+//! [`Converter::convert`] takes the source of a page, and gives its text, in paragraphs, with its [sections](Section). Templates,
+//! tables, notes and whatever else is no running text are left out, or written as a reader of the page would see them.
+//!
+//! ```
+//! use ibid_wikitext::{Converter, Site};
+//!
+//! let markup = "Ada was a [[writer|mathematician]].<ref>A book.</ref>\n\n== Life ==\nShe was born in 1815.";
+//! let page = Converter::default().convert(markup, &Site::default());
+//! assert_eq!(page.text, "Ada was a mathematician.\n\nLife\n\nShe was born in 1815.");
+//! assert_eq!(page.sections[1].title(&page.text), "Life");
+//! ```
+//!
+//! `structure` finds what in the markup belongs together, `render` makes lines of it, with `templates`, and `layout` paragraphs and
+//! sections; `names` has the names that mean something. None of it recurses, and all of it takes linear time.
+
+mod converter;
+#[doc(hidden)]
+pub mod fuzz;
+mod layout;
+mod names;
+mod render;
+mod sections;
+mod structure;
+mod templates;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::converter::{Converted, Converter};
+pub use self::names::{Site, is_disambiguation_title};
+pub use self::sections::{Kind, Section};

@@ -1,0 +1,63 @@
+//! The sections of a page.
+
+/// What a section holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What stands before the first heading.
+    Lead,
+    /// Running text.
+    Prose,
+    /// References, notes, further reading.
+    References,
+    /// External links, see also.
+    Links,
+}
+
+impl Kind {
+    /// Its name: lead, prose, references or links.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lead => "lead",
+            Self::Prose => "prose",
+            Self::References => "references",
+            Self::Links => "links",
+        }
+    }
+}
+
+/// A part of a text, from its heading up to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// How many bytes of its heading it begins with.
+    pub heading: i32,
+    /// How deep the heading stands, from 1; 0 where there is none.
+    pub level: i32,
+    /// What it holds.
+    pub kind: Kind,
+    /// Where it stands in the text, half open, in code points.
+    pub chars: [i32; 2],
+    /// Where it stands in the text, half open, in bytes.
+    pub bytes: [i32; 2],
+}
+
+impl Section {
+    /// Its heading in the text of the page; '' where there is none.
+    pub fn title<'a>(&self, text: &'a str) -> &'a str {
+        let [start, length] = [self.bytes[0], self.heading].map(|n| usize::try_from(n).unwrap_or_default());
+        text.get(start..start + length).unwrap_or_default()
+    }
+}
+
+/// A text that is one section.
+pub(super) fn whole(text: &str, kind: Kind) -> Vec<Section> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let [chars, bytes] = [text.chars().count(), text.len()].map(|end| [0, place(end)]);
+    vec![Section { heading: 0, level: 0, kind, chars, bytes }]
+}
+
+/// An offset as the column has it; no text reaches 2 GiB.
+pub(super) fn place(at: usize) -> i32 {
+    i32::try_from(at).unwrap_or(i32::MAX)
+}
