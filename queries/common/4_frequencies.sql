@@ -1,31 +1,28 @@
--- reads:  sampled(fingerprint, own, other, places), sequences(doc, side, words)
+-- reads:  sampled(fingerprint, own, other, places), sequences(side, words)
 -- writes: frequencies(fingerprint, places, common): in how many places fingerprints were sampled, and which are common: they stand in
 --         more than $common documents, or make more pairs of documents of two collections, $against, than so many do, or were
 --         sampled in many more places. What stands beside a text decides whether it is sampled there, so documents are counted
 --         anew for those that may be common
 CREATE TABLE frequencies AS
 WITH counted AS (
-    SELECT fingerprint, sum(1 - side) AS own, sum(side) AS other
+    SELECT print['fingerprint'] AS fingerprint, sum(1 - side) AS own, sum(side) AS other
     FROM (
-        SELECT DISTINCT print['fingerprint'] AS fingerprint, doc, side
-        FROM (
-            SELECT
-                doc,
-                side,
-                unnest(fingerprints(
-                    words,
-                    $k,
-                    1,
-                    (
-                        SELECT coalesce(array_agg(fingerprint), [])
-                        FROM sampled
-                        WHERE $common < 2147483647 AND own + other > 2 AND (own + other <= $common OR ($against AND own * other <= $common * $common))
-                    )
-                )) AS print
-            FROM sequences
-        )
+        SELECT
+            side,
+            unnest(fingerprints(
+                words,
+                $k,
+                1,
+                (
+                    SELECT coalesce(array_agg(fingerprint), [])
+                    FROM sampled
+                    WHERE $common < 2147483647 AND own + other > 2 AND (own + other <= $common OR ($against AND own * other <= $common * $common))
+                )
+            )) AS print
+        FROM sequences
     )
-    GROUP BY fingerprint
+    WHERE NOT print['again']
+    GROUP BY print['fingerprint']
 )
 SELECT
     sampled.fingerprint,

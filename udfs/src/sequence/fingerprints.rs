@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock};
 
-use arrow::array::{Array, ArrayBuilder, ArrayRef, Int32Builder, StructArray, UInt64Builder};
+use arrow::array::{Array, ArrayBuilder, ArrayRef, BooleanBuilder, Int32Builder, StructArray, UInt64Builder};
 use arrow::datatypes::{DataType, Field, Fields};
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, exec_datafusion_err, plan_err};
@@ -20,7 +20,7 @@ use crate::text::Lists;
     doc_section(label = "Sequences"),
     description = "A sample of the runs of `k` words of a text, with their places, that two texts with a long enough run in common cannot miss: of every `window` neighbouring runs the one with the smallest hash, of equal ones the last (winnowing; Schleimer, Wilkerson and Aiken 2003, section 3). Two texts that share a run of `k` + `window` − 1 words share a fingerprint within it, wherever it stands. About 2 in `window` + 1 runs are kept.\n\n\
                    A text with fewer than `window` runs keeps the smallest of them, one with fewer than `k` words has no fingerprint. `winnow` has the same sample of any tokens, as a set. With `among` those of the sample are left out that are not in this set; with a `window` of 1 that gives all places where fingerprints of other texts stand.\n\n\
-                   Returns `List<Struct<fingerprint: UInt64, word: Int32>>` in the order of the text, `word` the first of the run, from 0 on. NULL for NULL.",
+                   Returns `List<Struct<fingerprint: UInt64, word: Int32, again: Boolean>>` in the order of the text, `word` the first of the run, from 0 on, `again` whether the fingerprint has stood in the list before: places are counted by all, texts by those that are not. NULL for NULL.",
     syntax_example = "fingerprints(sequence, k, window[, among])",
     sql_example = r#"```sql
 > SELECT f.word AS word, a.word AS word_of_other
@@ -52,7 +52,12 @@ impl Default for Fingerprints {
 }
 
 static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
-    vec![Field::new("fingerprint", DataType::UInt64, true), Field::new("word", DataType::Int32, true)].into()
+    vec![
+        Field::new("fingerprint", DataType::UInt64, true),
+        Field::new("word", DataType::Int32, true),
+        Field::new("again", DataType::Boolean, true),
+    ]
+    .into()
 });
 
 impl ScalarUDFImpl for Fingerprints {
@@ -95,6 +100,7 @@ impl ScalarUDFImpl for Fingerprints {
         let sequences = sequence_array(&sequences)?;
         let mut lists = Lists::with_nulls("fingerprints", rows, sequences.nulls().cloned());
         let (mut fingerprints, mut words) = (UInt64Builder::new(), Int32Builder::new());
+        let (mut again, mut seen) = (BooleanBuilder::new(), HashSet::new());
         let mut smallest = VecDeque::new();
         for sequence in sequences {
             let sequence = Sequence::try_new(self.name(), sequence.unwrap_or_default())?;
@@ -104,11 +110,13 @@ impl ScalarUDFImpl for Fingerprints {
                 if among.as_ref().is_none_or(|among| among.contains(&fingerprint)) {
                     fingerprints.append_value(fingerprint);
                     words.append_option(i32::try_from(word).ok());
+                    again.append_value(!seen.insert(fingerprint));
                 }
             });
+            seen.clear();
             lists.end_row(words.len())?;
         }
-        let columns: Vec<ArrayRef> = vec![Arc::new(fingerprints.finish()), Arc::new(words.finish())];
+        let columns: Vec<ArrayRef> = vec![Arc::new(fingerprints.finish()), Arc::new(words.finish()), Arc::new(again.finish())];
         let items = StructArray::try_new(FIELDS.clone(), columns, None)?;
         Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(items))?)))
     }

@@ -23,11 +23,11 @@ use crate::text::Lists;
     sql_example = r#"```sql
 > SELECT unnest(shared_fingerprints(
     word_sequence('to take arms against a sea of troubles'), word_sequence('Or to take arms against a sea'), 2, 3, 10)) AS seed;
-+------------------------------------+
-| seed                               |
-+------------------------------------+
-| {word_a: 0, word_b: 1, weight: 1} |
-+------------------------------------+
++-----------------------------------+
+| seed                              |
++-----------------------------------+
+| {word_a: 2, word_b: 3, weight: 1} |
++-----------------------------------+
 ```"#,
     argument(
         name = "sequence_a",
