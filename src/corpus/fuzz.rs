@@ -12,7 +12,6 @@ use super::problem::Problem;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
 use crate::fuzz::choices;
 
-
 /// The most that a record may have, so that long ones come up.
 const LIMIT: usize = 16 << 10;
 

@@ -52,7 +52,7 @@ impl Converter {
     }
 }
 
-fn without_redirect(markup: &str) -> &str {
+pub(crate) fn without_redirect(markup: &str) -> &str {
     let trimmed = markup.trim_start();
     let line = trimmed.split('\n').next().unwrap_or_default();
     match line.find("]]") {

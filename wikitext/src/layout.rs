@@ -9,10 +9,10 @@
 
 use std::borrow::Cow;
 
+use crate::converter::{Work, control_and};
 use crate::names::kind_of_section;
 use crate::render::{BREAK, GUARD, HOLE, LIST, Rendered};
 use crate::sections::{Kind, Section, place};
-use crate::converter::{Work, control_and};
 
 /// Makes the text of a page, and its sections.
 pub(super) fn lay_out(rendered: &Rendered, work: &mut Work) -> (String, Vec<Section>) {

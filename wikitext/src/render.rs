@@ -10,10 +10,10 @@ use std::ops::Range;
 
 use quick_xml::escape::resolve_html5_entity;
 
+use crate::converter::{Work, control_and};
 use crate::names::{Site, canonical_into, marks_disambiguation};
 use crate::structure::{Mark, NONE, Part, Role};
 use crate::templates::{Action, Template, action};
-use crate::converter::{Work, control_and};
 
 /// Before a character that is text, not markup.
 pub(super) const GUARD: char = '\u{0}';

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use crate::converter::without_redirect;
 use crate::fuzz::check;
 use crate::{Converted, Converter, Section, Site};
 
@@ -367,10 +368,10 @@ fn what_is_too_deep_is_text() {
 
 #[test]
 fn redirects_lose_what_makes_them_so() {
-    assert_eq!(super::without_redirect("#REDIRECT [[A]]\n{{b}}"), "\n{{b}}");
-    assert_eq!(super::without_redirect(" \n#WEITERLEITUNG [[A]] b"), " b");
-    assert_eq!(super::without_redirect("Moved to [[A]]"), "Moved to [[A]]");
-    assert_eq!(super::without_redirect("# a\n[[b]]"), "# a\n[[b]]");
+    assert_eq!(without_redirect("#REDIRECT [[A]]\n{{b}}"), "\n{{b}}");
+    assert_eq!(without_redirect(" \n#WEITERLEITUNG [[A]] b"), " b");
+    assert_eq!(without_redirect("Moved to [[A]]"), "Moved to [[A]]");
+    assert_eq!(without_redirect("# a\n[[b]]"), "# a\n[[b]]");
 }
 
 #[test]

@@ -152,5 +152,9 @@ fn convert(page: &Page, site: &Site, converter: &mut Converter) -> Converted {
     if page.model.as_deref().is_some_and(|model| model != "wikitext" && model != "proofread-page") {
         return Converted::plain(page.text.clone());
     }
-    if page.redirect.is_some() { converter.convert_redirect(&page.text, site) } else { converter.convert(&page.text, site) }
+    if page.redirect.is_some() {
+        converter.convert_redirect(&page.text, site)
+    } else {
+        converter.convert(&page.text, site)
+    }
 }

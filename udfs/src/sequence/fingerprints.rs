@@ -116,7 +116,8 @@ impl ScalarUDFImpl for Fingerprints {
             seen.clear();
             lists.end_row(words.len())?;
         }
-        let columns: Vec<ArrayRef> = vec![Arc::new(fingerprints.finish()), Arc::new(words.finish()), Arc::new(again.finish())];
+        let columns: Vec<ArrayRef> =
+            vec![Arc::new(fingerprints.finish()), Arc::new(words.finish()), Arc::new(again.finish())];
         let items = StructArray::try_new(FIELDS.clone(), columns, None)?;
         Ok(ColumnarValue::Array(Arc::new(lists.finish(Arc::new(items))?)))
     }
