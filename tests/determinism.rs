@@ -141,7 +141,7 @@ type OnDisk<'a> = (usize, u32, &'a [(u16, u8)]);
 
 #[test]
 fn one_digest_for_a_way_to_run_by_way_of_the_disk() {
-    run_on_disk(&[(300, 64 << 10, &[(1024, 3)])], &[8], 3);
+    run_on_disk(&[(1000, 64 << 10, &[(1024, 3)])], &[8], 3);
 }
 
 /// With so many documents that there is something to put on disk: several batches for each part.
@@ -150,7 +150,7 @@ fn one_digest_for_a_way_to_run_by_way_of_the_disk() {
 fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
     let few = &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)];
     let all: [OnDisk; 3] =
-        [(300, 64 << 10, few), (3000, 256 << 10, &[(1024, 16), (8192, 3)]), (12_000, 256 << 10, &[(8192, 16)])];
+        [(1000, 64 << 10, few), (3000, 256 << 10, &[(1024, 16), (8192, 3)]), (12_000, 256 << 10, &[(8192, 16)])];
     run_on_disk(&all, &THREADS, 1);
 }
 

@@ -1,12 +1,12 @@
 //! Plain text of the markup of MediaWiki, which Wikipedia and other wikis are written in.
 //!
-//! [`Converter::convert`] takes the source of a page, and gives its text, in paragraphs, with its [sections](Section). Templates,
-//! tables, notes and whatever else is no running text are left out, or written as a reader of the page would see them.
+//! [`Converter::convert`] takes the source of a page, and gives its text, in paragraphs, with its [sections](Section). Templates
+//! are left out, or written as a reader of the page would see them; notes come last.
 //!
 //! ```
 //! use ibid_wikitext::{Converter, Site};
 //!
-//! let markup = "Ada was a [[writer|mathematician]].<ref>A book.</ref>\n\n== Life ==\nShe was born in 1815.";
+//! let markup = "Ada was a [[writer|mathematician]].{{citation needed}}\n\n== Life ==\nShe was born in 1815.";
 //! let page = Converter::default().convert(markup, &Site::default());
 //! assert_eq!(page.text, "Ada was a mathematician.\n\nLife\n\nShe was born in 1815.");
 //! assert_eq!(page.sections[1].title(&page.text), "Life");
