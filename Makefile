@@ -2,7 +2,7 @@
 # make test   all tests but the long ones
 # make test-long  the long ones, or one part of them: PART=memory (CONTRIBUTING.md has the parts)
 # make fuzz   each parser and the functions on inputs without end, SECONDS=60 each (needs a C++ compiler)
-# make check  formatting, lints, the features of dependencies, and the documentation of the code
+# make check  formatting, lints, the features of dependencies, imports in a circle, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
 # make bench-pages   passages of web pages with side bars: docs/performance.md (needs apt-get; SETS=documentation for one of three)
@@ -52,6 +52,7 @@ fuzz:
 check:
 	cargo fmt --all --check
 	workspace-hack/check
+	tests/imports
 	cargo clippy --workspace --all-targets -- -D warnings
 	@# With --examples the documentation is built with the same features of the dependencies as the lints before.
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --lib --examples

@@ -57,35 +57,29 @@
 
 mod candidates;
 mod certificate;
-mod cleanup;
 pub mod cli;
 mod config;
 mod corpus;
+mod datafusion_fixes;
 mod export;
-mod failpoint;
-mod file_tables;
+mod functions;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzz;
-mod gpu;
-mod hamming_within;
+#[cfg(any(test, fuzzing))]
+mod fuzzing;
 mod index;
-mod ingest;
-mod leftovers;
 mod limited;
-mod machine;
-mod memory_pool;
-mod memory_watch;
+mod memory;
 mod pipeline;
 mod resident;
-mod rules;
 mod seal;
-mod session;
 mod similarity_join;
+mod sql;
 mod store;
-mod stored;
 mod stream;
 mod terminal;
+mod thrift;
 mod weights;
 
 /// The allocator of the program, so that tests measure what it does.
@@ -94,5 +88,6 @@ mod weights;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 pub use config::{FilterOptions, Gpu, IbidOptions, SimilarityJoinOptions, Strategy};
-pub use session::{scalar_functions, session, with_ibid};
+pub use functions::scalar_functions;
 pub use similarity_join::IbidCodec;
+pub use sql::{session, with_ibid};

@@ -17,13 +17,15 @@ use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use super::run::{Further, Out, Run, corpus_folder, grouped};
 use super::threads::{Readable, seconds};
 use super::{Ending, run};
+use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{Problem, Problems, Summary};
+use crate::export::layout::FILES;
 use crate::export::{StagedFile, write_rows};
 use crate::index::Index;
-use crate::ingest::{self, Needed};
+use crate::index::stored::{Stored, index_to_add};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::seal::{Root, seal_of};
-use crate::stored::{Stored, index_to_add};
+use crate::seal::Root;
+use crate::store::seal_of;
 
 /// How often another run may come between before this one gives up.
 const ATTEMPTS: usize = 5;
@@ -163,7 +165,7 @@ fn none_of(table: &str, like: &str) -> String {
 
 /// The seals of the files of a batch, where they have some.
 fn seals(batch: &Path) -> Result<Vec<Option<Root>>> {
-    ingest::FILES.iter().map(|file| Ok(seal_of(&batch.join(file))?.map(|seal| seal.root))).collect()
+    FILES.iter().map(|file| Ok(seal_of(&batch.join(file))?.map(|seal| seal.root))).collect()
 }
 
 /// A batch of documents on its way into an index.

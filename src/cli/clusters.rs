@@ -15,8 +15,8 @@ use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
+use crate::corpus::ingest::Needed;
 use crate::export::{Manifest, StagedFolder};
-use crate::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// Find clusters of similar sentences, and the documents that share them

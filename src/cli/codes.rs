@@ -18,7 +18,7 @@ use self::learn::Learn;
 use super::Ending;
 use super::run::{Compared, Run, grouped};
 use crate::corpus;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them

@@ -16,7 +16,7 @@ use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
 use super::stream::{self, Streamed};
 use super::threads::{Readable, seconds};
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::resident::Comparison;
 use crate::stream::Stages;

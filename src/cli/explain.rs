@@ -9,10 +9,10 @@ use super::Ending;
 use super::pairs::Pairs;
 use super::passages::Passages;
 use super::run::{BYTES_OF_PAIR, Method, Run, Stdout, Texts, for_operators, grouped, mebibytes};
+use crate::index::stored::Stored;
 use crate::pipeline::query;
 use crate::similarity_join::bytes_to_join;
 use crate::store::Source;
-use crate::stored::Stored;
 
 /// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
 #[derive(Debug, Args)]

@@ -11,11 +11,10 @@ use clap::Args;
 use super::run::{Stdout, grouped};
 use super::threads::seconds;
 use super::{Ending, clusters};
-use crate::index::Index;
+use crate::export::layout::{self, is_index};
 use crate::index::gc::{Collected, TooOld, collect, is_begun};
-use crate::ingest;
 use crate::pipeline::query::Literal;
-use crate::session::session;
+use crate::session;
 
 /// Remove what killed runs left; and from an index old manifests, and documents that are too old
 ///
@@ -42,7 +41,7 @@ pub(super) struct Gc {
 
 impl Gc {
     pub(super) async fn run(self) -> Result<Ending> {
-        let is_index = Index::is_at(&self.folder)? || is_begun(&self.folder)?;
+        let is_index = is_index(&self.folder)? || is_begun(&self.folder)?;
         if !is_index && (self.before.is_some() || self.window.is_some()) {
             bail!("{} is no index, of which documents can be dropped; --add makes one", self.folder.display());
         }
@@ -53,7 +52,7 @@ impl Gc {
         };
         let mut collected =
             if is_index { collect(&self.folder, too_old, self.grace, self.dry_run)? } else { Collected::default() };
-        let files = [&ingest::FILES[..], &clusters::FILES].concat();
+        let files = [&layout::FILES[..], &clusters::FILES].concat();
         collected.removed.collect(&self.folder, is_index, &files, self.grace, self.dry_run)?;
         Stdout.write_all(self.describe(&collected).as_bytes())?;
         Ok(Ending::Done)

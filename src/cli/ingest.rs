@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 use super::options::{InputOptions, RunOptions};
 use super::run::{Run, grouped, list_left_out, say, say_traffic};
 use super::{Ending, run};
+use crate::corpus::ingest::{Ingested, Needed};
 use crate::corpus::{self, Content};
+use crate::export::layout::FILES;
 use crate::export::{Manifest, StagedFolder};
-use crate::ingest::{FILES, Ingested, Needed};
 use crate::store::redacted_url;
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet

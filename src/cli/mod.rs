@@ -36,9 +36,11 @@ use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 use self::options::StoreOptions;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::sql::fuzz;
+use crate::export::cleanup;
 use crate::export::outbox;
+use crate::memory::watch;
+use crate::store;
 use crate::terminal::visible;
-use crate::{cleanup, memory_watch, store};
 
 /// Finds text reuse exactly, says where it is, and does it in SQL.
 #[derive(Debug, Parser)]
@@ -97,7 +99,7 @@ pub fn main(give_back: fn()) -> ExitCode {
         Err(error) => return misused(&error),
     };
     warnings::listen();
-    memory_watch::configure(give_back);
+    watch::configure(give_back);
     store::configure(cli.stores.settings());
     // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {

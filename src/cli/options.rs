@@ -9,9 +9,9 @@ use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, is_within, outbox, resolved, resolved_input};
-use crate::machine::default_memory;
+use crate::index::stored::{check_folder, check_place};
+use crate::memory::machine::default_memory;
 use crate::store::{Location, Settings};
-use crate::stored::{check_folder, check_place};
 
 /// How input is read.
 #[derive(Debug, Args)]

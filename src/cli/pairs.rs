@@ -4,7 +4,7 @@ use ibid_udfs::similarity::Measure;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::run::{CapOptions, FEWER_PLACES, Method, MethodOptions, Texts};
 use super::signature::Signature;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Parameters};
 
 /// Find pairs of similar documents, or of similar sentences

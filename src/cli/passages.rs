@@ -6,7 +6,7 @@ use ibid_udfs::similarity::Measure;
 
 use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::run::{Further, Method, MethodOptions, Texts};
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Parameters, Query};
 
 /// Find the passages that documents share, and where they stand

@@ -29,16 +29,16 @@ use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use super::signals;
 use crate::certificate::Recall;
+use crate::corpus::ingest::{self, Ingested, Needed};
 use crate::corpus::{self, Content, Documents, PassedOver, Summary};
 use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder, outbox, write_rows};
-use crate::ingest::{self, Ingested, Needed};
-use crate::memory_pool::SharedPool;
-use crate::memory_watch::{self, MOST};
+use crate::index::stored::{Stored, check_folder};
+use crate::memory::pool::SharedPool;
+use crate::memory::watch::{self, MOST};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{Finished, Workspace, is_out_of_memory};
-use crate::session::session;
+use crate::session;
 use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
-use crate::stored::{Stored, check_folder};
 use crate::terminal::{Screen, visible};
 
 /// How many operators an error about memory names.
@@ -1111,7 +1111,7 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
     static HELD: Once = Once::new();
     let mut begun = Ok(());
     HELD.call_once(|| {
-        begun = memory_watch::begin(memory, move || {
+        begun = watch::begin(memory, move || {
             let reserved = match pool.report_top(NAMED_OPERATORS.get()) {
                 // A list of none ends with a full stop, too.
                 none if none.trim_matches('.').is_empty() => {
@@ -1123,7 +1123,7 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
                 "the process takes more than a quarter above the {} that it may; {reserved}\nraise --memory",
                 mebibytes(memory as u64),
             );
-            if !signals::interrupt_shell(&said) || memory_watch::exceeds(memory, MOST) {
+            if !signals::interrupt_shell(&said) || watch::exceeds(memory, MOST) {
                 signals::end(1, &said);
             }
         });

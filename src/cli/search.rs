@@ -12,7 +12,7 @@ use super::pairs::Unit;
 use super::run::{Compared, Run, ratio};
 use super::signature::Signature;
 use crate::config::Gpu;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Parameters, Query};
 
 /// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences

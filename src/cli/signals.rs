@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::run::say;
-use crate::cleanup;
+use crate::export::cleanup;
 
 /// Whether a command wants to hear of the first signal, and to end by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);

@@ -27,15 +27,15 @@ use super::add::{self, Addition};
 use super::containment::Containment;
 use super::run::{Out, Run, for_operators, grouped, mebibytes};
 use super::{Ending, signals};
+use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_FILE, Summary, refuse_result};
 use crate::export::Format;
 use crate::index::Index;
-use crate::ingest::{self, Needed};
-use crate::memory_watch::{self, TOO_FULL};
+use crate::index::stored::{Stored, index_to_add};
+use crate::memory::watch::{self, TOO_FULL};
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::resident::{Contained, Document, Residents, Timing};
-use crate::session::session;
-use crate::stored::{Stored, index_to_add};
+use crate::session;
 use crate::stream::{Extracted, Pool};
 
 /// The column of the time of an arriving document.
@@ -301,7 +301,7 @@ impl<'a> Judging<'a> {
         let (bytes, most) = (self.residents.bytes(), for_operators(may));
         let more = if bytes > most {
             format!("more than the {} that the limit of memory leaves for them", mebibytes(most as u64))
-        } else if memory_watch::exceeds(may, TOO_FULL) {
+        } else if watch::exceeds(may, TOO_FULL) {
             format!("of more than the {} that the process may take", mebibytes(may as u64))
         } else {
             return Ok(());

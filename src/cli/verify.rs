@@ -7,11 +7,12 @@ use serde_json::Value;
 
 use super::Ending;
 use super::run::{Stdout, grouped, stdout_is_closed};
+use crate::corpus::ingest::about_corpus;
+use crate::export::layout::{FILES, is_index};
 use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
-use crate::ingest::{FILES, about_corpus};
-use crate::seal::{Verified, Written, seal_of, verify};
-use crate::store::{Location, MAGIC, Object, redacted, redacted_url};
+use crate::seal::Written;
+use crate::store::{Location, MAGIC, Object, Verified, redacted, redacted_url, seal_of, verify};
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -101,7 +102,7 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
         }
         return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
     }
-    if Index::is_at(path)? {
+    if is_index(path)? {
         let files = Index::open(path)?.sealed_files().into_iter();
         return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
     }

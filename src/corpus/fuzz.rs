@@ -10,7 +10,7 @@ use super::compression::{BYTE_ORDER_MARK, Compression, Stream, wide_encoding};
 use super::paths::{Format, InputFile, matcher};
 use super::problem::Problem;
 use super::{Documents, OnError, Options, html as pages, open_with_stdin};
-use crate::fuzz::choices;
+use crate::fuzzing::choices;
 
 /// The most that a record may have, so that long ones come up.
 const LIMIT: usize = 16 << 10;

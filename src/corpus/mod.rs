@@ -29,6 +29,7 @@ mod csv;
 pub(crate) mod fuzz;
 mod html;
 mod ids;
+pub(crate) mod ingest;
 mod inputs;
 mod jsonl;
 mod mediawiki;
@@ -62,8 +63,7 @@ use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
-pub(crate) use self::pages::check_schema;
-pub(crate) use self::paths::{Format, PassedOver, STDIN_FILE, is_name_of_file, leads_above, nowhere, refuse_result};
+pub(crate) use self::paths::{Format, PassedOver, STDIN_FILE, is_name_of_file, refuse_result};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
 

@@ -29,11 +29,12 @@ use super::batch::{BATCH_BYTES, BATCH_ROWS, VALUE_BYTES};
 use super::columns::{FileColumns, Kind, too_many};
 use super::compression::Grown;
 use super::ids::LONGEST_ID;
-use super::pages::{Checks, Pages, Refused, check_schema, is_prefixed};
+use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item};
-use crate::{seal, store};
+use crate::store;
+use crate::thrift::check_schema;
 
 /// How many rows to read at once where values are made of one another.
 const PREFIXED_ROWS: usize = 64;
@@ -146,7 +147,7 @@ pub(crate) fn batches(
     let (mut file, metadata) = open(&context.file)?;
     // A file that ibid wrote says what its bytes must be. An object would be fetched twice for that.
     if let store::Source::File(_) = file {
-        seal::verify_source(&mut file).map_err(|error| {
+        store::verify_source(&mut file).map_err(|error| {
             Problem::new(&context.file.label, format!("{error:#}")).remedy("put it back from a copy, or write it again")
         })?;
     }

@@ -9,15 +9,15 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
 use tempfile::NamedTempFile;
-use walkdir::{DirEntry, WalkDir};
+use walkdir::WalkDir;
 
 use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
+use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::outbox::temporary_file;
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input};
-use crate::index::{Index, PARTS};
-use crate::store::{Location, MAGIC, Object, Source};
+use crate::store::{Location, MAGIC, Nowhere, Object, Source, leads_above, nowhere};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +141,15 @@ pub(crate) enum PassedOver {
     Nothing,
     /// It is a folder of results, such as a corpus or an index.
     Collection,
+}
+
+impl From<Nowhere> for PassedOver {
+    fn from(link: Nowhere) -> Self {
+        match link {
+            Nowhere::Loop => Self::Loop,
+            Nowhere::Nothing => Self::Nothing,
+        }
+    }
 }
 
 impl PassedOver {
@@ -420,7 +429,7 @@ fn walk(
                 (below(entry.path()), Some(PassedOver::Collection))
             }
             Ok(entry) => (below(entry.path()), (!entry.file_type().is_file()).then_some(PassedOver::NoFile)),
-            Err(error) => match (error.path(), nowhere(error)) {
+            Err(error) => match (error.path(), nowhere(error).map(PassedOver::from)) {
                 (Some(path), _) if error.depth() > 0 && path.file_name().is_some_and(hidden) => continue,
                 (Some(path), Some(why)) if error.depth() > 0 => (below(path), Some(why)),
                 (Some(path), None) if error.depth() > 0 => {
@@ -452,25 +461,7 @@ fn walk(
 /// Whether a folder is a corpus, an index, or another folder of results.
 fn is_collection(folder: &Path) -> bool {
     (Manifest::is_in(folder) && matches!(Manifest::is_of_ours(folder), Ok(true)))
-        || (folder.join(PARTS).is_dir() && matches!(Index::is_at(folder), Ok(true)))
-}
-
-/// Whether it is a link to a folder that `top` is in, from which a walk began: that is no loop to who walks.
-pub(crate) fn leads_above(entry: &DirEntry, top: &Path) -> bool {
-    let is_above = |to: PathBuf| top.canonicalize().is_ok_and(|top| top.starts_with(to));
-    entry.file_type().is_dir() && entry.path_is_symlink() && entry.path().canonicalize().is_ok_and(is_above)
-}
-
-/// Where a link leads that no file can be found by, if this is one.
-pub(crate) fn nowhere(error: &walkdir::Error) -> Option<PassedOver> {
-    if error.loop_ancestor().is_some() {
-        return Some(PassedOver::Loop);
-    }
-    let kind = error.io_error()?.kind();
-    let is_link = || error.path().and_then(|path| path.symlink_metadata().ok()).is_some_and(|path| path.is_symlink());
-    // A link to itself has an error of a kind without a name.
-    let leads_nowhere = kind == io::ErrorKind::NotFound || kind != io::ErrorKind::PermissionDenied && is_link();
-    leads_nowhere.then_some(PassedOver::Nothing)
+        || (folder.join(PARTS).is_dir() && matches!(is_index(folder), Ok(true)))
 }
 
 /// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
@@ -548,8 +539,8 @@ impl Manifests {
     /// Whether an object is in a corpus, an index or another folder of results below `folder`.
     fn has_collection(&mut self, object: &Location, folder: &Location) -> anyhow::Result<bool> {
         let within = object.folder();
-        if Index::is_file(object) || within.key() == folder.key() || !self.there.contains(&within) {
-            return Ok(Index::is_file(object));
+        if is_file_of_index(object) || within.key() == folder.key() || !self.there.contains(&within) {
+            return Ok(is_file_of_index(object));
         }
         Ok(match self.of_ours.entry(within) {
             Entry::Occupied(read) => *read.get(),

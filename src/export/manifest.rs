@@ -5,10 +5,10 @@ use anyhow::{Context, Result, bail};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
+use super::layout::FILES;
 use super::objects::{is_of, name_here, stem_of_sealed};
-use crate::ingest;
-use crate::seal::{Root, check_json, check_seal, ends_sealed, seal_of, sealed_json};
-use crate::store::{Location, Object, read_start};
+use crate::seal::{Root, check_json, ends_sealed, sealed_json};
+use crate::store::{Location, Object, check_seal, read_start, seal_of};
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -94,7 +94,7 @@ impl Manifest {
             // One that was cut short, or damaged.
             Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text) || ends_sealed(&text)),
         };
-        let is_ours = |name: &String| ingest::FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
+        let is_ours = |name: &String| FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
         if !(is_like_ours || may_be_ours && names(folder)?.iter().any(is_ours)) {
             return Ok(None);
         }

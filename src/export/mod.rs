@@ -4,9 +4,12 @@
 //! before stays as it was. DataFusion's own `COPY … TO` is not used for results: a query that fails half way through it
 //! leaves a readable file with half of the rows.
 
+pub(crate) mod cleanup;
 mod dates;
 mod format;
 mod json;
+pub(crate) mod layout;
+pub(crate) mod leftovers;
 mod manifest;
 mod objects;
 pub(crate) mod outbox;

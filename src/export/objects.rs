@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use super::{MANIFEST, Manifest};
-use crate::cleanup;
+use crate::export::cleanup;
 use crate::seal::sealed_json;
 use crate::store::{self, Location, Object, When, put};
 

@@ -11,7 +11,7 @@ use tokio::task_local;
 
 use super::objects::PREFIX;
 use super::staging::StagedFile;
-use crate::cleanup;
+use crate::export::cleanup;
 use crate::store::Location;
 
 #[derive(Default)]

@@ -8,8 +8,8 @@ use tempfile::{NamedTempFile, TempDir};
 
 use super::objects::{self, ObjectsFolder};
 use super::{MANIFEST, Manifest};
-use crate::cleanup;
-use crate::failpoint::step;
+use crate::export::cleanup;
+use crate::store::failpoint::step;
 use crate::store::{self, Location, When, redacted};
 use crate::terminal::Screen;
 

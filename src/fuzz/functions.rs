@@ -14,7 +14,8 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF};
 use ibid_udfs::similarity::count_common;
 
-use super::{choices, two_texts};
+use super::two_texts;
+use crate::fuzzing::choices;
 
 static FUNCTIONS: LazyLock<HashMap<String, Arc<ScalarUDF>>> = LazyLock::new(|| {
     ibid_udfs::scalar_functions().into_iter().map(|function| (function.name().to_owned(), function)).collect()

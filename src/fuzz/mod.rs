@@ -12,13 +12,15 @@
 
 #[cfg(test)]
 mod doubling;
+mod files;
 mod functions;
 
-use std::sync::LazyLock;
-
-use tokio::runtime::{Builder, Runtime};
-
-use crate::{cli, corpus, index, limited, seal, store, terminal};
+use crate::cli;
+use crate::corpus;
+use crate::index;
+use crate::limited;
+use crate::store;
+use crate::terminal;
 
 /// A target, and the name of its folder in `fuzz/corpus`.
 pub type Target = (&'static str, fn(&[u8]));
@@ -36,7 +38,7 @@ pub const TARGETS: [Target; 31] = [
     ("edited_passages", functions::edited_passages),
     ("from_csv", limited::fuzz::from_csv),
     ("from_json", limited::fuzz::from_json),
-    ("from_parquet", store::fuzz::from_parquet),
+    ("from_parquet", files::from_parquet),
     ("from_xz", limited::fuzz::from_xz),
     ("gzip", corpus::fuzz::gzip),
     ("html", corpus::fuzz::html),
@@ -48,7 +50,7 @@ pub const TARGETS: [Target; 31] = [
     ("normalize", functions::normalize),
     ("parquet", corpus::fuzz::parquet),
     ("script", cli::fuzz::script),
-    ("seal", seal::fuzz::seal),
+    ("seal", store::fuzz::seal),
     ("sentences", functions::sentences),
     ("sets", functions::sets),
     ("signatures", functions::signatures),
@@ -57,20 +59,6 @@ pub const TARGETS: [Target; 31] = [
     ("wikitext", ibid_wikitext::fuzz::wikitext),
     ("zstd", corpus::fuzz::zstd),
 ];
-
-/// The first bytes of an input, as numbers that choose something, and the others.
-pub(crate) fn choices<const N: usize>(data: &[u8]) -> ([usize; N], &[u8]) {
-    let (first, rest) = data.split_at(N.min(data.len()));
-    let mut chosen = [0; N];
-    chosen.iter_mut().zip(first).for_each(|(choice, byte)| *choice = usize::from(*byte));
-    (chosen, rest)
-}
-
-/// Waits for what a session, or a reader of files, does.
-pub(crate) fn block_on<T>(done: impl Future<Output = T>) -> T {
-    static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| Builder::new_current_thread().enable_all().build().unwrap());
-    RUNTIME.block_on(done)
-}
 
 /// Two texts, which a byte that is in no text parts.
 fn two_texts(data: &[u8]) -> (String, String) {

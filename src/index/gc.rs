@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 
-use super::{Index, LOOKED_AT, MANIFESTS, Manifest, PARTS, Part, manifest_path, newest, numbers, read};
+use super::{Index, LOOKED_AT, Manifest, Part, newest, read};
+use crate::export::layout::{FILES, MANIFESTS, PARTS, is_name_of_part, manifest_path, numbers};
+use crate::export::leftovers::{Removed, is_older};
 use crate::export::{Unheld, abandoned, unheld};
-use crate::ingest::FILES;
-use crate::leftovers::{Removed, entries, has_only, is_older};
-use crate::seal::seal_of;
-use crate::store::{Location, Object};
+use crate::store::{Location, Object, entries, has_only, seal_of};
 
 /// How often another run may come between.
 const ATTEMPTS: usize = 5;
@@ -128,13 +127,6 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
         }
     }
     bail!("other runs changed {} {ATTEMPTS} times in the meantime; run it again", folder.display())
-}
-
-/// Whether a name is one that [`Index::write_part`] gives.
-pub(crate) fn is_name_of_part(name: &str) -> bool {
-    let is_number = |digits: &str| digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let is_unique = |digits: &str| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    name.split_once('-').is_some_and(|(number, unique)| is_number(number) && is_unique(unique))
 }
 
 fn is_of_part(file: &str) -> bool {

@@ -15,6 +15,7 @@
 pub(crate) mod fuzz;
 pub(crate) mod gc;
 mod manifest;
+pub(crate) mod stored;
 mod tables;
 
 use std::collections::HashSet;
@@ -30,21 +31,16 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
-use crate::cleanup;
 use crate::corpus;
-use crate::export::{StagedFile, StagedFolder, is_staging};
-use crate::failpoint::step;
-use crate::ingest::{CorpusFile, FILES, Needed, about_corpus};
-use crate::leftovers::{entries, has_only};
-use crate::seal::{Verified, Written, check_json, check_seal, sealed_json, verify};
-use crate::store::{self, Location, Object, redacted_url};
+use crate::corpus::ingest::{CorpusFile, Needed, about_corpus};
+use crate::export::layout::{FILES, MANIFESTS, PARTS, is_index, manifest_path, numbers};
+use crate::export::{StagedFile, StagedFolder, cleanup};
+use crate::seal::{Written, check_json, sealed_json};
+use crate::store::failpoint::step;
+use crate::store::{self, Location, Object, Verified, check_seal, redacted_url, verify};
 
 /// How many objects are looked at for one that is of no index.
 const LOOKED_AT: usize = 1000;
-
-/// The folders of an index.
-const MANIFESTS: &str = "manifests";
-pub(crate) const PARTS: &str = "parts";
 
 /// An index as one of its manifests says.
 #[derive(Debug, Clone)]
@@ -54,39 +50,6 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Whether there is an index at `folder`, be it one of this machine of which the first manifest was not made yet. Others have
-    /// folders of such names, too.
-    pub(crate) fn is_at(folder: &Path) -> Result<bool> {
-        if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
-            return Ok(false);
-        }
-        let is_ours = |within: &str, is_name: fn(&str) -> bool| {
-            let within = folder.join(within);
-            within.is_dir() && has_only(&within, |name| is_name(name) || is_staging(name))
-        };
-        let is_begun = || is_ours(PARTS, gc::is_name_of_part) && is_ours(MANIFESTS, |_| false);
-        Ok(!numbers(folder)?.is_empty() || is_begun())
-    }
-
-    /// Whether a folder is an index, or one of the folders in it.
-    pub(crate) fn is_around(folder: &Path) -> bool {
-        let named = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.ends_with(name));
-        let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| Self::is_at(folder).unwrap_or(false));
-        let above = folder.parent();
-        is_at(Some(folder))
-            || named(folder, &[PARTS, MANIFESTS]) && is_at(above)
-            || above.is_some_and(|above| named(above, &[PARTS]) && is_at(above.parent()))
-    }
-
-    /// Whether an object is a table of a part, or a manifest, of some index, by its name.
-    pub(crate) fn is_file(object: &Location) -> bool {
-        match (object.folder().key().filename(), object.key().filename()) {
-            (Some(MANIFESTS), Some(name)) => number_of_manifest(name).is_some(),
-            (Some(folder), Some(name)) => gc::is_name_of_part(folder) && FILES.contains(&name),
-            _ => false,
-        }
-    }
-
     /// Opens an index to be read.
     pub(crate) fn open(folder: &Path) -> Result<Self> {
         match newest(folder)? {
@@ -101,7 +64,7 @@ impl Index {
             return Self::open_objects_to_add(folder, &location.as_prefix());
         }
         let folder: PathBuf = folder.components().collect();
-        if !Self::is_at(&folder)? && folder.exists() {
+        if !is_index(&folder)? && folder.exists() {
             // Another run may be making the index at the same time.
             let stranger = fs::read_dir(&folder)
                 .with_context(|| format!("{} is no folder of an index; name another", folder.display()))?
@@ -327,30 +290,6 @@ fn make_folder(folder: &Path) -> Result<()> {
     File::open(parent).and_then(|parent| parent.sync_all()).with_context(failed)
 }
 
-fn manifest_path(folder: &Path, number: u64) -> PathBuf {
-    // As many digits as a number can have, so that names have the order of numbers.
-    folder.join(MANIFESTS).join(format!("{number:020}.json"))
-}
-
-/// The number of a manifest, by its name, which [`manifest_path`] gives.
-fn number_of_manifest(name: &str) -> Option<u64> {
-    let digits = name.strip_suffix(".json")?;
-    let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
-}
-
-/// The numbers of the manifests that are there, in order.
-fn numbers(folder: &Path) -> Result<Vec<u64>> {
-    let manifests = folder.join(MANIFESTS);
-    if Location::of_path(&manifests)?.is_none() && !manifests.is_dir() {
-        return Ok(Vec::new());
-    }
-    let number = |path: &PathBuf| number_of_manifest(path.file_name()?.to_str()?);
-    let mut numbers: Vec<_> = entries(&manifests)?.iter().filter_map(number).collect();
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
 /// The newest manifest, if there is one.
 fn newest(folder: &Path) -> Result<Option<Manifest>> {
     loop {
@@ -406,7 +345,7 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_looked_at_is_not_one_without_an_index() {
         // There is no store without the name of an account.
-        assert!(Index::is_at(Path::new("az://box/index")).is_err());
-        assert!(!Index::is_at(Path::new("no/such/folder")).unwrap());
+        assert!(is_index(Path::new("az://box/index")).is_err());
+        assert!(!is_index(Path::new("no/such/folder")).unwrap());
     }
 }

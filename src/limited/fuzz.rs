@@ -38,7 +38,7 @@ use super::header::checked;
 use super::records::Syntax;
 use super::{LimitedFormat, LimitedSource, Limits};
 use crate::corpus::BYTE_ORDER_MARK;
-use crate::fuzz::{block_on, choices};
+use crate::fuzzing::{block_on, choices};
 
 pub(crate) fn json_array(data: &[u8]) {
     let ([piece], data) = choices(data);

@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{MANIFEST, Manifest, StagedFolder};
-use crate::leftovers::entries;
-use crate::seal::{Verified, verify};
-use crate::store::Location;
+use crate::store::{Location, Verified, entries, verify};
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
 /// tables with the same settings, which have the same rows then.

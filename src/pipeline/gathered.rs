@@ -10,8 +10,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use futures::{StreamExt, stream};
 
-use super::compact::copied_bytes;
-use super::each_batch::{Batches, EachBatchExec};
+use crate::datafusion_fixes::{Batches, EachBatchExec, copied_bytes};
 
 /// Gathers the batches of each join that is below no other one into batches of so many rows, or of about so many bytes: a function
 /// of texts reads each of them once a batch.

@@ -34,19 +34,15 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::compact::CompactViews;
 use super::finished::{Finished, Key};
 use super::gathered::gathered;
-use super::merged::MergeSorted;
-use super::paced::PaceDealing;
 use super::query::{Parameters, Query};
-use super::windows::BoundWindows;
-use crate::cleanup;
-use crate::export::{hold, refuse_same_names, set_mode};
-use crate::leftovers::{LOCK, WORKSPACE, remove_folder};
+use crate::datafusion_fixes::{BoundWindows, CompactViews, MergeSorted, PaceDealing};
+use crate::export::leftovers::WORKSPACE;
+use crate::export::{cleanup, hold, refuse_same_names, set_mode};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
-use crate::store::{Location, redacted};
+use crate::store::{LOCK, Location, redacted, remove_folder};
 
 /// Why COPY is refused.
 const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
@@ -620,8 +616,8 @@ mod tests {
     use datafusion::prelude::SessionConfig;
 
     use super::*;
-    use crate::memory_pool::SharedPool;
-    use crate::session::session;
+    use crate::memory::pool::SharedPool;
+    use crate::session;
 
     #[tokio::test]
     async fn a_join_copies_long_lists_into_few_rows_at_a_time() {

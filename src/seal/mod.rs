@@ -9,14 +9,10 @@
 //!   seal itself counts as sixteen zeros.
 //!
 //! So the seal stands for the whole file: what has the same seal has the same bytes. Other programs read such a file as any
-//! other. [`SealedWriter`] writes it without going back, [`SealedStore`] checks what queries read of it, block by block, and
-//! [`verify`] checks all of it. A manifest is JSON, and ends with a seal of its own.
+//! other. [`SealedWriter`] writes it without going back, [`SealedStore`](crate::store::SealedStore) checks what queries read of it, block by
+//! block, and [`verify`](crate::store::verify) checks all of it. A manifest is JSON, and ends with a seal of its own.
 
-#[cfg(any(test, fuzzing))]
-pub(crate) mod fuzz;
 mod json;
-mod store;
-mod verify;
 mod writer;
 
 use std::fmt;
@@ -28,14 +24,13 @@ use memchr::memmem;
 use parquet::file::metadata::ParquetMetaDataReader;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::corpus::check_schema;
+use crate::thrift::check_schema;
 
 pub(crate) use self::json::{check_json, ends_sealed, sealed_json};
-pub(crate) use self::store::{SealedStore, unnameable};
-pub(crate) use self::verify::{Verified, check_root, check_seal, seal_in, seal_of, verify, verify_source};
 pub(crate) use self::writer::{SealedWriter, Written};
 
-const BLOCK: usize = 256 << 10;
+/// How many bytes a hash stands for.
+pub(crate) const BLOCK: usize = 256 << 10;
 
 const RESULT: &str = "ibid.result";
 const BLOCKS: &str = "ibid.blocks";
@@ -48,7 +43,7 @@ const CREATED_BY: &str = concat!("ibid ", env!("CARGO_PKG_VERSION"));
 const UNSEALED: &str = "0000000000000000";
 
 /// How a Parquet file ends: the length of the footer, and four letters.
-const END: usize = 8;
+pub(crate) const END: usize = 8;
 
 /// What the end of a file says of all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +52,7 @@ pub(crate) struct Seal {
     pub(crate) result: String,
     pub(crate) root: Root,
     /// How many bytes the row groups have.
-    covered: u64,
+    pub(crate) covered: u64,
     blocks: Vec<u64>,
 }
 
@@ -86,7 +81,7 @@ impl fmt::Debug for Root {
 }
 
 /// What the end of a file is found to be.
-enum End {
+pub(crate) enum End {
     /// No file of ours.
     Unsealed,
     /// So many bytes of the end are needed to tell.
@@ -96,7 +91,7 @@ enum End {
 
 impl Seal {
     /// Reads the end of a file of `size` bytes, of which `end` are the last ones.
-    fn of_end(end: &[u8], size: u64) -> Result<End> {
+    pub(crate) fn of_end(end: &[u8], size: u64) -> Result<End> {
         let Some([length @ .., b'P', b'A', b'R', b'1']) = end.last_chunk::<END>() else { return Ok(End::Unsealed) };
         let footer = u64::from(u32::from_le_bytes([length[0], length[1], length[2], length[3]])) + END as u64;
         if footer > size {
@@ -139,7 +134,7 @@ impl Seal {
     }
 
     /// Checks the bytes from `from` on, where the first block begins that they reach into, up to the end of a block.
-    fn check(&self, bytes: &[u8], from: u64) -> Result<()> {
+    pub(crate) fn check(&self, bytes: &[u8], from: u64) -> Result<()> {
         let covered = usize::try_from(self.covered.saturating_sub(from)).unwrap_or(usize::MAX).min(bytes.len());
         let first = usize::try_from(from / BLOCK as u64)?;
         let written = self.blocks.get(first..).unwrap_or_default();

@@ -11,7 +11,8 @@ use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 
 use super::*;
-use crate::session::session;
+use crate::session;
+use crate::store::{Verified, seal_of, verify};
 
 /// A file of numbers that compress little.
 fn written(to: &Path, rows: i64, groups: usize) -> Written {

@@ -30,8 +30,8 @@ use super::node::SimilarityJoin;
 use super::operator::{Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
 use crate::config::FilterOptions;
-use crate::rules::JoinOrderExec;
-use crate::session::scalar_functions;
+use crate::datafusion_fixes::JoinOrderExec;
+use crate::functions::scalar_functions;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
 /// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.

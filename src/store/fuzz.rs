@@ -1,19 +1,22 @@
-//! What fuzzers run of the names of objects, and of what servers answer.
+//! What fuzzers run of the names of objects, of what servers answer, and of seals.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
+use std::io::Write;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use arrow::compute::concat_batches;
-use datafusion::common::Result;
-use datafusion::prelude::{SessionConfig, SessionContext};
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use parquet::file::properties::WriterProperties;
 use quick_xml::escape::escape;
 
 use super::explain::{Asked, Explained, explain};
 use super::location::{Location, redacted, redacted_url};
 use super::uploads;
-use crate::fuzz::{block_on, choices};
-use crate::session;
+use super::verify::{Verified, verify};
+use crate::fuzzing::choices;
+use crate::seal::SealedWriter;
 
 pub(crate) fn location(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
@@ -66,27 +69,32 @@ pub(crate) fn answers(data: &[u8]) {
     assert!(page.uploads.iter().map(|upload| upload.key.as_str()).eq(keys), "{text:?}");
 }
 
-/// Sessions that read so many rows at once.
-static SESSIONS: LazyLock<[SessionContext; 3]> = LazyLock::new(|| {
-    [8192, 1, 3].map(|rows| {
-        let config = SessionConfig::new().with_batch_size(rows).with_target_partitions(1);
-        session(config, Arc::default()).unwrap()
-    })
+/// A sealed file.
+static SEALED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let mut writer =
+        SealedWriter::try_new(file.reopen().unwrap(), Arc::clone(&schema), WriterProperties::builder()).unwrap();
+    let numbers = Int64Array::from_iter_values(0..100);
+    writer.write(&RecordBatch::try_new(schema, vec![Arc::new(numbers)]).unwrap()).unwrap();
+    writer.close(&serde_json::json!({ "of": "numbers" })).unwrap();
+    std::fs::read(file.path()).unwrap()
 });
 
-/// A file of Parquet has the same rows, or none, however many are read at once.
-pub(crate) fn from_parquet(data: &[u8]) {
-    let ([chosen], data) = choices(data);
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a.parquet");
-    std::fs::write(&file, data).unwrap();
-    let query = format!("SELECT * FROM '{}'", file.display());
-    let read = |session: &SessionContext| -> Result<_> {
-        block_on(async {
-            let batches = session.sql(&query).await?.collect().await?;
-            Ok(batches.first().map(|first| concat_batches(first.schema_ref(), &batches)).transpose()?)
-        })
-    };
-    let [at_once, few @ ..] = &*SESSIONS;
-    assert_eq!(read(&few[chosen % few.len()]).map_err(drop), read(at_once).map_err(drop));
+fn verify_bytes(data: &[u8]) -> anyhow::Result<Verified> {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(data).unwrap();
+    verify(Path::new(file.path()))
+}
+
+/// A file, and a sealed one of which bytes are changed: pairs of a place and what is added to its byte.
+pub(crate) fn seal(data: &[u8]) {
+    let _ = verify_bytes(data);
+    let mut changed = SEALED.clone();
+    for edit in data.chunks_exact(3) {
+        let at = usize::from(u16::from_le_bytes([edit[0], edit[1]])) % changed.len();
+        changed[at] = changed[at].wrapping_add(edit[2]);
+    }
+    let found = verify_bytes(&changed);
+    assert_eq!(matches!(found, Ok(Verified::Sealed { .. })), changed == *SEALED, "{found:?}");
 }

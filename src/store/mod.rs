@@ -12,25 +12,34 @@
 mod aws;
 mod blocking;
 mod explain;
+pub(crate) mod failpoint;
+mod folder;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod given_up;
 mod http;
+mod links;
 mod location;
 mod object;
 mod put;
 mod registry;
 mod remote;
+mod sealed;
 mod source;
 mod table;
 mod uploads;
+mod verify;
 
 pub(crate) use self::explain::Explained;
+pub(crate) use self::folder::{LOCK, entries, has_only, remove_folder};
 pub(crate) use self::given_up::give_up;
+pub(crate) use self::links::{Nowhere, leads_above, nowhere};
 pub(crate) use self::location::{Location, MAGIC, redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
 pub(crate) use self::registry::{Settings, configure, stores};
+pub(crate) use self::sealed::SealedStore;
 pub(crate) use self::source::{Source, read_start};
 pub(crate) use self::table::{BROKE_DOWN, Found, guarded, place_of, unsound, written};
 pub(crate) use self::uploads::Upload;
+pub(crate) use self::verify::{Verified, check_root, check_seal, seal_of, verify, verify_source};

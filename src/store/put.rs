@@ -20,7 +20,7 @@ use super::explain::{Explained, Kind};
 use super::given_up::Uploading;
 use super::location::Location;
 use super::object::{Object, failed, io_error};
-use crate::failpoint::step;
+use crate::store::failpoint::step;
 
 /// Objects up to this size are written in one request, others in parts of it, unless that depends on what is there.
 const PART: u64 = 16 << 20;

@@ -27,8 +27,8 @@ use super::blocking::wait;
 use super::http::{Connector, Traffic};
 use super::location::redacted_url;
 use super::remote::{About, Remote};
+use super::sealed::SealedStore;
 use super::uploads::Bucket;
-use crate::seal::SealedStore;
 
 /// How often and how long a request is tried: with the last try, 170 seconds at most.
 const TRIES: RetryConfig = RetryConfig {

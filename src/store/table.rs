@@ -30,9 +30,11 @@ use url::Url;
 use walkdir::WalkDir;
 
 use super::explain::Explained;
+use super::links::{leads_above, nowhere};
 use super::location::Location;
-use crate::corpus::{leads_above, nowhere};
-use crate::seal::{Seal, seal_in, unnameable};
+use super::sealed::unnameable;
+use super::verify::seal_in;
+use crate::seal::Seal;
 
 /// How many files are looked at at once.
 const LOOKED_AT: usize = 16;

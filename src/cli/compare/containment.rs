@@ -18,12 +18,12 @@ use crate::cli::containment::{Containment, WITHOUT_TIME};
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::{Compared, Run, ratio};
 use crate::cli::threads::Readable;
+use crate::corpus::ingest::{Needed, about_corpus};
 use crate::corpus::{self, refuse_result};
 use crate::export::{Format, Manifest};
-use crate::ingest::{Needed, about_corpus};
-use crate::leftovers::entries;
+use crate::index::stored::Stored;
 use crate::pipeline::query::{self, Literal, Query};
-use crate::stored::Stored;
+use crate::store::entries;
 
 /// Compare the methods of `ibid containment`, and CoDet's depth, suffixes and sorting of words
 ///

@@ -12,7 +12,7 @@ use crate::cli::options::InputOptions;
 use crate::cli::run::{Run, grouped};
 use crate::cli::threads::Readable;
 use crate::corpus;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// A labelled collection.

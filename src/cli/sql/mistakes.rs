@@ -14,7 +14,7 @@ use super::names::Names;
 use super::script::{Place, line_at};
 use super::secrets::has_secret;
 use crate::cli::run::describe;
-use crate::file_tables::unreadable;
+use crate::sql::files::unreadable;
 
 /// How many names are listed that may have been meant, and how many there are.
 const MEANT: usize = 3;

@@ -17,9 +17,9 @@ use super::history;
 use super::script::is_whole;
 use super::secrets::has_secret;
 use super::shell::Shell;
-use crate::cleanup;
 use crate::cli::run::say;
 use crate::cli::{Ending, signals};
+use crate::export::cleanup;
 
 const PROMPT: &str = "ibid> ";
 const PROMPT_TO_GO_ON: &str = "  ...> ";

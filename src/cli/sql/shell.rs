@@ -33,10 +33,10 @@ use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
 use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
 use crate::export::{Format, StagedFile, outbox};
+use crate::index::stored::check_place;
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
 use crate::store::{Location, Source};
-use crate::stored::check_place;
 
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -15,7 +15,7 @@ use super::columns::Form;
 use super::{Field, Threads, run_parts, similarities};
 use crate::cli::run::{Run, grouped};
 use crate::corpus;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::weights::{Examples, Figures};
 

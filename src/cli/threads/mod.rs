@@ -17,7 +17,7 @@ use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_eff
 use super::run::{Compared, Run, grouped, place_further, ratio};
 use super::signature::Signature;
 use crate::certificate::Recall;
-use crate::ingest::Needed;
+use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// Find near-duplicate threads, by the weighted mean of the similarities of several fields

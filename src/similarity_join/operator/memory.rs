@@ -7,7 +7,7 @@ use super::index::Index;
 use super::order::Order;
 use super::scan::Scanned;
 use super::sets::Sets;
-use crate::gpu::ENGINE_BYTES;
+use crate::functions::gpu::ENGINE_BYTES;
 
 /// How much there is to join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

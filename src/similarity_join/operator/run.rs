@@ -27,7 +27,7 @@ use super::sets::Sets;
 use super::spill::Side;
 use super::work::{Work, WorkList};
 use crate::config::IbidOptions;
-use crate::gpu;
+use crate::functions::gpu;
 
 /// A run of the operator, from its inputs to its last batch.
 pub(super) struct Run {

@@ -1,0 +1,272 @@
+//! From the user's files to a corpus: a folder with `documents.parquet` and `sentences.parquet`.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use arrow::array::{AsArray, RecordBatch, UInt64Array};
+use arrow::compute::{cast, take};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::exec_datafusion_err;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use futures::{StreamExt, stream};
+use ibid_udfs::{each_sentences, sentence_fields};
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use serde_json::{Value, json};
+
+use crate::corpus::{BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary};
+use crate::seal::{SealedWriter, Written};
+use crate::store::{Found, Location};
+
+/// How many batches of sentences of a batch of documents wait to be written: all, unless the sentences are very short.
+const BATCHES_AHEAD: usize = 8;
+
+/// When a row group of a corpus file is closed, by what it holds in memory.
+const ROW_GROUP_BYTES: usize = 16 << 20;
+
+/// What an ingest did.
+#[derive(Debug)]
+pub(crate) struct Ingested {
+    pub(crate) summary: Summary,
+    pub(crate) sentences: u64,
+}
+
+impl Ingested {
+    /// What tells it from another ingest of the same files, where no bad records are left out.
+    pub(crate) fn to_json(&self) -> Value {
+        let Summary { documents, left_out: LeftOutCounts { namespace, redirect, disambiguation }, .. } = self.summary;
+        json!({
+            "documents": documents,
+            "left_out": [namespace, redirect, disambiguation],
+            "sentences": self.sentences,
+        })
+    }
+
+    /// That of files of which so much is known before they are read.
+    pub(crate) fn of_json(before: Summary, json: &Value) -> Self {
+        let number = |json: &Value| json.as_u64().unwrap_or_default();
+        let [namespace, redirect, disambiguation] = [0, 1, 2].map(|reason| number(&json["left_out"][reason]));
+        let left_out = LeftOutCounts { namespace, redirect, disambiguation };
+        let summary = Summary { files_begun: before.files, documents: number(&json["documents"]), left_out, ..before };
+        Self { summary, sentences: number(&json["sentences"]) }
+    }
+}
+
+/// Which tables of a corpus are needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Needed {
+    Documents,
+    DocumentsAndSentences,
+}
+
+impl Needed {
+    /// Their names.
+    pub(crate) fn tables(self) -> &'static [&'static str] {
+        match self {
+            Self::Documents => &["documents"],
+            Self::DocumentsAndSentences => &["documents", "sentences"],
+        }
+    }
+}
+
+/// Makes the tables of a corpus folder known as `{prefix}documents` and `{prefix}sentences`.
+pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Path, needed: Needed) -> Result<()> {
+    for (name, path) in tables(prefix, folder, needed) {
+        register_file(session, &name, &path).await?;
+    }
+    Ok(())
+}
+
+/// Makes a file of a corpus known as a table. All that reads it reads the same: once another file has its place, it is an error.
+pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
+    let registered = async {
+        let location = match Location::of_path(file)? {
+            None => Location::of_file(file.to_str().context("its name is not UTF-8")?)?,
+            location => location,
+        };
+        let state = session.state();
+        let found = Found::at(location.as_slice(), &state).await?.context("there is no such file")?;
+        let url = found.url_of_now(&state)?;
+        anyhow::Ok(session.register_parquet(name, url.as_str(), ParquetReadOptions::default()).await?)
+    };
+    registered.await.with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// The statement that makes a file of a corpus known as a table.
+pub(crate) fn statement(prefix: &str, file: &Path, table: &str) -> String {
+    let path = file.display().to_string().replace('\'', "''");
+    format!("CREATE EXTERNAL TABLE {prefix}{table} STORED AS PARQUET LOCATION '{path}'")
+}
+
+/// The tables of a corpus folder and their files.
+fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (String, PathBuf)> {
+    needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
+}
+
+/// Reads `documents` and writes the files that are needed into `folder`.
+///
+/// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
+/// the files are the same for any number of threads. At most one batch a thread is in memory.
+pub(crate) async fn ingest(
+    session: &SessionContext,
+    documents: Documents,
+    folder: &Path,
+    needed: Needed,
+) -> Result<Ingested> {
+    let threads = session.copied_config().target_partitions();
+    let schema = documents.schema();
+    let batches = stream::unfold(Some(documents), |reader| async {
+        let mut reader = reader?;
+        // Reading blocks, so it has a thread of its own.
+        let next = SpawnedTask::spawn_blocking(move || (reader.next(), reader)).join().await;
+        match next {
+            Ok((Some(Ok(batch)), reader)) => Some((Ok((Some(batch), reader.summary())), Some(reader))),
+            Ok((Some(Err(error)), _)) => Some((Err(anyhow::Error::new(error)), None)),
+            // What was left out behind the last batch counts, too.
+            Ok((None, reader)) => Some((Ok((None, reader.summary())), None)),
+            Err(error) => Some((Err(anyhow::Error::new(error).context("the reader stopped")), None)),
+        }
+    });
+    let mut cut = batches
+        .map(|read| {
+            let cut = |(batch, summary): (Option<RecordBatch>, _)| {
+                let sentences = batch.clone().filter(|_| needed == Needed::DocumentsAndSentences).map(cut_sentences);
+                (batch.map(|batch| (batch, sentences)), summary)
+            };
+            std::future::ready(read.map(cut))
+        })
+        .buffered(threads)
+        .boxed();
+
+    let mut documents = CorpusFile::create(folder, "documents.parquet", &schema)?;
+    let mut sentences = match needed {
+        Needed::Documents => None,
+        Needed::DocumentsAndSentences => Some(CorpusFile::create(folder, "sentences.parquet", &sentences_schema())?),
+    };
+    let mut last = None;
+    while let Some(next) = cut.next().await {
+        let (cut, summary) = next?;
+        last = Some(summary);
+        let Some((batch, cut)) = cut else { continue };
+        documents.write(&batch)?;
+        if let (Some(file), Some(mut cut)) = (&mut sentences, cut) {
+            while let Some(batch) = cut.next().await {
+                file.write(&batch?)?;
+            }
+        }
+    }
+    let Some(summary) = last else { bail!("there are no documents in the input") };
+    if summary.documents == 0 {
+        if summary.left_out.pages() > 0 {
+            bail!("all pages were left out on request: {}", summary.left_out);
+        }
+        if let [first, ..] = summary.skipped.as_slice() {
+            bail!(
+                "there are no documents in the input: all that there is was left out as bad, {} times; the first: {first}",
+                summary.skipped_count
+            );
+        }
+        bail!("there are no documents in the input");
+    }
+    let about = about_corpus();
+    documents.close(&about)?;
+    let sentences = sentences.map(|file| file.close(&about)).transpose()?.map_or(0, |written| written.rows);
+    Ok(Ingested { summary, sentences })
+}
+
+/// What the files of a corpus say that they are: what they hold depends on nothing but the documents.
+pub(crate) fn about_corpus() -> Value {
+    json!({ "ibid": env!("CARGO_PKG_VERSION") })
+}
+
+/// The columns of the sentences.
+fn sentences_schema() -> SchemaRef {
+    let doc_id = Arc::new(Field::new("doc_id", DataType::Utf8, false));
+    Arc::new(Schema::new(std::iter::once(doc_id).chain(sentence_fields().iter().cloned()).collect::<Vec<_>>()))
+}
+
+/// The sentences of some documents, as `queries/corpus/sentences.sql` has them: cut by a task, which waits when a few batches
+/// are not taken yet, so that of a document with millions of sentences few are in memory.
+fn cut_sentences(documents: RecordBatch) -> SendableRecordBatchStream {
+    let mut builder = RecordBatchReceiverStreamBuilder::new(sentences_schema(), BATCHES_AHEAD);
+    let sender = builder.tx();
+    builder.spawn_blocking(move || {
+        let texts = cast(documents.column(1), &DataType::Utf8View)?;
+        // Each sentence has the id of its document, which may be long.
+        let longest = documents.column(0).as_string::<i32>().iter().flatten().map(str::len).max().unwrap_or_default();
+        let most = (BATCH_BYTES / longest.max(1)).clamp(1, BATCH_ROWS);
+        each_sentences(texts.as_string_view(), most, |rows, sentences| {
+            let rows = UInt64Array::from_iter_values(rows.into_iter().map(|row| row as u64));
+            let mut columns = vec![take(documents.column(0), &rows, None)?];
+            columns.extend(sentences.into_parts().1);
+            let batch = RecordBatch::try_new(sentences_schema(), columns)?;
+            // Nobody takes them any more where the run has failed.
+            sender.blocking_send(Ok(batch)).map_err(|_| exec_datafusion_err!("nobody takes the sentences"))
+        })
+    });
+    builder.build()
+}
+
+/// A file of a corpus folder that is being written.
+pub(crate) struct CorpusFile {
+    path: PathBuf,
+    writer: SealedWriter<File>,
+}
+
+impl CorpusFile {
+    pub(crate) fn create(folder: &Path, name: &str, schema: &SchemaRef) -> Result<Self> {
+        let path = folder.join(name);
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?));
+        let failed = || format!("cannot write {}", path.display());
+        let file = File::create(&path).with_context(failed)?;
+        let writer = SealedWriter::try_new(file, Arc::clone(schema), properties).with_context(failed)?;
+        Ok(Self { path, writer })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        let failed = || format!("cannot write {}", self.path.display());
+        self.writer.write(batch).and_then(|()| self.writer.end_group_above(ROW_GROUP_BYTES)).with_context(failed)
+    }
+
+    /// Ends the file, of which `about` says what it is.
+    pub(crate) fn close(self, about: &Value) -> Result<Written> {
+        Ok(self.writer.close(about).with_context(|| format!("cannot write {}", self.path.display()))?.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::StringArray;
+    use arrow::compute::concat_batches;
+    use futures::TryStreamExt;
+
+    use super::*;
+    use crate::session;
+
+    #[tokio::test]
+    async fn sentences_are_cut_as_the_query_says() {
+        let schema = ["doc_id", "text"].map(|name| Field::new(name, DataType::Utf8, false));
+        let ids = StringArray::from(vec!["a", "none", "b"]);
+        let texts =
+            StringArray::from(vec!["One. Two, too!\n\nÜnd drei… Vier", " \n", "Dr. No said: “Go.” So they went."]);
+        let schema = Arc::new(Schema::new(schema.to_vec()));
+        let documents = RecordBatch::try_new(schema, vec![Arc::new(ids), Arc::new(texts)]).unwrap();
+        let session = session(Default::default(), Default::default()).unwrap();
+        session.register_batch("documents", documents.clone()).unwrap();
+        session.sql(include_str!("../../queries/corpus/sentences.sql")).await.unwrap().collect().await.unwrap();
+        let by_query =
+            session.sql("SELECT * FROM sentences ORDER BY doc_id, sent").await.unwrap().collect().await.unwrap();
+        let cut: Vec<_> = cut_sentences(documents).try_collect().await.unwrap();
+        let rows = |batches: &[RecordBatch]| {
+            let columns = concat_batches(&batches[0].schema(), batches).unwrap();
+            columns.columns().iter().map(|column| cast(column, &DataType::Utf8).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&by_query), rows(&cut));
+        assert!(rows(&cut)[0].len() > 5);
+    }
+}

@@ -1,0 +1,184 @@
+//! Batches that hold no more memory than their rows need, for operators that keep them.
+//!
+//! Upstream: apache/datafusion#12136 and #25271, open.
+
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray, GenericByteViewArray, RecordBatch};
+use arrow::buffer::Buffer;
+use arrow::datatypes::{ByteViewType, DataType, SchemaRef};
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::execution::memory_pool::MemoryLimit;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::each_batch::EachBatchExec;
+
+/// A sort gets batches of at most this part of the memory of all operators, if they have more rows than one: it takes the first,
+/// twice, whatever others have.
+const PART_OF_SORT: usize = 128;
+
+/// Compacts views below each sort of texts, where it splits large batches, too, and above each sort and merge.
+///
+/// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
+/// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
+/// gives points into the buffers of all files that it reads, of which a few rows keep megabytes.
+#[derive(Debug)]
+pub(crate) struct CompactViews;
+
+impl PhysicalOptimizerRule for CompactViews {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            let is_sort = plan.is::<SortExec>();
+            if !(is_sort || plan.is::<SortPreservingMergeExec>()) || !has_views(&plan.schema()) {
+                return Ok(Transformed::no(plan));
+            }
+            let input = if is_sort {
+                let compact = split(Arc::clone(plan.children()[0]));
+                plan.replace_children(vec![compact], ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))?
+            } else {
+                plan
+            };
+            Ok(Transformed::yes(compacted(input)))
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "compact_views"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+fn has_views(schema: &SchemaRef) -> bool {
+    schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
+}
+
+/// Gives the batches of its input, with views into buffers of their own.
+fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    EachBatchExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
+}
+
+/// As [`compacted`], in batches that a sort has memory for.
+fn split(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    EachBatchExec::over("CompactExec", input, |batches, _, context| {
+        let most = match context.memory_pool().memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes / PART_OF_SORT,
+            _ => usize::MAX,
+        };
+        let split = move |batch: RecordBatch| {
+            let mut pieces = Vec::new();
+            halve(batch, most, &mut pieces);
+            stream::iter(pieces.into_iter().map(|piece| Ok(compact(&piece)?)))
+        };
+        batches.map_ok(split).try_flatten().boxed()
+    })
+}
+
+/// Adds the halves of a batch, and halves of these, of at most `most` bytes or one row.
+fn halve(batch: RecordBatch, most: usize, pieces: &mut Vec<RecordBatch>) {
+    let rows = batch.num_rows();
+    if rows <= 1 || bytes_of(&batch) <= most {
+        pieces.push(batch);
+        return;
+    }
+    halve(batch.slice(0, rows / 2), most, pieces);
+    halve(batch.slice(rows / 2, rows - rows / 2), most, pieces);
+}
+
+/// Returns the bytes of the rows of a batch once they are compacted.
+fn bytes_of(batch: &RecordBatch) -> usize {
+    let viewed = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => column.as_string_view().total_buffer_bytes_used(),
+        DataType::BinaryView => column.as_binary_view().total_buffer_bytes_used(),
+        _ => 0,
+    });
+    viewed.sum::<usize>() + copied_bytes(batch)
+}
+
+/// Returns the bytes that are copied with a batch: of views what they view is not.
+pub(crate) fn copied_bytes(batch: &RecordBatch) -> usize {
+    let bytes = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View | DataType::BinaryView => column.len() * size_of::<u128>(),
+        _ => column.to_data().get_slice_memory_size().unwrap_or(0),
+    });
+    bytes.sum()
+}
+
+fn compact(batch: &RecordBatch) -> Result<RecordBatch, arrow::error::ArrowError> {
+    let columns = batch.columns().iter().map(|column| match column.data_type() {
+        DataType::Utf8View => compact_column(column, column.as_string_view()),
+        DataType::BinaryView => compact_column(column, column.as_binary_view()),
+        _ => Arc::clone(column),
+    });
+    RecordBatch::try_new(batch.schema(), columns.collect())
+}
+
+fn compact_column<T: ByteViewType>(column: &ArrayRef, views: &GenericByteViewArray<T>) -> ArrayRef {
+    let held: usize = views.data_buffers().iter().map(Buffer::capacity).sum();
+    if held <= 2 * views.total_buffer_bytes_used() { Arc::clone(column) } else { Arc::new(views.gc()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow::array::{Int64Array, StringViewArray};
+
+    use super::*;
+    use crate::pipeline::testing::{operators, rows, session_of};
+
+    #[tokio::test]
+    async fn views_are_compacted_around_sorts_and_above_merges() {
+        let texts = "CREATE TABLE texts AS SELECT value AS number, \
+                     arrow_cast('a text that is too long for its view ' || (value * 7 % 500), 'Utf8View') AS text FROM range(500)";
+        let [compacting, other] =
+            [session_of(Some(CompactViews), &[texts]).await, session_of(None::<CompactViews>, &[texts]).await];
+        let sql = "SELECT * FROM texts ORDER BY text";
+        insta::assert_snapshot!(operators(&compacting, sql).await, @r"
+        CompactExec
+          SortPreservingMergeExec
+            CompactExec
+              SortExec
+                CompactExec
+                  DataSourceExec
+        ");
+        assert_eq!(rows(&compacting, sql).await, rows(&other, sql).await);
+        let of_numbers = operators(&compacting, "SELECT number FROM texts ORDER BY number").await;
+        assert!(!of_numbers.contains("CompactExec"), "{of_numbers}");
+    }
+
+    #[test]
+    fn a_sort_gets_batches_that_it_has_memory_for() {
+        let texts = (0..100).map(|i| "x".repeat(1000 * (i % 10 + 1)));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let batch = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let mut pieces = Vec::new();
+        halve(batch.clone(), 30_000, &mut pieces);
+        assert!(pieces.len() > 10 && pieces.iter().all(|piece| bytes_of(piece) <= 30_000));
+        assert_eq!(arrow::compute::concat_batches(&batch.schema(), &pieces).unwrap(), batch);
+        pieces.clear();
+        halve(batch, 100, &mut pieces);
+        assert_eq!(pieces.len(), 100);
+    }
+
+    #[test]
+    fn a_few_rows_of_many_keep_their_own_text_only() {
+        let texts = (0..10_000).map(|i| format!("a text that is too long for its view, number {i}"));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let numbers: ArrayRef = Arc::new((0..10_000).collect::<Int64Array>());
+        let all = RecordBatch::try_from_iter([("text", texts), ("number", numbers)]).unwrap();
+        let few = all.slice(5_000, 10);
+        let compacted = compact(&few).unwrap();
+        assert_eq!(compacted, few);
+        assert!(compacted.column(0).get_array_memory_size() < 5_000);
+        assert!(few.column(0).get_array_memory_size() > 400_000);
+    }
+}

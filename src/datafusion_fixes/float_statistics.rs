@@ -1,0 +1,104 @@
+//! Statistics of Parquet that leave out what they should count.
+//!
+//! Upstream: apache/datafusion#15812, open.
+
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{Result, Statistics};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::physical_expr::utils::collect_columns;
+use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+
+/// Concludes nothing from the least and the greatest float of a file, a row group or a page of Parquet.
+///
+/// By the format's rules these leave out NaN, which is above all numbers in SQL: where they count, `f > 5` and `max(f)` pass over it.
+/// A first rule takes them from what is known of the files, which may give `max(f)` without a row being read; as a last one it takes
+/// conditions on floats from those by which row groups are passed over.
+#[derive(Debug)]
+pub(crate) struct DistrustFloats;
+
+impl PhysicalOptimizerRule for DistrustFloats {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, options: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        // Nobody else looks at the rows then.
+        let is_filter = options.execution.parquet.pushdown_filters;
+        plan.transform_up(|plan| {
+            let scan = plan.downcast_ref::<DataSourceExec>().and_then(|scan| scan.data_source().downcast_ref());
+            Ok(match scan.and_then(|scan| distrusting(scan, is_filter)) {
+                Some(scan) => Transformed::yes(DataSourceExec::from_data_source(scan) as _),
+                None => Transformed::no(plan),
+            })
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "distrust_floats"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The scan without what is said of floats, if it is one of Parquet that has any.
+fn distrusting(scan: &FileScanConfig, is_filter: bool) -> Option<FileScanConfig> {
+    let source = scan.file_source().downcast_ref::<ParquetSource>()?;
+    let schema = scan.file_source().table_schema().table_schema();
+    if !schema.fields().iter().any(|field| field.data_type().is_floating()) {
+        return None;
+    }
+    let of_groups = scan.file_groups.iter().map(|group| {
+        let files = group.iter().cloned().map(|mut file| {
+            file.statistics = file.statistics.map(|said| Arc::new(without_floats(&said, schema)));
+            file
+        });
+        let said = group.file_statistics(None).map(|said| Arc::new(without_floats(said, schema)));
+        let group = FileGroup::new(files.collect());
+        said.into_iter().fold(group, FileGroup::with_statistics)
+    });
+    let mut builder = FileScanConfigBuilder::from(scan.clone())
+        .with_file_groups(of_groups.collect())
+        .with_statistics(without_floats(&scan.statistics(), schema));
+    if let Some(predicate) = scan.file_source().filter().filter(|_| !is_filter) {
+        let is_float = |name: &str| schema.field_with_name(name).is_ok_and(|field| field.data_type().is_floating());
+        let has_none =
+            |part: &&Arc<dyn PhysicalExpr>| collect_columns(part).iter().all(|column| !is_float(column.name()));
+        let kept = conjunction(split_conjunction(&predicate).into_iter().filter(has_none).cloned());
+        builder = builder.with_source(Arc::new(source.with_predicate(kept)));
+    }
+    Some(builder.build())
+}
+
+fn without_floats(said: &Statistics, schema: &Schema) -> Statistics {
+    let mut said = said.clone();
+    for (column, field) in said.column_statistics.iter_mut().zip(schema.fields()) {
+        if field.data_type().is_floating() {
+            (column.min_value, column.max_value) = (Precision::Absent, Precision::Absent);
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::datafusion_fixes::testing::assert_wrong;
+
+    #[test]
+    fn nan_is_passed_over() {
+        assert_wrong(
+            &[
+                "COPY (SELECT column1 AS id, CAST(column2 AS DOUBLE) AS f FROM (VALUES (1, '1.0'), (2, 'NaN'), (3, '2.0'))) TO '{folder}/n.parquet'",
+                "CREATE EXTERNAL TABLE n STORED AS PARQUET LOCATION '{folder}/n.parquet'",
+                "SELECT id FROM n WHERE f > 5",
+            ],
+            &[],
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! Filters of columns whose values are the names of folders.
+//!
+//! Upstream: in part apache/datafusion#23226, which version 55 has; of leading zeros none was found.
+
+use datafusion::common::Result;
+use datafusion::common::tree_node::Transformed;
+use datafusion::datasource::listing::ListingTable;
+use datafusion::datasource::source_as_provider;
+use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
+use datafusion::optimizer::optimizer::ApplyOrder;
+use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+
+/// Has files looked for by the values that folders stand for, and not by names: of `month = 1` only those below `month=1` would be
+/// found, and none below `month=01`, nor of `k = 'a:b'` those below `k=a%3Ab`.
+#[derive(Debug)]
+pub(crate) struct FolderValues;
+
+impl OptimizerRule for FolderValues {
+    fn name(&self) -> &'static str {
+        "folder_values"
+    }
+
+    fn apply_order(&self) -> Option<ApplyOrder> {
+        Some(ApplyOrder::TopDown)
+    }
+
+    fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
+        let LogicalPlan::TableScan(mut scan) = plan else { return Ok(Transformed::no(plan)) };
+        let provider = source_as_provider(&scan.source).ok();
+        let listing = provider.as_ref().and_then(|table| table.downcast_ref::<ListingTable>());
+        if listing.is_none_or(|table| table.options().table_partition_cols.is_empty()) {
+            return Ok(Transformed::no(LogicalPlan::TableScan(scan)));
+        }
+        scan.filters = scan.filters.into_iter().map(as_list).collect();
+        Ok(Transformed::yes(LogicalPlan::TableScan(scan)))
+    }
+}
+
+/// `x = 1` as a list, of which no name is made.
+fn as_list(filter: Expr) -> Expr {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => match (*left, *right) {
+            (column @ Expr::Column(_), value @ Expr::Literal(..))
+            | (value @ Expr::Literal(..), column @ Expr::Column(_)) => column.in_list(vec![value], false),
+            (left, right) => left.eq(right),
+        },
+        filter => filter,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::datafusion_fixes::testing::assert_wrong;
+
+    #[test]
+    fn folders_are_looked_for_by_name() {
+        assert_wrong(
+            &[
+                "COPY (SELECT 1 AS n) TO '{folder}/m/month=1/x.csv' OPTIONS ('format.has_header' 'true')",
+                "COPY (SELECT 1 AS n) TO '{folder}/m/month=01/x.csv' OPTIONS ('format.has_header' 'true')",
+                "COPY (SELECT 1 AS n) TO '{folder}/m/month=2/x.csv' OPTIONS ('format.has_header' 'true')",
+                "CREATE EXTERNAL TABLE t (n INT, month INT) STORED AS CSV PARTITIONED BY (month) LOCATION '{folder}/m/' OPTIONS ('format.has_header' 'true')",
+                "SELECT count(*) FROM t WHERE month = 1",
+            ],
+            &["1"],
+        );
+    }
+}

@@ -1,0 +1,324 @@
+//! Joins that say more of their rows than is so.
+//!
+//! Upstream: of the order apache/datafusion#25052, open; of constants none was found.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{JoinType, Result, Statistics, internal_err};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::equivalence::{
+    EquivalenceClass, EquivalenceGroup, ProjectionMapping, join_equivalence_properties,
+};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalExprRef};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::{CardinalityEffect, ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::joins::utils::build_join_schema;
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, SortMergeJoinExec, SymmetricHashJoinExec};
+use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{
+    ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
+    replace_children_if_necessary,
+};
+
+/// Has joins claim no more than is so, where they would.
+///
+/// An outer join takes constants of the side that it fills up with NULL for constants of its own, and a join that keeps the order of
+/// one side takes its rows to be in the order of the other one, too, among equal rows of the first, which may each come with all of the
+/// other's. Sorts that seem not to be needed are left out then, and groups are closed before all of their rows are there.
+///
+/// It comes before it is decided what is sorted.
+#[derive(Debug)]
+pub(crate) struct JoinClaims;
+
+impl PhysicalOptimizerRule for JoinClaims {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let has_orders = plan.exists(|plan| Ok(asks_for_order(plan)))?;
+        plan.transform_up(|plan| {
+            if let Some(known) = plan.downcast_ref::<JoinOrderExec>()
+                && known.join.is::<JoinOrderExec>()
+            {
+                return Ok(Transformed::yes(Arc::clone(&known.join)));
+            }
+            let claims = Join::of(&plan).map(|join| join.may_claim_too_much(has_orders)).transpose()?;
+            if claims == Some(true) {
+                JoinOrderExec::above(plan).map(Transformed::yes)
+            } else {
+                Ok(Transformed::no(plan))
+            }
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "join_claims"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// Whether it asks for an order that is not just that of the one key of a join.
+fn asks_for_order(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    match plan.downcast_ref::<SortMergeJoinExec>() {
+        Some(join) => join.on().len() > 1,
+        None => plan.is::<SortExec>() || sorts_input(plan),
+    }
+}
+
+/// Whether what it reads is sorted for it, if it is not in order.
+fn sorts_input(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    plan.required_input_ordering().iter().any(Option::is_some)
+}
+
+fn properties(plan: &Arc<dyn ExecutionPlan>) -> &EquivalenceProperties {
+    plan.properties().equivalence_properties()
+}
+
+/// A join that may claim too much.
+struct Join<'a> {
+    plan: &'a Arc<dyn ExecutionPlan>,
+    left: &'a Arc<dyn ExecutionPlan>,
+    right: &'a Arc<dyn ExecutionPlan>,
+    join_type: JoinType,
+    on: &'a [(PhysicalExprRef, PhysicalExprRef)],
+    projection: Option<&'a [usize]>,
+}
+
+impl<'a> Join<'a> {
+    fn of(plan: &'a Arc<dyn ExecutionPlan>) -> Option<Self> {
+        let (left, right, join_type, on, projection) = if let Some(join) = plan.downcast_ref::<HashJoinExec>() {
+            (join.left(), join.right(), *join.join_type(), join.on(), join.projection.as_deref())
+        } else if let Some(join) = plan.downcast_ref::<SortMergeJoinExec>() {
+            (join.left(), join.right(), join.join_type(), join.on(), None)
+        } else if let Some(join) = plan.downcast_ref::<NestedLoopJoinExec>() {
+            (join.left(), join.right(), *join.join_type(), Default::default(), join.projection().as_deref())
+        } else {
+            let join = plan.downcast_ref::<SymmetricHashJoinExec>()?;
+            (join.left(), join.right(), *join.join_type(), join.on(), None)
+        };
+        Some(Self { plan, left, right, join_type, on, projection })
+    }
+
+    /// The sides, and whether there may be NULL instead of their rows.
+    fn sides(&self) -> [(&'a Arc<dyn ExecutionPlan>, bool); 2] {
+        let [left, right] = match self.join_type {
+            JoinType::Left => [false, true],
+            JoinType::Right => [true, false],
+            JoinType::Full => [true, true],
+            _ => [false, false],
+        };
+        [(self.left, left), (self.right, right)]
+    }
+
+    /// Whether it claims what is not so, or would once more is sorted. `has_orders` says whether the plan asks for orders.
+    fn may_claim_too_much(&self, has_orders: bool) -> Result<bool> {
+        let is_broken_by_nulls = |side: &Arc<dyn ExecutionPlan>| {
+            let classes = properties(side).eq_group();
+            !properties(side).constants().is_empty()
+                || classes.iter().any(|class| class.iter().any(|expr| !expr.is::<Column>()))
+        };
+        if self.sides().into_iter().any(|(side, may_be_null)| may_be_null && is_broken_by_nulls(side)) {
+            return Ok(true);
+        }
+        // The side whose order is taken to hold among equal rows of the other one.
+        let second = match (self.join_type, self.plan.maintains_input_order().as_slice()) {
+            (JoinType::Inner | JoinType::Left, [true, false]) => self.right,
+            (JoinType::Inner | JoinType::Right, [false, true]) => self.left,
+            _ => return Ok(false),
+        };
+        if second.properties().output_ordering().is_some() || second.exists(|plan| Ok(sorts_input(plan)))? {
+            return Ok(true);
+        }
+        // Both sides of such a join are sorted, by its keys and by what is asked of it.
+        let is_merge = self.plan.is::<SortMergeJoinExec>();
+        Ok(is_merge && (has_orders || !properties(second).constants().is_empty()))
+    }
+
+    /// What holds for its rows.
+    fn known(&self) -> Result<EquivalenceProperties> {
+        let of_side = |(side, may_be_null)| if may_be_null { or_null(side) } else { Ok(properties(side).clone()) };
+        let [left, right] = self.sides().map(of_side);
+        let (schema, _) = build_join_schema(&self.left.schema(), &self.right.schema(), &self.join_type);
+        let schema = Arc::new(schema);
+        let order = self.plan.maintains_input_order();
+        // With no probe side, the order of one side is all.
+        let known =
+            join_equivalence_properties(left?, right?, &self.join_type, Arc::clone(&schema), &order, None, self.on)?;
+        let Some(columns) = self.projection else { return Ok(known) };
+        Ok(known.project(&ProjectionMapping::from_indices(columns, &schema)?, self.plan.schema()))
+    }
+}
+
+/// What holds for rows, and for NULL in all columns, too: columns are equal to each other, but not to anything else.
+fn or_null(side: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
+    let columns =
+        |class: &EquivalenceClass| EquivalenceClass::new(class.iter().filter(|expr| expr.is::<Column>()).cloned());
+    let mut known = EquivalenceProperties::new(side.schema());
+    known.add_equivalence_group(EquivalenceGroup::new(properties(side).eq_group().iter().map(columns)))?;
+    Ok(known)
+}
+
+/// What holds for the rows of a join, or of an operator that hands on those of one.
+fn known_of(plan: &Arc<dyn ExecutionPlan>) -> Result<EquivalenceProperties> {
+    if let Some(join) = Join::of(plan) {
+        return join.known();
+    }
+    if plan.is::<JoinOrderExec>() {
+        return Ok(properties(plan).clone());
+    }
+    if let &[child] = plan.children().as_slice() {
+        let is_same = Arc::ptr_eq(plan.properties(), child.properties());
+        if is_same || plan.is::<GlobalLimitExec>() || plan.is::<LocalLimitExec>() {
+            return known_of(child);
+        }
+        if plan.is::<RepartitionExec>() {
+            let mut known = known_of(child)?;
+            if plan.maintains_input_order() != [true] {
+                known.clear_orderings();
+            }
+            if child.properties().output_partitioning().partition_count() > 1 {
+                known.clear_per_partition_constants();
+            }
+            return Ok(known);
+        }
+    }
+    Ok(EquivalenceProperties::new(plan.schema()))
+}
+
+/// The rows of a join, of which it says what is so.
+///
+/// It stays in the plan: operators look again at the order of what they read whenever that is replaced.
+#[derive(Debug)]
+pub(crate) struct JoinOrderExec {
+    join: Arc<dyn ExecutionPlan>,
+    properties: Arc<PlanProperties>,
+}
+
+impl JoinOrderExec {
+    pub(crate) fn above(join: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+        let properties = PlanProperties::clone(join.properties()).with_eq_properties(known_of(&join)?);
+        Ok(Arc::new(Self { join, properties: Arc::new(properties) }))
+    }
+}
+
+impl DisplayAs for JoinOrderExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self.properties.output_ordering() {
+            Some(order) => write!(f, ": [{order}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl ExecutionPlan for JoinOrderExec {
+    fn name(&self) -> &'static str {
+        "JoinOrderExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.join]
+    }
+
+    /// It does, but a sort that is pushed below it would be asked of the join, which may claim to have no need of it.
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        options: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let join = match <[_; 1]>::try_from(children) {
+            Ok([join]) => join,
+            Err(children) => return internal_err!("the order is that of one join, not of {}", children.len()),
+        };
+        match options.children_properties {
+            ChildrenPropertiesMode::Keep => Ok(Arc::new(Self { join, properties: Arc::clone(&self.properties) })),
+            ChildrenPropertiesMode::Recompute => Self::above(join),
+        }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.join.execute(partition, context)
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
+    }
+
+    fn statistics_from_inputs(&self, of_child: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(Arc::clone(&of_child[0]))
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn cardinality_effect(&self) -> CardinalityEffect {
+        CardinalityEffect::Equal
+    }
+
+    fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let Some(swapped) = self.join.try_swapping_with_projection(projection)? else { return Ok(None) };
+        // What the join cannot do itself is left above it.
+        let Some(above) = swapped.downcast_ref::<ProjectionExec>() else { return Self::above(swapped).map(Some) };
+        let join = Self::above(Arc::clone(above.input()))?;
+        replace_children_if_necessary(swapped, vec![join]).map(Some)
+    }
+
+    fn gather_filters_for_pushdown(
+        &self,
+        _: FilterPushdownPhase,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        _: &ConfigOptions,
+    ) -> Result<FilterDescription> {
+        FilterDescription::from_children(filters, &self.children())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::datafusion_fixes::testing::assert_wrong;
+
+    #[test]
+    fn a_constant_of_the_side_with_null_is_taken_for_one_of_all_rows() {
+        assert_wrong(
+            &[
+                "CREATE TABLE t(a INT) AS VALUES (1), (2), (3), (4), (5)",
+                "CREATE TABLE u(a INT) AS VALUES (2), (4), (5)",
+                "SELECT t.a, x.tag FROM t LEFT JOIN (SELECT a, 'seen' AS tag FROM u) x ON t.a = x.a ORDER BY x.tag, t.a LIMIT 3",
+            ],
+            &["1 NULL", "2 seen", "3 NULL"],
+        );
+    }
+}

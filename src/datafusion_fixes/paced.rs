@@ -1,0 +1,222 @@
+//! Rows that wait to be taken by those that they are dealt to.
+//!
+//! Upstream: apache/datafusion#22090, open.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use arrow::array::RecordBatch;
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
+use datafusion::physical_plan::repartition::RepartitionExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties};
+use futures::{StreamExt, stream};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use super::each_batch::EachBatchExec;
+
+/// How many batches may wait for each of those that rows are dealt to.
+const BATCHES: usize = 8;
+
+/// How long no row is taken before more are dealt nevertheless.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Lets rows be dealt no faster than they are taken.
+///
+/// `RepartitionExec` takes rows as long as there is someone who wants some. So while one of those that it deals to is busy going
+/// to disk, all that it would get waits in memory, and that has no limit. Here what is dealt waits, unless nobody takes a row for a
+/// while: someone may want other rows before those that are there.
+#[derive(Debug)]
+pub(crate) struct PaceDealing;
+
+impl PhysicalOptimizerRule for PaceDealing {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            // What keeps an order takes a row of each input before it gives one.
+            if plan.downcast_ref::<RepartitionExec>().is_none_or(RepartitionExec::preserve_order) {
+                return Ok(Transformed::no(plan));
+            }
+            let parts = plan.output_partitioning().partition_count();
+            let queue = Queue::of(BATCHES * parts * config.execution.batch_size.get(), LONGEST);
+            paced(&plan, &queue).map(Transformed::yes)
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "pace_dealing"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// How many rows wait.
+#[derive(Debug)]
+struct Queue {
+    rows: AtomicUsize,
+    most: usize,
+    longest: Duration,
+    /// More are dealt whoever waits.
+    is_open: AtomicBool,
+    taken: Notify,
+}
+
+impl Queue {
+    fn of(most: usize, longest: Duration) -> Arc<Self> {
+        let (rows, is_open, taken) = Default::default();
+        Arc::new(Self { rows, most, longest, is_open, taken })
+    }
+
+    /// Waits until there are few.
+    async fn wait(&self) {
+        loop {
+            let taken = self.taken.notified();
+            if self.is_open.load(Ordering::Relaxed) || self.rows.load(Ordering::Relaxed) <= self.most {
+                return;
+            }
+            if timeout(self.longest, taken).await.is_err() {
+                self.open();
+            }
+        }
+    }
+
+    fn open(&self) {
+        self.is_open.store(true, Ordering::Relaxed);
+        self.taken.notify_waiters();
+    }
+}
+
+/// Someone whom rows are dealt to. Who stops before the end does not take those that wait.
+struct Taker {
+    queue: Arc<Queue>,
+    is_done: bool,
+}
+
+impl Drop for Taker {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.queue.open();
+        }
+    }
+}
+
+/// What deals rows, between what counts those that come and those that go.
+fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn ExecutionPlan>> {
+    let [come, go] = [Arc::clone(queue), Arc::clone(queue)];
+    let input = EachBatchExec::over("PacedExec", Arc::clone(dealt.children()[0]), move |batches, _, _| {
+        let queue = Arc::clone(&come);
+        batches
+            .then(move |batch| {
+                let queue = Arc::clone(&queue);
+                async move {
+                    queue.wait().await;
+                    queue.rows.fetch_add(batch.as_ref().map_or(0, RecordBatch::num_rows), Ordering::Relaxed);
+                    batch
+                }
+            })
+            .boxed()
+    });
+    let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
+    let dealt = Arc::clone(dealt).replace_children(vec![input], options)?;
+    Ok(EachBatchExec::over("TakenExec", dealt, move |batches, _, _| {
+        let taker = Taker { queue: Arc::clone(&go), is_done: false };
+        stream::unfold((batches, taker), async |(mut batches, mut taker)| {
+            let batch = batches.next().await;
+            taker.is_done = batch.is_none();
+            let rows = batch.as_ref().map_or(0, |batch| batch.as_ref().map_or(0, RecordBatch::num_rows));
+            taker.queue.rows.fetch_sub(rows, Ordering::Relaxed);
+            taker.queue.taken.notify_waiters();
+            batch.map(|batch| (batch, (batches, taker)))
+        })
+        .boxed()
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use datafusion::execution::TaskContext;
+    use datafusion::physical_expr::expressions::col;
+    use datafusion::physical_plan::Partitioning;
+    use datafusion::prelude::SessionContext;
+
+    use super::*;
+    use crate::pipeline::testing::{plan, rows, session_of};
+
+    /// A session with or without the rule.
+    async fn session(is_paced: bool) -> SessionContext {
+        let sql = "CREATE TABLE texts AS SELECT value % 97 AS key, 'text ' || (value % 501) AS text FROM range(4000)";
+        session_of(is_paced.then_some(PaceDealing), &[sql]).await
+    }
+
+    #[tokio::test]
+    async fn rows_that_are_dealt_at_their_pace_are_the_same() {
+        let [paced, other] = [session(true).await, session(false).await];
+        for sql in [
+            "SELECT key, count(*), count(DISTINCT text) FROM texts GROUP BY key",
+            "SELECT key, row_number() OVER (PARTITION BY key ORDER BY text) FROM texts",
+            "SELECT a.key, count(*) FROM texts AS a JOIN texts AS b ON a.text = b.text GROUP BY a.key",
+            "SELECT t.key, t.text FROM (SELECT key, count(*) AS n FROM texts GROUP BY key) AS k JOIN texts AS t ON k.key = t.key WHERE n > 41",
+            "SELECT text FROM texts GROUP BY text ORDER BY text LIMIT 3",
+            "SELECT text FROM texts GROUP BY text UNION ALL SELECT text FROM texts WHERE text IN (SELECT max(text) FROM texts GROUP BY key)",
+        ] {
+            let plan = plan(&paced, sql).await;
+            assert!(plan.contains("PacedExec") && plan.contains("TakenExec"), "{plan}");
+            assert_eq!(rows(&paced, sql).await, rows(&other, sql).await, "{sql}");
+        }
+    }
+
+    /// What deals the rows of the texts to two, and the queue between.
+    async fn dealt(most: usize, longest: Duration) -> (Arc<dyn ExecutionPlan>, Arc<Queue>, Arc<TaskContext>) {
+        let session = session(false).await;
+        let input = session.table("texts").await.unwrap().create_physical_plan().await.unwrap();
+        let by = Partitioning::Hash(vec![col("key", &input.schema()).unwrap()], 2);
+        let dealt: Arc<dyn ExecutionPlan> = Arc::new(RepartitionExec::try_new(input, by).unwrap());
+        let queue = Queue::of(most, longest);
+        (paced(&dealt, &queue).unwrap(), queue, session.task_ctx())
+    }
+
+    #[tokio::test]
+    async fn rows_wait_for_the_one_that_is_slow() {
+        let (plan, queue, context) = dealt(100, Duration::from_secs(60)).await;
+        let [quick, mut slow] = [0, 1].map(|part| plan.execute(part, Arc::clone(&context)).unwrap());
+        let quick = tokio::spawn(quick.count());
+        let mut most = 0;
+        while slow.next().await.is_some() {
+            // The quick one has nothing more to take.
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+            }
+            most = most.max(queue.rows.load(Ordering::Relaxed));
+        }
+        assert!(quick.await.unwrap() > 100);
+        // A batch of each of three inputs may come on top.
+        assert!(most > 50 && most <= 121, "{most} rows wait");
+        assert_eq!(queue.rows.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn rows_wait_no_longer_where_nobody_takes_them() {
+        for stops in [false, true] {
+            let longest = Duration::from_millis(if stops { 60_000 } else { 50 });
+            let (plan, queue, context) = dealt(100, longest).await;
+            let [one, other] = [0, 1].map(|part| plan.execute(part, Arc::clone(&context)).unwrap());
+            let other = Some(other).filter(|_| !stops);
+            let began = Instant::now();
+            assert!(one.count().await > 100);
+            assert!(began.elapsed() < Duration::from_secs(50) && queue.is_open.load(Ordering::Relaxed));
+            assert!(match other {
+                Some(other) => other.count().await > 100,
+                None => true,
+            });
+        }
+    }
+}

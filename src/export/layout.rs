@@ -1,0 +1,79 @@
+//! The names of what corpus folders and indexes hold, by which they are told from other folders.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::is_staging;
+use crate::store::{Location, entries, has_only};
+
+/// The files of a corpus folder.
+pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
+
+/// The folders of an index.
+pub(crate) const MANIFESTS: &str = "manifests";
+pub(crate) const PARTS: &str = "parts";
+
+/// Whether there is an index at `folder`, be it one of this machine of which the first manifest was not made yet. Others have
+/// folders of such names, too.
+pub(crate) fn is_index(folder: &Path) -> Result<bool> {
+    if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
+        return Ok(false);
+    }
+    let is_ours = |within: &str, is_name: fn(&str) -> bool| {
+        let within = folder.join(within);
+        within.is_dir() && has_only(&within, |name| is_name(name) || is_staging(name))
+    };
+    let is_begun = || is_ours(PARTS, is_name_of_part) && is_ours(MANIFESTS, |_| false);
+    Ok(!numbers(folder)?.is_empty() || is_begun())
+}
+
+/// Whether a folder is an index, or one of the folders in it.
+pub(crate) fn is_around_index(folder: &Path) -> bool {
+    let named = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.ends_with(name));
+    let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| is_index(folder).unwrap_or(false));
+    let above = folder.parent();
+    is_at(Some(folder))
+        || named(folder, &[PARTS, MANIFESTS]) && is_at(above)
+        || above.is_some_and(|above| named(above, &[PARTS]) && is_at(above.parent()))
+}
+
+/// Whether an object is a table of a part, or a manifest, of some index, by its name.
+pub(crate) fn is_file_of_index(object: &Location) -> bool {
+    match (object.folder().key().filename(), object.key().filename()) {
+        (Some(MANIFESTS), Some(name)) => number_of_manifest(name).is_some(),
+        (Some(folder), Some(name)) => is_name_of_part(folder) && FILES.contains(&name),
+        _ => false,
+    }
+}
+
+pub(crate) fn manifest_path(folder: &Path, number: u64) -> PathBuf {
+    // As many digits as a number can have, so that names have the order of numbers.
+    folder.join(MANIFESTS).join(format!("{number:020}.json"))
+}
+
+/// The number of a manifest, by its name, which [`manifest_path`] gives.
+fn number_of_manifest(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".json")?;
+    let is_number = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
+}
+
+/// The numbers of the manifests that are there, in order.
+pub(crate) fn numbers(folder: &Path) -> Result<Vec<u64>> {
+    let manifests = folder.join(MANIFESTS);
+    if Location::of_path(&manifests)?.is_none() && !manifests.is_dir() {
+        return Ok(Vec::new());
+    }
+    let number = |path: &PathBuf| number_of_manifest(path.file_name()?.to_str()?);
+    let mut numbers: Vec<_> = entries(&manifests)?.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Whether a name is one that parts of an index have.
+pub(crate) fn is_name_of_part(name: &str) -> bool {
+    let is_number = |digits: &str| digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_unique = |digits: &str| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    name.split_once('-').is_some_and(|(number, unique)| is_number(number) && is_unique(unique))
+}

@@ -1,0 +1,218 @@
+//! What is in a folder of runs that are over: what they staged and did not put in its place, their temporary tables, and the
+//! tables that they kept for others to resume.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+
+use super::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
+use crate::store::{self, LOCK, Location, Object, Upload, entries, has_only, remove_folder, seal_of};
+
+/// How the names of folders for temporary tables begin.
+pub(crate) const WORKSPACE: &str = "ibid-";
+
+/// What was removed, or would be.
+#[derive(Debug, Default)]
+pub(crate) struct Removed {
+    /// The files and folders that are gone, below the folder that was looked at, and how many bytes they had.
+    pub(crate) paths: Vec<(PathBuf, u64)>,
+    /// The objects of which parts were written, and are gone.
+    pub(crate) uploads: Vec<Location>,
+    /// How many files, folders and uploads are too young to be removed.
+    pub(crate) young: usize,
+}
+
+impl Removed {
+    /// Removes what is left over directly in a folder, anywhere in an index, and not younger than `grace`. In a store a folder of
+    /// results may have `files`.
+    pub(crate) fn collect(
+        &mut self,
+        folder: &Path,
+        is_index: bool,
+        files: &[&str],
+        grace: Duration,
+        dry_run: bool,
+    ) -> Result<()> {
+        if let Some(location) = Location::of_path(folder)? {
+            for path in unnamed(folder, files)? {
+                // A run may have named it since.
+                let manifest = Manifest::of(folder)?;
+                if manifest.zip(name_of(&path)).is_none_or(|(manifest, name)| manifest.seal_of(name).is_none()) {
+                    self.remove_older(folder, &path, grace, dry_run)?;
+                }
+            }
+            return self.abort_uploads(&location, is_index, grace, dry_run);
+        }
+        for path in entries(folder)? {
+            if let Some(_held) = left_over(&path) {
+                self.remove_older(folder, &path, grace, dry_run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives up what was begun to be written to a store, and not ended.
+    fn abort_uploads(&mut self, folder: &Location, is_index: bool, grace: Duration, dry_run: bool) -> Result<()> {
+        let depth = folder.key().parts().count() + 1;
+        let uploads = Upload::list(folder)?.into_iter();
+        for upload in uploads.filter(|upload| is_index || upload.location.key().parts().count() == depth) {
+            if upload.age().is_none_or(|age| age < grace) {
+                self.young += 1;
+                continue;
+            }
+            if !dry_run {
+                upload.abort()?;
+            }
+            self.uploads.push(upload.location);
+        }
+        Ok(())
+    }
+
+    /// Removes a file or a folder of files, unless it is younger than `grace`.
+    pub(crate) fn remove_older(&mut self, folder: &Path, path: &Path, grace: Duration, dry_run: bool) -> Result<()> {
+        if let Some(location) = Location::of_path(path)? {
+            let objects = below(&location)?;
+            if are_older(&objects, grace) {
+                return self.remove_objects(folder, path, &objects, dry_run);
+            }
+        } else if is_older(path, grace) {
+            return self.remove(folder, path, dry_run);
+        }
+        self.young += 1;
+        Ok(())
+    }
+
+    fn remove_objects(&mut self, folder: &Path, path: &Path, objects: &[Object], dry_run: bool) -> Result<()> {
+        if !dry_run {
+            objects.iter().try_for_each(|object| store::remove(&object.location))?;
+        }
+        let bytes = objects.iter().map(|object| object.size).sum();
+        self.paths.push((path.strip_prefix(folder).unwrap_or(path).to_path_buf(), bytes));
+        Ok(())
+    }
+
+    /// Removes a file or a folder of files.
+    pub(crate) fn remove(&mut self, folder: &Path, path: &Path, dry_run: bool) -> Result<()> {
+        if let Some(location) = Location::of_path(path)? {
+            return self.remove_objects(folder, path, &below(&location)?, dry_run);
+        }
+        let bytes = bytes(path)?;
+        if !dry_run {
+            let removed = if path.is_dir() { remove_folder(path) } else { fs::remove_file(path) };
+            match removed {
+                // The run that made it, or another `ibid gc`, came first.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+                removed => removed.with_context(|| format!("cannot remove {}", path.display()))?,
+            }
+        }
+        self.paths.push((path.strip_prefix(folder).unwrap_or(path).to_path_buf(), bytes));
+        Ok(())
+    }
+}
+
+/// The object of this name, and those below it.
+fn below(location: &Location) -> Result<Vec<Object>> {
+    let mut objects = Object::list(&location.as_prefix(), usize::MAX)?;
+    objects.extend(Object::find(location)?);
+    Ok(objects)
+}
+
+/// The files of results in a folder of a store that its manifest does not name: those of earlier manifests, of a folder that was
+/// copied there, and of runs that were killed before they wrote a manifest.
+fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
+    // The manifest after the names: what a run named in the meantime is named.
+    let (names, manifest) = (names(folder)?, Manifest::of(folder)?);
+    let is_replaced = |file: &str| manifest.as_ref().is_some_and(|manifest| manifest.file(file).is_some());
+    let is_unnamed = |name: &String| {
+        let is_named = manifest.as_ref().is_some_and(|manifest| manifest.seal_of(name).is_some());
+        let stem = stem_of_sealed(name);
+        let file = name_here(name);
+        let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&&*file));
+        // Others may have such names. A file that cannot be read is not known to be one of ours.
+        let has_seal = || {
+            let seal = seal_of(&folder.join(name)).ok().flatten();
+            seal.is_some_and(|seal| stem.is_none() || name.ends_with(&format!("-{}.parquet", seal.root)))
+        };
+        !is_named && may_be_ours && has_seal()
+    };
+    Ok(names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect())
+}
+
+/// What a run left that is over, if this is. A name is not enough, since others may give it.
+fn left_over(path: &Path) -> Option<Unheld> {
+    abandoned(path).or_else(|| if path.is_symlink() { None } else { kept_table(path).or_else(|| workspace(path)) })
+}
+
+/// A table that --resume kept, with nothing else beside it.
+fn kept_table(path: &Path) -> Option<Unheld> {
+    let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
+        return None;
+    }
+    let held = unheld(path)?;
+    let manifest = Manifest::of(path).ok()??;
+    let is_of_table = |name: &str| name == MANIFEST || manifest.seal_of(name).is_some();
+    let is_kept = manifest.about["key"].is_string() && !manifest.about["noted"].is_null();
+    (is_kept && has_only(path, is_of_table)).then_some(held)
+}
+
+/// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write. Where it was killed before
+/// it had its lock, or after it had removed it, there is nothing in it.
+fn workspace(path: &Path) -> Option<Unheld> {
+    name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).filter(|name| is_random(name))?;
+    let lock = path.join(LOCK);
+    match fs::symlink_metadata(&lock) {
+        Ok(found) if found.is_file() && found.len() == 0 => unheld(&lock).filter(|_| has_only(path, is_of_workspace)),
+        Err(_) if is_private(path) && entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
+        _ => None,
+    }
+}
+
+/// Whether nobody else may look into a folder, as it is of those that runs make for themselves.
+fn is_private(folder: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::metadata(folder).is_ok_and(|found| found.permissions().mode() & 0o777 == 0o700)
+    }
+    #[cfg(not(unix))]
+    folder.is_dir()
+}
+
+/// Whether a run gives this name to something in its folder for temporary tables.
+fn is_of_workspace(name: &str) -> bool {
+    [LOCK, "fetched", "printed"].contains(&name)
+        || [".tmp", "datafusion-", "judged-"].iter().any(|prefix| name.starts_with(prefix))
+        || ["corpus", ".parquet"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+fn are_older(objects: &[Object], than: Duration) -> bool {
+    !objects.is_empty() && objects.iter().all(|object| object.age().is_some_and(|age| age >= than))
+}
+
+/// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
+pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
+    if let Ok(Some(location)) = Location::of_path(path) {
+        return are_older(&below(&location).unwrap_or_default(), than);
+    }
+    let now = SystemTime::now();
+    let of = |path: &Path| {
+        let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+        written.and_then(|written| now.duration_since(written).ok()).is_some_and(|age| age >= than)
+    };
+    let within = if path.is_dir() { entries(path).unwrap_or_default() } else { Vec::new() };
+    of(path) && within.iter().all(|path| of(path))
+}
+
+/// How many bytes a file has, or all files of a folder.
+fn bytes(path: &Path) -> Result<u64> {
+    let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if metadata.is_dir() { entries(path)?.iter().map(|path| bytes(path)).sum() } else { Ok(metadata.len()) }
+}

@@ -1,0 +1,230 @@
+//! Collections as ibid stores them: corpus folders and indexes, which are read as they stand.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use datafusion::prelude::SessionContext;
+use serde_json::{Value, json};
+
+use crate::corpus::ingest::{self, Needed, about_corpus};
+use crate::corpus::{self, is_name_of_file, refuse_result};
+use crate::export::layout::{FILES, is_around_index, is_index};
+use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
+use crate::index::Index;
+use crate::seal::Root;
+use crate::store::{Location, Object, seal_of};
+
+/// A collection that needs not be read in first.
+#[derive(Debug, Clone)]
+pub(crate) enum Stored {
+    Corpus(PathBuf),
+    /// A corpus in an object store, with the files of its tables.
+    Objects {
+        folder: PathBuf,
+        files: Vec<PathBuf>,
+    },
+    Index(Index),
+}
+
+/// Fails where no result can take its place at `target`, or would take that of a part of a collection: to be known before the work
+/// for it begins.
+pub(crate) fn check_place(target: &Path) -> Result<()> {
+    StagedFile::check(target)?;
+    let place = resolved(target)?.unwrap_or_default();
+    let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
+        return Ok(());
+    };
+    let is_table = || FILES.contains(&name) && !matches!(Stored::at(folder), Ok(None));
+    if is_taken(folder) || is_table() {
+        bail!(
+            "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
+            target.display()
+        );
+    }
+    Ok(())
+}
+
+/// Fails where a folder is a collection or a result, to which other files do not belong.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    if is_taken(folder) {
+        bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
+    }
+    Ok(())
+}
+
+/// Opens an index to be added to. Fails where it would have to be made in a folder to which it does not belong.
+pub(crate) fn index_to_add(folder: &Path) -> Result<Index> {
+    let index = Index::open_to_add(folder)?;
+    if index.manifest().number == 0
+        && let Some(parent) = resolved(folder)?.as_deref().and_then(Path::parent)
+    {
+        check_folder(parent)?;
+    }
+    Ok(index)
+}
+
+/// Whether a folder is a collection or a result, be its manifest damaged, or of another version, or a folder of an index. What cannot
+/// be read protects nothing.
+fn is_taken(folder: &Path) -> bool {
+    Manifest::is_of_ours(folder).unwrap_or(false) || is_around_index(folder)
+}
+
+/// Fails if the files of a folder with the names of tables are those of a corpus, whose manifest did not come along. Other
+/// tables may have such names, too.
+fn refuse_tables_without_manifest(folder: &Path) -> Result<Option<Stored>> {
+    for file in FILES {
+        let seal = seal_of(&folder.join(file)).ok().flatten();
+        if seal.is_none_or(|seal| seal.result.parse().ok() != Some(about_corpus())) {
+            return Ok(None);
+        }
+    }
+    bail!(
+        "{} has the tables of a corpus, and not its {MANIFEST}: copy that, too, or make the corpus anew",
+        folder.display()
+    )
+}
+
+impl Stored {
+    /// The collection that is stored at `path`, if one is.
+    pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
+        if let Some(location) = Location::of_path(path)? {
+            return Self::at_location(path, &location);
+        }
+        if is_index(path)? {
+            return Self::of_index(path).map(Some);
+        }
+        let missing = FILES.iter().find(|file| !path.join(file).is_file());
+        let manifest = match if Manifest::is_in(path) { Manifest::of(path) } else { Ok(None) } {
+            Err(error) if missing.is_none() => return Err(error),
+            manifest => manifest.ok().flatten(),
+        };
+        if !manifest.is_some_and(|manifest| FILES.iter().all(|file| manifest.seal_of(file).is_some())) {
+            return if missing.is_none() { refuse_tables_without_manifest(path) } else { Ok(None) };
+        }
+        match missing {
+            None => Ok(Some(Self::Corpus(path.to_path_buf()))),
+            Some(missing) => bail!(
+                "{} is a corpus without {missing}, which its manifest names: put that back from a copy, or make the corpus anew",
+                path.display()
+            ),
+        }
+    }
+
+    fn at_location(path: &Path, location: &Location) -> Result<Option<Self>> {
+        // What has the name of a file is no folder, and is not asked for as one.
+        let is_file = !location.is_prefix() && location.key().filename().is_some_and(is_name_of_file);
+        if is_file || location.is_web() {
+            return Ok(None);
+        }
+        if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
+            return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
+        }
+        if is_index(path)? {
+            return Self::of_index(path).map(Some);
+        }
+        for file in FILES {
+            if Object::find(&location.as_prefix().join(file))?.is_none() {
+                return Ok(None);
+            }
+        }
+        refuse_tables_without_manifest(path)
+    }
+
+    fn of_index(path: &Path) -> Result<Self> {
+        let index = Index::open(path)?;
+        if index.manifest().parts.is_empty() {
+            bail!(
+                "the index {} has no documents any more: ibid gc dropped all of its parts; add others with --add",
+                path.display()
+            );
+        }
+        Ok(Self::Index(index))
+    }
+
+    /// What it is, to people.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Corpus(_) | Self::Objects { .. } => "a corpus",
+            Self::Index(_) => "an index",
+        }
+    }
+
+    /// The files of a table.
+    pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
+        match self {
+            Self::Corpus(folder) => vec![folder.join(format!("{table}.parquet"))],
+            Self::Objects { files, .. } => {
+                let places = Needed::DocumentsAndSentences.tables().iter().zip(files);
+                places.filter(|(name, _)| **name == table).map(|(_, file)| file.clone()).collect()
+            }
+            Self::Index(index) => index.files(table),
+        }
+    }
+
+    /// Fails where a result would take the place of one of its files.
+    pub(crate) fn refuse_results(&self, reading: &corpus::Options) -> Result<()> {
+        let mut files = Needed::DocumentsAndSentences.tables().iter().flat_map(|table| self.files(table));
+        Ok(files.try_for_each(|file| refuse_result(&file, reading))?)
+    }
+
+    /// What the tables hold, to be noted beside a result: of each file its rows and its seal.
+    pub(crate) fn contents(&self, prefix: &str, needed: Needed) -> Result<Vec<Value>> {
+        let noted = |table: &str, rows: Option<u64>, seal: Option<Root>| json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal.map(|seal| seal.to_string()) });
+        let mut contents = Vec::new();
+        for table in needed.tables() {
+            match self {
+                Self::Index(index) => {
+                    let files = index.manifest().parts.iter().map(|part| part.file(table));
+                    contents.extend(files.map(|file| noted(table, Some(file.rows), Some(file.seal))));
+                }
+                Self::Corpus(_) | Self::Objects { .. } => {
+                    for file in self.files(table) {
+                        let seal = seal_of(&file)?;
+                        contents.push(noted(table, seal.as_ref().map(|s| s.rows), seal.as_ref().map(|s| s.root)));
+                    }
+                }
+            }
+        }
+        Ok(contents)
+    }
+
+    /// Makes the tables known as `{prefix}documents` and `{prefix}sentences`.
+    pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
+        let index = match self {
+            Self::Corpus(folder) | Self::Objects { folder, .. } => {
+                let manifest = Manifest::of(folder)?;
+                for table in needed.tables() {
+                    for file in self.files(table) {
+                        manifest.as_ref().map_or(Ok(()), |manifest| manifest.check(&file))?;
+                        ingest::register_file(session, &format!("{prefix}{table}"), &file).await?;
+                    }
+                }
+                return Ok(());
+            }
+            Self::Index(index) => index,
+        };
+        index.check(needed)?;
+        for table in needed.tables() {
+            let listed = index.table(table, &session.state())?;
+            let listed = listed.with_cache(session.runtime_env().cache_manager.get_file_statistic_cache());
+            session.register_table(format!("{prefix}{table}"), Arc::new(listed))?;
+        }
+        Ok(())
+    }
+
+    /// The statements that make the tables known.
+    pub(crate) fn statements(&self, prefix: &str, needed: Needed) -> Result<Vec<String>> {
+        let statement = |table: &&str| -> Result<String> {
+            Ok(match self {
+                Self::Corpus(folder) => ingest::statement(prefix, &folder.join(format!("{table}.parquet")), table),
+                Self::Objects { .. } => {
+                    let file = self.files(table).into_iter().next().unwrap_or_default();
+                    ingest::statement(prefix, &file, table)
+                }
+                Self::Index(index) => format!("CREATE VIEW {prefix}{table} AS\n{}", index.select(table)?),
+            })
+        };
+        needed.tables().iter().map(statement).collect()
+    }
+}

@@ -1,0 +1,5 @@
+//! How much memory there is, who may have how much of it, and what the process takes.
+
+pub(crate) mod machine;
+pub(crate) mod pool;
+pub(crate) mod watch;

@@ -1,0 +1,669 @@
+//! Files as tables: `FROM 'reuse.parquet'`, and `LOCATION` of `CREATE EXTERNAL TABLE`.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaBuilder};
+use async_trait::async_trait;
+use datafusion::catalog::{DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory};
+use datafusion::common::{DataFusionError, GetExt, Result, ToDFSchema, plan_datafusion_err, plan_err};
+use datafusion::datasource::dynamic_file::DynamicListTableFactory;
+use datafusion::datasource::file_format::csv::{CsvFormat, CsvFormatFactory};
+use datafusion::datasource::file_format::json::JsonFormatFactory;
+use datafusion::datasource::file_format::{FileFormat, FileFormatFactory};
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableConfigExt};
+use datafusion::datasource::listing_table_factory::ListingTableFactory;
+use datafusion::datasource::physical_plan::wrap_partition_type_in_dict;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::CreateExternalTable;
+use datafusion::prelude::SessionContext;
+
+use crate::corpus::ingest::Needed;
+use crate::export::layout::{FILES, PARTS, is_index, is_name_of_part};
+use crate::export::{MANIFEST, Manifest, name_here, stem_of_sealed};
+use crate::index::Index;
+use crate::seal::Root;
+use crate::store::{Explained, Found, Location, MAGIC, check_root, redacted};
+
+/// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
+const TABLES: [&str; 6] = ["parquet", "csv", "tsv", "json", "jsonl", "ndjson"];
+
+const COMPRESSED: [&str; 4] = ["gz", "zst", "bz2", "xz"];
+
+/// Lets files be named where tables are, in FROM and in LOCATION.
+///
+/// As [`SessionContext::enable_url_table`] does, which knows JSON lines only by the name `.json`, and says of a file
+/// that is not there that a table was not found.
+pub(crate) fn with_file_tables(session: SessionContext) -> Result<SessionContext> {
+    let tables = Arc::new(FileTables::default());
+    let catalogs = Arc::clone(session.state_ref().read().catalog_list());
+    let catalogs = Arc::new(DynamicFileCatalog::new(catalogs, Arc::clone(&tables) as Arc<dyn UrlTableFactory>));
+    let mut state = session.into_state_builder().with_catalog_list(catalogs).build();
+    for extension in ["jsonl", "ndjson"] {
+        state.register_file_format(Arc::new(JsonLines { extension, json: JsonFormatFactory::new() }), true)?;
+    }
+    state.register_file_format(Arc::new(Tsv { csv: CsvFormatFactory::new() }), true)?;
+    for name in TABLES {
+        state.table_factories_mut().insert(name.to_uppercase(), Arc::new(ExternalTables::default()));
+    }
+    let session = SessionContext::new_with_state(state);
+    tables.listing.session_store().with_state(session.state_weak_ref());
+    Ok(session)
+}
+
+/// Finds files that are named as tables.
+#[derive(Debug, Default)]
+struct FileTables {
+    /// Which has the session that asks.
+    listing: DynamicListTableFactory,
+}
+
+#[async_trait]
+impl UrlTableFactory for FileTables {
+    async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        if Location::of(name).or_else(|error| plan_err!("{error:#}"))?.is_some() {
+            return table(name, &self.state()?).await.map(Some);
+        }
+        // Every name that is no table comes by here, also that of a table that is to be made, and of a folder by chance.
+        let is_path = name.contains('/') || kind(name).is_some();
+        if !is_path && Manifest::is_in(Path::new(name)) {
+            return Ok(None);
+        }
+        if !is_path && !name.contains(MAGIC) && !Path::new(name).is_dir() {
+            return Ok(None);
+        }
+        match table(name, &self.state()?).await {
+            Err(_) if !is_path && !name.contains(MAGIC) => Ok(None),
+            found => found.map(Some).map_err(|error| told(error, name)),
+        }
+    }
+}
+
+impl FileTables {
+    fn state(&self) -> Result<SessionState> {
+        let session = self.listing.session_store().get_session().upgrade();
+        let state = session.and_then(|session| session.read().as_any().downcast_ref::<SessionState>().cloned());
+        state.ok_or_else(|| plan_datafusion_err!("internal error: there is no session; please report it"))
+    }
+}
+
+/// What names in FROM or LOCATION stand for.
+enum Named {
+    Files(Box<Found>),
+    /// The files of an index, which is no folder of them.
+    Index(Arc<dyn TableProvider>),
+}
+
+impl Named {
+    /// Finds what makes one table.
+    async fn find(names: &[String], session: &SessionState) -> Result<Self> {
+        let mut locations = names.iter().map(|name| location(name)).collect::<Result<Vec<_>>>()?;
+        let index = || match names {
+            [name] => of_index(Path::new(name), session),
+            _ => Ok(None),
+        };
+        let is_of_this_machine = locations.iter().all(Location::is_of_this_machine);
+        if is_of_this_machine && let Some(index) = index()? {
+            return Ok(Self::Index(index));
+        }
+        let mut manifests = Manifests::new();
+        // What is in a store is asked for as seldom as can be.
+        if let [location] = locations.as_mut_slice()
+            && is_of_corpus(location)
+        {
+            find_in_manifest(location, &mut manifests).map_err(as_text)?;
+        }
+        let mut found = Found::at(&locations, session).await?;
+        if found.is_none()
+            && let [location] = locations.as_mut_slice()
+            && find_in_manifest(location, &mut manifests).map_err(as_text)?
+        {
+            found = Found::at(&locations, session).await?;
+        }
+        let mut found = match found {
+            Some(found) => found,
+            None if !is_of_this_machine && let Some(index) = index()? => return Ok(Self::Index(index)),
+            None if is_of_this_machine => return plan_err!("{}", missing(names)),
+            None => return plan_err!("{}: there is no such object", redacted(&names.join(", "))),
+        };
+        check_kinds(&found, names)?;
+        read_manifests(&found, &mut manifests).map_err(as_text)?;
+        if !found.are_named() {
+            check_tables(&mut found, &manifests, names)?;
+        }
+        check_seals(&found, &manifests).await.map_err(as_text)?;
+        Ok(Self::Files(Box::new(found)))
+    }
+}
+
+/// The location of a name that may be one of a file.
+fn location(name: &str) -> Result<Location> {
+    if let Some(location) = Location::of(name).map_err(as_text)? {
+        return Ok(location);
+    }
+    if name.contains("://") {
+        return plan_err!(
+            "cannot read {}: files of this machine are named by their path, and objects by s3://, gs://, az:// and https://",
+            redacted(name)
+        );
+    }
+    if Manifest::is_in(Path::new(name)) {
+        let folder = name.trim_end_matches('/');
+        let files =
+            fs::read_dir(name).into_iter().flatten().filter_map(|file| file.ok()?.file_name().into_string().ok());
+        let file = files.filter(|file| file.ends_with(".parquet")).min().unwrap_or_else(|| FILES[0].to_owned());
+        return plan_err!(
+            "{folder} is a folder of several tables: write the one that is meant, such as '{folder}/{file}'"
+        );
+    }
+    if fs::metadata(name).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return plan_err!("{name} is a pipe or a device, of which no parts can be read: save what it gives to a file");
+    }
+    match Location::of_file(name).map_err(as_text)? {
+        Some(location) => Ok(location),
+        None => plan_err!("there is no file {name}"),
+    }
+}
+
+/// Why there are no files of these names.
+fn missing(names: &[String]) -> String {
+    if let Some(folder) = names.iter().find(|name| Path::new(name).is_dir()) {
+        return format!("{folder} is a folder without files that could be read");
+    }
+    if let Some((link, target)) = names.iter().find_map(|name| Some((name, fs::read_link(name).ok()?))) {
+        return format!("{link} is a link to {}, which is not there", target.display());
+    }
+    format!("there is no file {}", names.join(", "))
+}
+
+/// An error as text, causes and all.
+fn as_text(error: anyhow::Error) -> DataFusionError {
+    plan_datafusion_err!("{error:#}")
+}
+
+/// A table of an index, which has the name that it would have in a corpus: `index/documents.parquet`.
+fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableProvider>>> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+        return Ok(None);
+    };
+    let needed = match name.strip_suffix(".parquet") {
+        Some("documents") => Needed::Documents,
+        Some("sentences") => Needed::DocumentsAndSentences,
+        _ => return Ok(None),
+    };
+    if !is_index(folder).map_err(as_text)? {
+        return Ok(None);
+    }
+    let table = Index::open(folder).and_then(|index| {
+        index.check(needed)?;
+        index.table(name.trim_end_matches(".parquet"), session)
+    });
+    Ok(Some(Arc::new(table.map_err(as_text)?)))
+}
+
+/// The manifests of folders that were looked for.
+type Manifests = HashMap<Location, Option<Manifest>>;
+
+/// Whether a file is one of a corpus by its name.
+fn is_of_corpus(file: &Location) -> bool {
+    file.key().filename().is_some_and(|name| FILES.contains(&name))
+}
+
+/// Makes the name that a file has on this machine the one that it has in its folder in a store, by the manifest of that, which is
+/// noted. Says whether it has another name there.
+fn find_in_manifest(file: &mut Location, manifests: &mut Manifests) -> anyhow::Result<bool> {
+    let name = file.key().filename().filter(|name| name.ends_with(".parquet"));
+    let folder = file.folder();
+    let is_known = manifests.contains_key(&folder);
+    let Some(name) = name.filter(|_| !is_known && !file.is_of_this_machine() && !file.is_web()) else {
+        return Ok(false);
+    };
+    let manifest = Manifest::of(Path::new(&folder.to_string()))?;
+    let named = manifest.as_ref().and_then(|manifest| manifest.file(name)).map(|named| folder.join(&named.name));
+    manifests.insert(folder, manifest);
+    let is_other = named.as_ref().is_some_and(|named| named != file);
+    if let Some(named) = named {
+        *file = named;
+    }
+    Ok(is_other)
+}
+
+/// Fails where files are not of one kind, or empty where nothing can be.
+fn check_kinds(found: &Found, names: &[String]) -> Result<()> {
+    let files: Vec<_> = found.objects().map(|(file, size)| (kind_of(&file), file, size)).collect();
+    if let Some([(_, one, _), (_, other, _)]) = files.array_windows().find(|[(a, ..), (b, ..)]| a != b) {
+        return plan_err!(
+            "{} names files of different kinds, such as {one} and {other}; write a pattern for one of them",
+            names.join(", ")
+        );
+    }
+    match files.iter().find_map(|(kind, file, size)| Some((kind.as_ref().filter(|_| *size == 0)?, file))) {
+        Some((kind, empty)) if kind == "parquet" => plan_err!("{empty} is empty, 0 bytes, no Parquet"),
+        Some((kind, empty)) if kind.contains('.') => plan_err!("{empty} is empty, 0 bytes, no .{kind}: fetch it again"),
+        _ => Ok(()),
+    }
+}
+
+/// Reads the manifests beside files, but for those that are named with what they are.
+fn read_manifests(found: &Found, manifests: &mut Manifests) -> anyhow::Result<()> {
+    for (file, _) in found.objects() {
+        let is_said = || found.are_named() && seal_in_name(&file).is_some();
+        if is_parquet(&file)
+            && let Entry::Vacant(new) = manifests.entry(file.folder())
+            && !is_said()
+        {
+            new.insert(manifest_beside(found, &file)?);
+        }
+    }
+    Ok(())
+}
+
+/// Fails where a file is another than the manifest beside it names, as in a corpus.
+async fn check_seals(found: &Found, manifests: &Manifests) -> anyhow::Result<()> {
+    for (file, _) in found.objects() {
+        let manifest = manifests.get(&file.folder()).and_then(Option::as_ref);
+        let named = manifest.and_then(|manifest| manifest.seal_of(file.key().filename()?));
+        if let Some(written) = named.or_else(|| seal_in_name(&file)) {
+            check_root(&file, found.seal_of(&file).await?.as_ref(), written)?;
+        }
+    }
+    Ok(())
+}
+
+/// Leaves of the files that a pattern names those that count: a folder in a store also has those of earlier manifests. Fails where
+/// they are of several tables of a folder, or of a corpus or an index as a run leaves it that was killed.
+fn check_tables(found: &mut Found, manifests: &Manifests, names: &[String]) -> Result<()> {
+    let names = redacted(&names.join(", "));
+    // Of the files of each folder one that counts, one that the manifest does not name, and those of earlier manifests, with the
+    // ones that count instead.
+    let (mut counted, mut others, mut earlier) = (HashMap::new(), HashMap::new(), HashMap::new());
+    for (file, _) in found.objects() {
+        let Some(name) = file.key().filename().filter(|_| is_parquet(&file)) else { continue };
+        if let Some(index) = index_of_part(&file) {
+            return plan_err!(
+                "{file} is of a part of an index, of which not all need count: name {index}{}, which has those that do",
+                name_here(name)
+            );
+        }
+        let folder = file.folder();
+        let Some(Some(manifest)) = manifests.get(&folder) else {
+            if seal_in_name(&file).is_some() {
+                return plan_err!(
+                    "{file} is of a corpus that has no {MANIFEST}, as a run leaves it that was killed: make it anew, or name the \
+                     file without a pattern"
+                );
+            }
+            continue;
+        };
+        if manifest.seal_of(name).is_some() {
+            if let Some(other) = counted.insert(folder, file.clone()) {
+                return plan_err!(
+                    "{names} names files of different tables, such as {other} and {file}; write a pattern for one of them"
+                );
+            }
+        } else if let Some(named) = manifest.instead_of(name) {
+            earlier.insert(file.key().clone(), folder.join(&named.name));
+        } else {
+            others.insert(folder, file.clone());
+        }
+    }
+    if let Some((one, other)) = counted.iter().find_map(|(folder, one)| Some((one, others.get(folder)?))) {
+        return plan_err!(
+            "{names} names {one}, a table of the folder, and {other}, of which its manifest knows nothing; write a pattern for one \
+             of them"
+        );
+    }
+    let is_found = |file: &Location| counted.get(&file.folder()) == Some(file);
+    if let Some((key, named)) = earlier.iter().find(|(_, named)| !is_found(named)) {
+        return plan_err!(
+            "{names} names {}, which the manifest beside it does not count any more, and not {named}, which it does: run it again, \
+             or name the one that is meant without a pattern",
+            named.at(key.clone())
+        );
+    }
+    found.pass_over(&earlier);
+    Ok(())
+}
+
+fn is_parquet(file: &Location) -> bool {
+    file.key().extension() == Some("parquet")
+}
+
+/// The index that a file is of a part of, by its place.
+fn index_of_part(file: &Location) -> Option<Location> {
+    let (part, parts) = (file.folder(), file.folder().folder());
+    let is_part = parts.key().filename() == Some(PARTS) && part.key().filename().is_some_and(is_name_of_part);
+    let is_table = || file.key().filename().is_some_and(|name| FILES.contains(&&*name_here(name)));
+    (is_part && is_table()).then(|| parts.folder())
+}
+
+/// The seal that a file of a corpus in a store has in its name.
+fn seal_in_name(file: &Location) -> Option<Root> {
+    let name = file.key().filename().filter(|_| !file.is_of_this_machine())?;
+    stem_of_sealed(name).filter(|stem| FILES.contains(&format!("{stem}.parquet").as_str()))?;
+    name.strip_suffix(".parquet")?.rsplit_once('-')?.1.parse().ok()
+}
+
+/// The manifest of the folder of a file. A store is asked for one only where it has been listed, or where the file is one of a
+/// corpus by its name.
+fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Manifest>> {
+    let folder = file.folder();
+    let is_one = || is_of_corpus(file) || seal_in_name(file).is_some();
+    let is_asked = || folder.is_of_this_machine() || (!folder.is_web() && is_one());
+    if found.has(&folder.join(MANIFEST)).unwrap_or_else(is_asked) {
+        Manifest::of(Path::new(&folder.to_string()))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The table that a name in FROM stands for.
+async fn table(name: &str, session: &SessionState) -> Result<Arc<dyn TableProvider>> {
+    let found = match Named::find(&[name.to_owned()], session).await? {
+        Named::Files(found) => found,
+        Named::Index(table) => return Ok(table),
+    };
+    if let Some(said) = found.objects().find_map(|(file, _)| unreadable(&file.to_string())) {
+        return plan_err!("{said}");
+    }
+    found.partitions()?;
+    let mut config = ListingTableConfig::new(found.url(session)?).infer_options(session).await?;
+    if let Some(options) = &mut config.options {
+        // Their names were looked at above.
+        options.file_extension.clear();
+    }
+    if found.objects().any(|(file, _)| is_parquet(&file)) {
+        found.check_parquet(session).await?;
+        let columns = found.columns(session, &HashMap::new()).await?;
+        let columns = if found.objects().count() == 1 { columns } else { nullable(&columns) };
+        config = config.with_schema(Arc::new(columns));
+    }
+    let config = config.infer_partitions_from_path(session).await?.infer_schema(session).await?;
+    let table = ListingTable::try_new(config)?;
+    check_given_once(&found, &table.schema())?;
+    let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
+    Ok(Arc::new(table.with_cache(cache)))
+}
+
+/// Makes tables of files, by a name of their own: CREATE EXTERNAL TABLE.
+#[derive(Debug, Default)]
+struct ExternalTables {
+    listing: ListingTableFactory,
+}
+
+#[async_trait]
+impl TableProviderFactory for ExternalTables {
+    async fn create(&self, session: &dyn Session, asked: &CreateExternalTable) -> Result<Arc<dyn TableProvider>> {
+        let Some(state) = session.as_any().downcast_ref::<SessionState>() else {
+            return plan_err!("internal error: this is no session of DataFusion; please report it");
+        };
+        let names = asked.locations.join(", ");
+        let found = match Named::find(&asked.locations, state).await.map_err(|error| told(error, &names))? {
+            Named::Files(found) => found,
+            Named::Index(table) => return Ok(table),
+        };
+        let mut asked = asked.clone();
+        let is_constrained = !asked.constraints.is_empty() || !asked.column_defaults.is_empty();
+        if is_constrained || asked.schema.fields().iter().any(|field| !field.is_nullable()) {
+            return plan_err!(
+                "NOT NULL, PRIMARY KEY, UNIQUE and DEFAULT are not supported: files are not checked for them; leave them out"
+            );
+        }
+        if !asked.order_exprs.is_empty() {
+            return plan_err!("WITH ORDER is not supported: nothing checks that files are in that order; leave it out");
+        }
+        let infers = state.config_options().execution.listing_table_factory_infer_partitions;
+        if (infers && asked.schema.fields().is_empty()) || !asked.table_partition_cols.is_empty() {
+            let columns = found.partitions()?;
+            if !columns.starts_with(&asked.table_partition_cols) {
+                return plan_err!(
+                    "PARTITIONED BY ({}): the folders give the columns ({})",
+                    asked.table_partition_cols.join(", "),
+                    columns.join(", ")
+                );
+            }
+            if asked.table_partition_cols.is_empty() {
+                asked.table_partition_cols = columns;
+            }
+        }
+        let kind = found.objects().find_map(|(file, _)| kind_of(&file));
+        if let Some(kind) = kind.as_deref().filter(|kind| family(kind) != family(&asked.file_type.to_lowercase())) {
+            return plan_err!("STORED AS {}: the files are .{kind}; say that, or name other files", asked.file_type);
+        }
+        if let Some((_, packed)) = kind.as_deref().and_then(|kind| kind.split_once('.')) {
+            asked.options.entry("format.compression".to_owned()).or_insert_with(|| packed.to_owned());
+        }
+        if asked.file_type == "PARQUET" {
+            found.check_parquet(state).await?;
+            let columns = found.columns(state, &asked.options).await.map_err(|error| told(error, &names))?;
+            check_declared(asked.schema.as_arrow(), &columns)?;
+            if asked.schema.fields().is_empty() {
+                let mut columns = SchemaBuilder::from(nullable(&columns));
+                for name in &asked.table_partition_cols {
+                    columns.push(Field::new(name, wrap_partition_type_in_dict(DataType::Utf8), false));
+                }
+                let columns = columns.finish();
+                check_given_once(&found, &columns)?;
+                asked.schema = Arc::new(columns.to_dfschema()?);
+            }
+        }
+        let url = found.url(state)?;
+        let of_folders: Vec<_> = asked.table_partition_cols.iter().map(String::as_str).collect();
+        found.check_values(&url, &of_folders, asked.schema.as_arrow())?;
+        asked.locations = vec![url.to_string()];
+        let table = self.listing.create(session, &asked).await.map_err(|error| told(error, &names))?;
+        check_given_once(&found, &table.schema())?;
+        Ok(table)
+    }
+}
+
+/// Fails where a folder gives a column that the files have, too, or another folder gives.
+fn check_given_once(found: &Found, columns: &Schema) -> Result<()> {
+    let mut names = HashSet::new();
+    match (columns.fields().iter().find(|field| !names.insert(field.name())), found.objects().next()) {
+        (Some(twice), Some((file, _))) => plan_err!(
+            "{file}: the column {:?} is given by a folder, and once more by the file or another folder: rename one, read the \
+             folders one by one, or pass over their names by SET datafusion.execution.listing_table_factory_infer_partitions = \
+             false and CREATE EXTERNAL TABLE",
+            twice.name()
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Fails where a column is declared to be of a type that would cut the values that the files have.
+fn check_declared(declared: &Schema, found: &Schema) -> Result<()> {
+    for asked in declared.fields() {
+        if let Ok(column) = found.field_with_name(asked.name())
+            && !keeps(column.data_type(), asked.data_type())
+        {
+            return plan_err!(
+                "the files have the column {} as {}, of which {} could not hold all: declare it so, and CAST it in the query",
+                asked.name(),
+                column.data_type(),
+                asked.data_type()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether each value of a type has one of another type that says as much.
+fn keeps(from: &DataType, to: &DataType) -> bool {
+    let width = |kind: &DataType| kind.primitive_width().unwrap_or_default();
+    let is_text = |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_binary = |kind: &DataType| matches!(kind, DataType::Binary | DataType::LargeBinary | DataType::BinaryView);
+    let is_wider = match (from.is_integer(), to.is_integer()) {
+        (true, true) if from.is_unsigned_integer() == to.is_unsigned_integer() => width(to) >= width(from),
+        (true, true) => from.is_unsigned_integer() && width(to) > width(from),
+        (true, false) => to.is_floating() && width(to) > width(from),
+        (false, _) => from.is_floating() && to.is_floating() && width(to) >= width(from),
+    };
+    from == to
+        || is_wider
+        || (is_text(to) && !from.is_nested())
+        || (is_binary(from) && is_binary(to))
+        || match (from, to) {
+            (DataType::Null, _) | (DataType::FixedSizeBinary(_), DataType::Binary | DataType::LargeBinary) => true,
+            (DataType::List(from), DataType::List(to)) => keeps(from.data_type(), to.data_type()),
+            (DataType::Struct(from), DataType::Struct(to)) => {
+                let is_kept = |(from, to): (&FieldRef, &FieldRef)| {
+                    from.name() == to.name() && keeps(from.data_type(), to.data_type())
+                };
+                from.len() == to.len() && from.iter().zip(to).all(is_kept)
+            }
+            (DataType::Dictionary(_, from), to) => keeps(from, to),
+            (DataType::Timestamp(from, zone), DataType::Timestamp(to, other)) => {
+                to >= from && zone.is_some() == other.is_some()
+            }
+            (DataType::Date32, DataType::Date64 | DataType::Timestamp(_, None)) => true,
+            (DataType::Time32(from) | DataType::Time64(from), DataType::Time32(to) | DataType::Time64(to)) => {
+                to >= from
+            }
+            (
+                DataType::Decimal128(digits, scale) | DataType::Decimal256(digits, scale),
+                DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest),
+            ) => finest >= scale && whole_digits(*most, *finest) >= whole_digits(*digits, *scale),
+            (from, DataType::Decimal128(most, finest) | DataType::Decimal256(most, finest)) => {
+                from.is_integer() && *finest >= 0 && whole_digits(*most, *finest) >= most_digits(from)
+            }
+            _ => false,
+        }
+}
+
+/// How many digits a whole number of this type may have.
+fn most_digits(of: &DataType) -> i16 {
+    match of {
+        DataType::Int8 | DataType::UInt8 => 3,
+        DataType::Int16 | DataType::UInt16 => 5,
+        DataType::Int32 | DataType::UInt32 => 10,
+        DataType::Int64 => 19,
+        _ => 20,
+    }
+}
+
+/// How many digits of a decimal number stand before its point.
+fn whole_digits(all: u8, scale: i8) -> i16 {
+    i16::from(all) - i16::from(scale)
+}
+
+/// The kinds that options may make of one another.
+fn family(kind: &str) -> &str {
+    match kind.split_once('.').map_or(kind, |(kind, _)| kind) {
+        "tsv" => "csv",
+        "jsonl" | "ndjson" => "json",
+        kind => kind,
+    }
+}
+
+/// What is wrong with files, which have this name where it was asked for them: without what the libraries say around it.
+fn told(error: DataFusionError, name: &str) -> DataFusionError {
+    if let Some(explained) = Explained::of(&error) {
+        return plan_datafusion_err!("{explained}");
+    }
+    if matches!(error, DataFusionError::Plan(_)) {
+        return error;
+    }
+    // What is around an error of the system says which file it is of.
+    let (mut around, mut cause): (&dyn Error, &(dyn Error + 'static)) = (&error, &error);
+    while let Some(deeper) = cause.source() {
+        (around, cause) = (cause, deeper);
+    }
+    match cause.downcast_ref::<io::Error>() {
+        Some(denied) if denied.kind() == io::ErrorKind::PermissionDenied => plan_datafusion_err!(
+            "cannot read {name}: {around}; have it allowed (chmod), as of the folders that it is in"
+        ),
+        Some(_) => plan_datafusion_err!("cannot read {name}: {around}"),
+        None => plan_datafusion_err!("cannot read {name}: {}", error.strip_backtrace()),
+    }
+}
+
+/// Columns whose values may be missing: those of one file say nothing of another, nor of what it is later.
+fn nullable(columns: &Schema) -> Schema {
+    fn of_field(field: &FieldRef) -> FieldRef {
+        let kind = match field.data_type() {
+            DataType::Struct(fields) => DataType::Struct(fields.iter().map(of_field).collect()),
+            DataType::List(of) => DataType::List(of_field(of)),
+            kind => kind.clone(),
+        };
+        Arc::new(field.as_ref().clone().with_data_type(kind).with_nullable(true))
+    }
+    Schema::new(columns.fields().iter().map(of_field).collect::<Fields>())
+}
+
+/// What a file or an object is.
+fn kind_of(file: &Location) -> Option<String> {
+    file.key().filename().and_then(kind)
+}
+
+/// What a file is by the end of its name, if it can be a table, such as `csv.gz`.
+fn kind(name: &str) -> Option<String> {
+    let name = name.to_ascii_lowercase();
+    let unpacked = COMPRESSED.iter().find_map(|extension| name.strip_suffix(&format!(".{extension}"))).unwrap_or(&name);
+    let (stem, _) = unpacked.rsplit_once('.').filter(|(_, extension)| TABLES.contains(extension))?;
+    Some(name[stem.len() + 1..].to_owned())
+}
+
+/// Why a file of this name is no table, and what can be done, unless it can be one.
+pub(crate) fn unreadable(name: &str) -> Option<String> {
+    let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
+    kind(name).is_none().then(|| {
+        format!(
+            "cannot read {name} in FROM: it takes {}, all but the first also {}; say what others are by CREATE EXTERNAL TABLE … \
+             STORED AS, or read text and HTML by ibid ingest",
+            listed(&TABLES),
+            listed(&COMPRESSED)
+        )
+    })
+}
+
+/// JSON lines by one of their other names.
+#[derive(Debug)]
+struct JsonLines {
+    extension: &'static str,
+    json: JsonFormatFactory,
+}
+
+impl GetExt for JsonLines {
+    fn get_ext(&self) -> String {
+        self.extension.to_string()
+    }
+}
+
+impl FileFormatFactory for JsonLines {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        self.json.create(state, options)
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        FileFormatFactory::default(&self.json)
+    }
+}
+
+/// CSV with tabs.
+#[derive(Debug)]
+struct Tsv {
+    csv: CsvFormatFactory,
+}
+
+impl GetExt for Tsv {
+    fn get_ext(&self) -> String {
+        "tsv".to_owned()
+    }
+}
+
+impl FileFormatFactory for Tsv {
+    fn create(&self, state: &dyn Session, options: &HashMap<String, String>) -> Result<Arc<dyn FileFormat>> {
+        let mut options = options.clone();
+        options.entry("format.delimiter".to_owned()).or_insert_with(|| "\t".to_owned());
+        self.csv.create(state, &options)
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(CsvFormat::default().with_delimiter(b'\t'))
+    }
+}

@@ -1,0 +1,59 @@
+//! Folders, here and in stores.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use super::location::Location;
+use super::object::Object;
+
+/// The file that tells a folder for temporary tables from others of such a name, and is locked while its run lives.
+pub(crate) const LOCK: &str = "lock";
+
+/// What is in a folder, in the order of names.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    if let Some(location) = Location::of_path(folder)? {
+        let (objects, folders) = Object::list_folder(&location)?;
+        let locations = objects.into_iter().map(|object| object.location).chain(folders);
+        let mut paths: Vec<_> =
+            locations.filter_map(|location| location.key().filename().map(|name| folder.join(name))).collect();
+        paths.sort();
+        paths.dedup();
+        return Ok(paths);
+    }
+    let failed = || format!("cannot read {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(failed)?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().with_context(failed)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Whether all names in a folder are of this kind.
+pub(crate) fn has_only(folder: &Path, is_ours: impl Fn(&str) -> bool) -> bool {
+    entries(folder).is_ok_and(|entries| {
+        entries.iter().all(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_ours))
+    })
+}
+
+/// Removes a folder, and last of all the [`LOCK`], by which one for temporary tables is known. What comes into it meanwhile stays.
+pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
+    let gone = |removed: io::Result<()>| match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    };
+    let mut lock = None;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name() == LOCK {
+            lock = Some(entry.path());
+        } else if entry.file_type()?.is_dir() {
+            gone(fs::remove_dir_all(entry.path()))?;
+        } else {
+            gone(fs::remove_file(entry.path()))?;
+        }
+    }
+    lock.map_or(Ok(()), |lock| gone(fs::remove_file(lock)))?;
+    fs::remove_dir(folder)
+}
