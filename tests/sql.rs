@@ -272,25 +272,6 @@ fn the_greatest_values_of_files_are_of_all_of_them() {
     assert!(plan.contains("PlaceholderRowExec") && !plan.contains("AggregateExec"), "{plan}");
 }
 
-/// In what is planned, a constant is no constant any more once files of Parquet give it.
-#[test]
-fn a_constant_that_files_give_does_not_end_a_window() {
-    let place = Place::new();
-    for (file, a) in [("a.parquet", "20 - value"), ("b.parquet", "value")] {
-        let ended = place.run_with(["sql", &format!("SELECT {a} AS a FROM range(20)"), "-o", file], "");
-        assert_eq!(ended.code, Some(0), "{}", ended.err);
-    }
-    let numbered = "SELECT s.k, row_number() OVER (ORDER BY s.c, s.k) AS n, sum(s.k) OVER (PARTITION BY s.c ORDER BY s.k) AS sum \
-                    FROM (SELECT 2 AS c, a + 1 AS k FROM 'a.parquet') AS s JOIN 'b.parquet' AS t ON t.a = s.k";
-    let query = format!(
-        "SELECT count(*) AS rows, count(*) FILTER (WHERE n = k - 1 AND sum = k * (k + 1) / 2 - 1) AS right FROM ({numbered})"
-    );
-    for parts in [1, 3] {
-        let rows = place.sql(&format!("SET datafusion.execution.target_partitions = {parts}; {query}"));
-        assert_eq!(rows, [json!({"rows": 18, "right": 18})]);
-    }
-}
-
 #[test]
 fn a_column_of_using_needs_no_table() {
     let place = Place::with([("a.csv", "id,x\n1,10\n2,20\n"), ("b.csv", "id,y\n1,100\n3,300\n")]);

@@ -131,6 +131,12 @@ fn compact_column<T: ByteViewType>(column: &ArrayRef, views: &GenericByteViewArr
 #[cfg(test)]
 mod tests {
     use arrow::array::{Int64Array, StringViewArray};
+    use datafusion::datasource::MemTable;
+    use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+    use datafusion::execution::memory_pool::GreedyMemoryPool;
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+    use datafusion::execution::session_state::SessionStateBuilder;
+    use datafusion::prelude::{SessionConfig, SessionContext};
 
     use super::*;
     use crate::pipeline::testing::{operators, rows, session_of};
@@ -180,5 +186,29 @@ mod tests {
         assert_eq!(compacted, few);
         assert!(compacted.column(0).get_array_memory_size() < 5_000);
         assert!(few.column(0).get_array_memory_size() > 400_000);
+    }
+
+    #[tokio::test]
+    async fn a_sort_of_datafusion_counts_the_text_of_other_rows() {
+        let texts = (0..10_000).map(|i| format!("a text that is too long for its view, number {i}"));
+        let texts: ArrayRef = Arc::new(StringViewArray::from_iter_values(texts));
+        let all = RecordBatch::try_from_iter([("text", texts)]).unwrap();
+        let few = (0..100).map(|i| all.slice(100 * i, 5)).collect();
+        let table = Arc::new(MemTable::try_new(all.schema(), vec![few]).unwrap());
+        for is_compacting in [true, false] {
+            let pool = Arc::new(GreedyMemoryPool::new(8 << 20));
+            let no_disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
+            let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(no_disk);
+            let builder = SessionStateBuilder::new()
+                .with_default_features()
+                .with_runtime_env(runtime.build_arc().unwrap())
+                .with_config(SessionConfig::new().with_target_partitions(1).with_sort_spill_reservation_bytes(0));
+            let rule = Arc::new(CompactViews);
+            let builder = if is_compacting { builder.with_physical_optimizer_rule(rule) } else { builder };
+            let session = SessionContext::new_with_state(builder.build());
+            session.register_table("texts", Arc::<MemTable>::clone(&table)).unwrap();
+            let sorted = session.sql("SELECT * FROM texts ORDER BY text").await.unwrap().collect().await;
+            assert_eq!(sorted.is_ok(), is_compacting, "{sorted:?}");
+        }
     }
 }

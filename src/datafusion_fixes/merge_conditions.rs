@@ -62,12 +62,12 @@ impl PhysicalOptimizerRule for MergeConditions {
 
 #[cfg(test)]
 mod tests {
-    use crate::datafusion_fixes::testing::assert_wrong;
     use std::sync::Arc;
 
     use arrow::util::pretty::pretty_format_batches;
     use datafusion::prelude::SessionConfig;
 
+    use crate::datafusion_fixes::testing::assert_wrong;
     use crate::session;
 
     #[tokio::test]
@@ -131,15 +131,16 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_reads_the_place_of_another_column() {
+    fn a_condition_is_asked_of_null_in_a_column_without_null() {
         assert_wrong(
             &[
-                "CREATE TABLE a(k INT, n INT) AS VALUES (1, 1), (2, 2)",
-                "CREATE TABLE b(k INT, m INT) AS VALUES (1, 2), (2, 1)",
                 "SET datafusion.optimizer.prefer_hash_join = false",
-                "SELECT a.k, a.n, b.k, b.m FROM a JOIN b ON a.k = b.k AND a.m < b.n",
+                "SET datafusion.execution.target_partitions = 3",
+                "CREATE TABLE a AS SELECT CASE WHEN value % 7 > 0 THEN value % 5 END AS k, value AS m, value % 3 AS n FROM range(0, 40)",
+                "CREATE TABLE b AS SELECT CASE WHEN value % 6 > 0 THEN value % 8 END AS k, value % 4 AS m, value AS n FROM range(0, 30)",
+                "SELECT a.m, b.n FROM a LEFT JOIN b ON a.k = b.k AND a.n < b.m",
             ],
-            &["x"],
+            &["Arrow error: Invalid argument error: Column 'm' is declared as non-nullable…"],
         );
     }
 }

@@ -1,6 +1,6 @@
 //! Joins that sort, and read what was sorted in one part.
 //!
-//! Upstream: apache/datafusion#22090 and #17334, open.
+//! Upstream: apache/datafusion#22090 and #17334, open. It goes with `paced`.
 
 use std::sync::Arc;
 

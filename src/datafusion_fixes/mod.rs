@@ -15,7 +15,6 @@ mod group_keys;
 mod join_claims;
 mod merge_conditions;
 mod merged;
-mod missing_sorts;
 mod paced;
 mod pushed_filters;
 mod row_counts;
@@ -44,7 +43,6 @@ use self::join_claims::JoinClaims;
 pub(crate) use self::join_claims::JoinOrderExec;
 use self::merge_conditions::MergeConditions;
 pub(crate) use self::merged::MergeSorted;
-use self::missing_sorts::MissingSorts;
 pub(crate) use self::paced::PaceDealing;
 use self::pushed_filters::PushedFilters;
 use self::row_counts::RowCounts;
@@ -74,7 +72,6 @@ pub(crate) fn with_fixes(mut builder: SessionStateBuilder) -> SessionStateBuilde
             }
             "aggregate_statistics" => *rule = Arc::new(RowCounts(inner)),
             "ProjectionPushdown" => *rule = Arc::new(MergeConditions(inner)),
-            "SanityCheckPlan" => *rule = Arc::new(MissingSorts(inner)),
             _ => {}
         }
     }

@@ -219,4 +219,16 @@ mod tests {
             });
         }
     }
+
+    #[tokio::test]
+    async fn datafusion_lets_rows_wait_without_a_limit() {
+        let session = session(false).await;
+        let input = session.table("texts").await.unwrap().create_physical_plan().await.unwrap();
+        let by = Partitioning::Hash(vec![col("key", &input.schema()).unwrap()], 2);
+        let dealt = RepartitionExec::try_new(input, by).unwrap();
+        let [quick, slow] = [0, 1].map(|part| dealt.execute(part, session.task_ctx()).unwrap());
+        // Nobody takes the rows of the slow one yet.
+        let quick = timeout(Duration::from_secs(60), quick.count()).await;
+        assert!(quick.is_ok_and(|batches| batches > 0) && slow.count().await > 0);
+    }
 }

@@ -76,7 +76,7 @@ mod tests {
             &["all 0"],
         );
         assert_wrong(
-            &["CREATE TABLE t(id INT) AS VALUES (1), (2), (3)", "SELECT id FROM t WHERE id <= 2 AND 1 + 1 > id"],
+            &["CREATE TABLE t(id BIGINT) AS VALUES (1), (2), (3)", "SELECT id FROM t WHERE id <= 2 AND 1 + 1 > id"],
             &["1", "2"],
         );
     }

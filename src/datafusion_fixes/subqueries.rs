@@ -1,6 +1,7 @@
 //! Subqueries, and what else DataFusion would take for another query than it is.
 //!
-//! Upstream: apache/datafusion#8241 and others of `NOT IN`, #24960 and #25283 of correlated subqueries, #25258 of `= ANY`, open; of `SIMILAR TO` #22263, mended for version 56.
+//! Upstream: apache/datafusion#8241 and others of `NOT IN`, #24960 and #25283 of correlated subqueries, #25258 of `= ANY`, open;
+//! of `SIMILAR TO` #22263, mended for version 56.
 
 use std::sync::Arc;
 

@@ -179,4 +179,14 @@ mod tests {
         let error = session(true, 100_000).await.sql(sql).await.unwrap().collect().await.unwrap_err().to_string();
         assert!(error.contains("WindowAggExec[0]"), "{error}");
     }
+
+    #[tokio::test]
+    async fn datafusion_reserves_nothing_for_a_window_of_all_rows() {
+        let held =
+            session(false, 100_000).await.sql("SELECT text, sum(number) OVER () AS sum FROM texts").await.unwrap();
+        assert_eq!(
+            held.collect().await.map_err(drop).map(|batches| batches.iter().map(RecordBatch::num_rows).sum()),
+            Ok(4000)
+        );
+    }
 }
