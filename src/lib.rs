@@ -55,8 +55,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod candidates;
-mod certificate;
+mod candidate_counts;
 pub mod cli;
 mod config;
 mod corpus;
@@ -69,15 +68,16 @@ pub mod fuzz;
 #[cfg(any(test, fuzzing))]
 mod fuzzing;
 mod index;
-mod limited;
+mod live_index;
 mod memory;
 mod pipeline;
-mod resident;
+mod recall;
 mod seal;
 mod similarity_join;
 mod sql;
 mod store;
 mod stream;
+mod strict_files;
 mod terminal;
 mod thrift;
 mod weights;

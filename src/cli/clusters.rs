@@ -14,10 +14,10 @@ use super::options::{InputOptions, RunOptions, refuse_without_effect};
 use super::pairs::Unit;
 use super::run::{Compared, FEWER_PLACES, Run, Stdout, corpus_folder, grouped, ratio};
 use super::signature::Signature;
-use crate::certificate::Recall;
 use crate::corpus::ingest::Needed;
 use crate::export::{Manifest, StagedFolder};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::recall::Recall;
 
 /// Find clusters of similar sentences, and the documents that share them
 ///

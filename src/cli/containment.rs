@@ -17,8 +17,8 @@ use super::signature::Signature;
 use super::stream::{self, Streamed};
 use super::threads::{Readable, seconds};
 use crate::corpus::ingest::Needed;
+use crate::live_index::Comparison;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::resident::Comparison;
 use crate::stream::Stages;
 
 /// Find documents that are contained in others

@@ -28,7 +28,6 @@ use super::Ending;
 use super::add::{self, Addition, Finds};
 use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
 use super::signals;
-use crate::certificate::Recall;
 use crate::corpus::ingest::{self, Ingested, Needed};
 use crate::corpus::{self, Content, Documents, PassedOver, Summary};
 use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder, outbox, write_rows};
@@ -36,7 +35,8 @@ use crate::index::stored::{Stored, check_folder};
 use crate::memory::pool::SharedPool;
 use crate::memory::watch::{self, MOST};
 use crate::pipeline::query::{self, Parameters, Query};
-use crate::pipeline::{Finished, Workspace, is_out_of_memory};
+use crate::pipeline::{StageCache, Workspace, is_out_of_memory};
+use crate::recall::Recall;
 use crate::session;
 use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
 use crate::terminal::{Screen, visible};
@@ -212,7 +212,7 @@ impl<'a> Run<'a> {
         // Sorting takes longer, and what a machine has is enough for most joins.
         workspace.hashes_rows = options.memory.is_none();
         if let Some(folder) = &options.resume {
-            workspace.finished = Some(Finished::at(folder)?);
+            workspace.finished = Some(StageCache::at(folder)?);
             check_folder(folder).context("cannot keep tables there with --resume")?;
         }
         Ok(Self {

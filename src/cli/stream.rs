@@ -1,6 +1,6 @@
 //! `ibid containment INDEX --add -`: documents come as JSON lines, and each is judged as soon as it is there.
 //!
-//! The documents of the index that may matter are in memory, see [`crate::resident`]. A document is added to them once its line
+//! The documents of the index that may matter are in memory, see [`crate::live_index`]. A document is added to them once its line
 //! was written, and to the index with the next part: every few seconds, and at the end, however it comes about, short of a kill.
 
 use std::collections::HashMap;
@@ -32,9 +32,9 @@ use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_F
 use crate::export::Format;
 use crate::index::Index;
 use crate::index::stored::{Stored, index_to_add};
+use crate::live_index::{Contained, Document, Residents, Timing};
 use crate::memory::watch::{self, TOO_FULL};
 use crate::pipeline::query::{self, Literal, Parameters};
-use crate::resident::{Contained, Document, Residents, Timing};
 use crate::session;
 use crate::stream::{Extracted, Pool};
 

@@ -1,6 +1,6 @@
-//! Columns of subqueries that are compared with such of the query around them.
-//!
-//! Upstream: none was found.
+//! No upstream issue found: a correlated subquery that becomes a join finds its correlated columns by name alone, and takes the
+//! first column of that name. Remove when it takes the column of the right table; test
+//! of_two_columns_with_one_name_the_first_is_taken fails then.
 
 use std::iter;
 use std::sync::Arc;
@@ -13,10 +13,7 @@ use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
 use datafusion::logical_expr::{Expr, Filter, LogicalPlan, LogicalPlanBuilder, Projection, Subquery};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Gives a column of a subquery that is compared with one of the query around it a name of its own, where it shares its name with others,
-/// or a table with a name does not show it.
-///
-/// When the subquery becomes a join, DataFusion knows these columns by their names alone, and takes the first one of this name.
+/// Renames each correlated column of a subquery that shares its name with another column, or that a table alias hides.
 #[derive(Debug)]
 pub(crate) struct CorrelatedColumns;
 

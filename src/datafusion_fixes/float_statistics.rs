@@ -1,6 +1,5 @@
-//! Statistics of Parquet that leave out what they should count.
-//!
-//! Upstream: apache/datafusion#15812, open.
+//! DF-15812 (open): the minimum and maximum in Parquet leave out NaN, which SQL orders above all numbers, so that `f > 5` and
+//! `max(f)` miss NaN. Remove when pruning of floats respects NaN; test nan_is_passed_over fails then.
 
 use std::sync::Arc;
 
@@ -16,15 +15,14 @@ use datafusion::physical_expr::{PhysicalExpr, conjunction, split_conjunction};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 
-/// Concludes nothing from the least and the greatest float of a file, a row group or a page of Parquet.
+/// Ignores the minimum and maximum of floats in the statistics of Parquet files, row groups and pages.
 ///
-/// By the format's rules these leave out NaN, which is above all numbers in SQL: where they count, `f > 5` and `max(f)` pass over it.
-/// A first rule takes them from what is known of the files, which may give `max(f)` without a row being read; as a last one it takes
-/// conditions on floats from those by which row groups are passed over.
+/// The rule runs twice. The first run removes the statistics of files, from which `max(f)` would be answered without a scan; the
+/// last one removes predicates on floats from the pruning of row groups.
 #[derive(Debug)]
-pub(crate) struct DistrustFloats;
+pub(crate) struct IgnoreFloatStatistics;
 
-impl PhysicalOptimizerRule for DistrustFloats {
+impl PhysicalOptimizerRule for IgnoreFloatStatistics {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, options: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         // Nobody else looks at the rows then.
         let is_filter = options.execution.parquet.pushdown_filters;

@@ -1,7 +1,6 @@
-//! Subqueries, and what else DataFusion would take for another query than it is.
-//!
-//! Upstream: apache/datafusion#8241 and others of `NOT IN`, #24960 and #25283 of correlated subqueries, #25258 of `= ANY`, open;
-//! of `SIMILAR TO` #22263, mended for version 56.
+//! DF-8241, DF-25347, DF-25336, DF-25473 (`NOT IN`), DF-24960, DF-25283 (correlated subqueries), DF-25258 (`= ANY`), open;
+//! DF-22263 (`SIMILAR TO`, fixed in 56): subqueries that become joins lose SQL's three-valued result. Remove when all are fixed;
+//! test not_in_is_true_where_it_is_null fails then.
 
 use std::sync::Arc;
 
@@ -16,7 +15,8 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::AnalyzerRule;
 
-/// Gives `IN` of a subquery the NULL that it is where something hangs on it, and refuses what would be another query.
+/// Keeps SQL's three-valued result of `IN` with a subquery, and returns an error for queries that would be planned as another
+/// query.
 #[derive(Debug)]
 pub(crate) struct Subqueries;
 

@@ -18,8 +18,8 @@ mod functions;
 use crate::cli;
 use crate::corpus;
 use crate::index;
-use crate::limited;
 use crate::store;
+use crate::strict_files;
 use crate::terminal;
 
 /// A target, and the name of its folder in `fuzz/corpus`.
@@ -36,13 +36,13 @@ pub const TARGETS: [Target; 31] = [
     ("differences", functions::differences),
     ("edit_similarity", functions::edit_similarity),
     ("edited_passages", functions::edited_passages),
-    ("from_csv", limited::fuzz::from_csv),
-    ("from_json", limited::fuzz::from_json),
+    ("from_csv", strict_files::fuzz::from_csv),
+    ("from_json", strict_files::fuzz::from_json),
     ("from_parquet", files::from_parquet),
-    ("from_xz", limited::fuzz::from_xz),
+    ("from_xz", strict_files::fuzz::from_xz),
     ("gzip", corpus::fuzz::gzip),
     ("html", corpus::fuzz::html),
-    ("json_array", limited::fuzz::json_array),
+    ("json_array", strict_files::fuzz::json_array),
     ("jsonl", corpus::fuzz::jsonl),
     ("location", store::fuzz::location),
     ("manifest", index::fuzz::manifest),

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use super::{Index, LOOKED_AT, Manifest, Part, newest, read};
 use crate::export::layout::{FILES, MANIFESTS, PARTS, is_name_of_part, manifest_path, numbers};
-use crate::export::leftovers::{Removed, is_older};
+use crate::export::orphaned_files::{Removed, is_older};
 use crate::export::{Unheld, abandoned, unheld};
 use crate::store::{Location, Object, entries, has_only, seal_of};
 

@@ -10,13 +10,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use futures::{StreamExt, stream};
 
-use crate::datafusion_fixes::{Batches, EachBatchExec, copied_bytes};
+use crate::datafusion_fixes::{Batches, MapBatchesExec, copied_bytes};
 
 /// Gathers the batches of each join that is below no other one into batches of so many rows, or of about so many bytes: a function
 /// of texts reads each of them once a batch.
 pub(super) fn gathered(plan: Arc<dyn ExecutionPlan>, rows: usize, bytes: usize) -> Result<Arc<dyn ExecutionPlan>> {
     if plan.name().ends_with("JoinExec") {
-        return Ok(EachBatchExec::over("GatherExec", plan, move |batches, _, _| gather(batches.boxed(), rows, bytes)));
+        return Ok(MapBatchesExec::over("GatherExec", plan, move |batches, _, _| gather(batches.boxed(), rows, bytes)));
     }
     let children = plan.children().into_iter().map(|child| gathered(Arc::clone(child), rows, bytes));
     let children = children.collect::<Result<_>>()?;

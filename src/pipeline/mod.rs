@@ -1,11 +1,11 @@
 //! Pipelines: the statements of `queries/`, in order, with their parameters bound.
 
-mod finished;
 mod gathered;
 pub(crate) mod query;
+mod stage_cache;
 #[cfg(test)]
 pub(crate) mod testing;
 mod workspace;
 
-pub(crate) use finished::Finished;
+pub(crate) use stage_cache::StageCache;
 pub(crate) use workspace::{Outcome, Workspace, is_out_of_memory};

@@ -34,11 +34,11 @@ use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::finished::{Finished, Key};
 use super::gathered::gathered;
 use super::query::{Parameters, Query};
-use crate::datafusion_fixes::{BoundWindows, CompactViews, MergeSorted, PaceDealing};
-use crate::export::leftovers::WORKSPACE;
+use super::stage_cache::{Key, StageCache};
+use crate::datafusion_fixes::{CompactViews, LimitWindowMemory, RepartitionBackpressure, SinglePartitionSortMerge};
+use crate::export::orphaned_files::WORKSPACE;
 use crate::export::{cleanup, hold, refuse_same_names, set_mode};
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
@@ -79,7 +79,7 @@ pub(crate) struct Workspace {
     pub(crate) parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
     /// Tables that earlier runs made.
-    pub(crate) finished: Option<Finished>,
+    pub(crate) finished: Option<StageCache>,
     /// The most bytes that a list of a table made here has.
     longest_list: AtomicUsize,
     /// Whether joins hash what they join in the query that gives the rows, whatever memory there is.
@@ -338,13 +338,13 @@ impl Workspace {
     /// The state of the session for joins that sort their inputs, which can go to disk, and not such that hash one of them, which
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
-        let mut state = bounded(with_rule(self.session.state(), MergeSorted));
+        let mut state = bounded(with_rule(self.session.state(), SinglePartitionSortMerge));
         state.config_mut().options_mut().optimizer.prefer_hash_join = false;
         state
     }
 
     /// The key of what a statement makes, if that depends on nothing but the statement, what is set, and tables that have keys.
-    async fn key(&self, finished: &Finished, statement: &Statement) -> Result<Option<Key>> {
+    async fn key(&self, finished: &StageCache, statement: &Statement) -> Result<Option<Key>> {
         let state = self.session.state();
         let Some(query) = query_of(statement).filter(|query| !varies(query, &state)) else { return Ok(None) };
         let mut tables = Vec::new();
@@ -598,7 +598,7 @@ fn longest_list(batch: &RecordBatch) -> usize {
 
 /// The state with the last rules of all plans that have a limit of memory.
 fn bounded(state: SessionState) -> SessionState {
-    with_rule(with_rule(with_rule(state, BoundWindows), CompactViews), PaceDealing)
+    with_rule(with_rule(with_rule(state, LimitWindowMemory), CompactViews), RepartitionBackpressure)
 }
 
 /// The state with a last rule for plans.

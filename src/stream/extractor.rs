@@ -18,8 +18,8 @@ use datafusion::physical_plan::{ExecutionPlan, collect};
 use datafusion::prelude::SessionContext;
 use futures::stream;
 
+use crate::live_index::{Comparison, Features, Node};
 use crate::pipeline::query::{self, Parameters, Query};
-use crate::resident::{Comparison, Features, Node};
 
 /// The statements that say what documents are compared by.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use ibid_codes::{Code, Method, Width, bitmap, learn_within};
 use ibid_udfs::similarity::Measure;
 
 use super::{Held, Learning, collections, for_each_sentence, say_report};
-use crate::candidates::{Counts, SentenceCodes, Sentences, Similar, count, mean, recall};
+use crate::candidate_counts::{Counts, SentenceCodes, Sentences, Similar, count, mean, recall};
 use crate::cli::Ending;
 use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::{Run, ratio};

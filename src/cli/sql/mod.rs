@@ -27,8 +27,8 @@ use super::Ending;
 use super::options::{LimitOptions, OutputOptions, RunOptions};
 use super::run::{Run, say_traffic};
 use crate::corpus::STDIN_FILE;
-use crate::limited::{Limits, limit_files};
 use crate::pipeline::query::{Literal, Parameters};
+use crate::strict_files::{Limits, limit_files};
 
 /// Run SQL with all functions of ibid; files can be named in FROM, as in SELECT * FROM 'reuse.parquet'
 ///

@@ -16,9 +16,9 @@ use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
 use super::run::{Compared, Run, grouped, place_further, ratio};
 use super::signature::Signature;
-use crate::certificate::Recall;
 use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::recall::Recall;
 
 /// Find near-duplicate threads, by the weighted mean of the similarities of several fields
 ///

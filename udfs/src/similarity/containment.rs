@@ -1,9 +1,8 @@
-use arrow::datatypes::DataType;
-use datafusion_common::Result;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::Documentation;
 use datafusion_macros::user_doc;
 
-use super::{Measure, coerce_two_sets, similarity};
+use super::Measure;
+use super::set_similarity::SetSimilarity;
 
 /// `containment(a, b)`: the share of `a` that is in `b`.
 #[user_doc(
@@ -25,47 +24,13 @@ use super::{Measure, coerce_two_sets, similarity};
     argument(name = "a", description = "The first set, `List<UInt64>`, as `shingles` gives it."),
     argument(name = "b", description = "The second set.")
 )]
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Containment {
-    signature: Signature,
-    aliases: Vec<String>,
+struct Containment;
+
+pub(super) fn containment() -> SetSimilarity {
+    SetSimilarity::new(Measure::Containment, ["array_containment", "list_containment"])
 }
 
-impl Default for Containment {
-    fn default() -> Self {
-        Self {
-            signature: Signature::user_defined(Volatility::Immutable),
-            aliases: ["array_containment", "list_containment"].map(String::from).to_vec(),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Containment {
-    fn name(&self) -> &str {
-        "containment"
-    }
-
-    fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_two_sets(self.name(), given)
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        similarity(self.name(), Measure::Containment, args.args, args.number_rows)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.doc()
-    }
+pub(super) fn documentation() -> Option<&'static Documentation> {
+    const FUNCTION: &Containment = &Containment;
+    FUNCTION.doc()
 }

@@ -1,9 +1,8 @@
-use arrow::datatypes::DataType;
-use datafusion_common::Result;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::Documentation;
 use datafusion_macros::user_doc;
 
-use super::{Measure, coerce_two_sets, similarity};
+use super::Measure;
+use super::set_similarity::SetSimilarity;
 
 /// `cosine(a, b)`: shared elements by the geometric mean of the sizes.
 #[user_doc(
@@ -23,47 +22,13 @@ use super::{Measure, coerce_two_sets, similarity};
     argument(name = "a", description = "The first set, `List<UInt64>`, as `shingles` gives it."),
     argument(name = "b", description = "The second set.")
 )]
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Cosine {
-    signature: Signature,
-    aliases: Vec<String>,
+struct Cosine;
+
+pub(super) fn cosine() -> SetSimilarity {
+    SetSimilarity::new(Measure::Cosine, ["array_cosine", "list_cosine"])
 }
 
-impl Default for Cosine {
-    fn default() -> Self {
-        Self {
-            signature: Signature::user_defined(Volatility::Immutable),
-            aliases: ["array_cosine", "list_cosine"].map(String::from).to_vec(),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Cosine {
-    fn name(&self) -> &str {
-        "cosine"
-    }
-
-    fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_two_sets(self.name(), given)
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        similarity(self.name(), Measure::Cosine, args.args, args.number_rows)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.doc()
-    }
+pub(super) fn documentation() -> Option<&'static Documentation> {
+    const FUNCTION: &Cosine = &Cosine;
+    FUNCTION.doc()
 }

@@ -1,9 +1,8 @@
-use arrow::datatypes::DataType;
-use datafusion_common::Result;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::Documentation;
 use datafusion_macros::user_doc;
 
-use super::{Measure, coerce_two_sets, similarity};
+use super::Measure;
+use super::set_similarity::SetSimilarity;
 
 /// `dice(a, b)`: shared elements by the mean size.
 #[user_doc(
@@ -23,47 +22,13 @@ use super::{Measure, coerce_two_sets, similarity};
     argument(name = "a", description = "The first set, `List<UInt64>`, as `shingles` gives it."),
     argument(name = "b", description = "The second set.")
 )]
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Dice {
-    signature: Signature,
-    aliases: Vec<String>,
+struct Dice;
+
+pub(super) fn dice() -> SetSimilarity {
+    SetSimilarity::new(Measure::Dice, ["array_dice", "list_dice"])
 }
 
-impl Default for Dice {
-    fn default() -> Self {
-        Self {
-            signature: Signature::user_defined(Volatility::Immutable),
-            aliases: ["array_dice", "list_dice"].map(String::from).to_vec(),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Dice {
-    fn name(&self) -> &str {
-        "dice"
-    }
-
-    fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_two_sets(self.name(), given)
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        similarity(self.name(), Measure::Dice, args.args, args.number_rows)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.doc()
-    }
+pub(super) fn documentation() -> Option<&'static Documentation> {
+    const FUNCTION: &Dice = &Dice;
+    FUNCTION.doc()
 }

@@ -1,9 +1,8 @@
-use arrow::datatypes::DataType;
-use datafusion_common::Result;
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_expr::Documentation;
 use datafusion_macros::user_doc;
 
-use super::{Measure, coerce_two_sets, similarity};
+use super::Measure;
+use super::set_similarity::SetSimilarity;
 
 /// `jaccard(a, b)`: shared elements by all elements.
 #[user_doc(
@@ -23,47 +22,13 @@ use super::{Measure, coerce_two_sets, similarity};
     argument(name = "a", description = "The first set, `List<UInt64>`, as `shingles` gives it."),
     argument(name = "b", description = "The second set.")
 )]
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Jaccard {
-    signature: Signature,
-    aliases: Vec<String>,
+struct Jaccard;
+
+pub(super) fn jaccard() -> SetSimilarity {
+    SetSimilarity::new(Measure::Jaccard, ["array_jaccard", "list_jaccard"])
 }
 
-impl Default for Jaccard {
-    fn default() -> Self {
-        Self {
-            signature: Signature::user_defined(Volatility::Immutable),
-            aliases: ["array_jaccard", "list_jaccard"].map(String::from).to_vec(),
-        }
-    }
-}
-
-impl ScalarUDFImpl for Jaccard {
-    fn name(&self) -> &str {
-        "jaccard"
-    }
-
-    fn aliases(&self) -> &[String] {
-        &self.aliases
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        coerce_two_sets(self.name(), given)
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
-    }
-
-    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        similarity(self.name(), Measure::Jaccard, args.args, args.number_rows)
-    }
-
-    fn documentation(&self) -> Option<&Documentation> {
-        self.doc()
-    }
+pub(super) fn documentation() -> Option<&'static Documentation> {
+    const FUNCTION: &Jaccard = &Jaccard;
+    FUNCTION.doc()
 }

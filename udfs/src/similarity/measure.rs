@@ -4,11 +4,7 @@ use std::str::FromStr;
 use datafusion_common::{DataFusionError, Result, plan_err};
 use datafusion_expr::ScalarUDF;
 
-use super::containment::Containment;
-use super::cosine::Cosine;
-use super::dice::Dice;
-use super::jaccard::Jaccard;
-use super::overlap::Overlap;
+use super::set_similarity::SetSimilarity;
 
 /// A similarity of two sets `a` and `b` with `o` common elements.
 ///
@@ -55,20 +51,7 @@ impl Measure {
 
     /// The measure that `function` computes, if it is one of this crate's similarities.
     pub fn of(function: &ScalarUDF) -> Option<Self> {
-        let inner = function.inner();
-        if inner.downcast_ref::<Jaccard>().is_some() {
-            Some(Self::Jaccard)
-        } else if inner.downcast_ref::<Containment>().is_some() {
-            Some(Self::Containment)
-        } else if inner.downcast_ref::<Overlap>().is_some() {
-            Some(Self::Overlap)
-        } else if inner.downcast_ref::<Dice>().is_some() {
-            Some(Self::Dice)
-        } else if inner.downcast_ref::<Cosine>().is_some() {
-            Some(Self::Cosine)
-        } else {
-            None
-        }
+        Some(function.inner().downcast_ref::<SetSimilarity>()?.measure)
     }
 
     /// The similarity of two sets of `a` and `b` elements, `o` of them common; `None` where it is 0/0.

@@ -20,19 +20,18 @@ mod overlap;
 mod pack_set;
 mod packed_set;
 mod prefix_filter;
+mod set_similarity;
 mod unpack_set;
 
 pub use crate::arguments::{canonical_sets, set_type};
 pub use measure::{Measure, Side};
 pub(crate) use packed_set::PackedSet;
 
-use std::sync::Arc;
-
-use arrow::array::{ArrayRef, Float64Array};
+use arrow::array::ArrayRef;
 use arrow::datatypes::DataType;
 use datafusion_common::Result;
 use datafusion_common::utils::take_function_args;
-use datafusion_expr::{ColumnarValue, ScalarUDF};
+use datafusion_expr::ScalarUDF;
 
 use crate::arguments::{Sets, coerce_set};
 
@@ -80,7 +79,7 @@ pub mod expr_fn {
 
     /// `overlap(a, b)`
     pub fn overlap(a: Expr, b: Expr) -> Expr {
-        ScalarUDF::from(super::overlap::Overlap::default()).call(vec![a, b])
+        ScalarUDF::from(super::overlap::overlap()).call(vec![a, b])
     }
 
     fn name(measure: Measure) -> Expr {
@@ -106,11 +105,11 @@ pub fn is_hamming_bound(function: &ScalarUDF) -> bool {
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
     vec![
-        ScalarUDF::from(jaccard::Jaccard::default()),
-        ScalarUDF::from(containment::Containment::default()),
-        ScalarUDF::from(overlap::Overlap::default()),
-        ScalarUDF::from(dice::Dice::default()),
-        ScalarUDF::from(cosine::Cosine::default()),
+        ScalarUDF::from(jaccard::jaccard()),
+        ScalarUDF::from(containment::containment()),
+        ScalarUDF::from(overlap::overlap()),
+        ScalarUDF::from(dice::dice()),
+        ScalarUDF::from(cosine::cosine()),
         ScalarUDF::from(hamming::Hamming::default()),
         ScalarUDF::from(minhash_jaccard::MinhashJaccard::default()),
         ScalarUDF::from(edit_similarity::EditSimilarity::default()),
@@ -140,14 +139,6 @@ fn map_two_sets<T, A: FromIterator<Option<T>>>(
     let (left, right) = (Sets::try_new(a)?, Sets::try_new(b)?);
     let (mut left_scratch, mut right_scratch) = (Vec::new(), Vec::new());
     Ok((0..a.len()).map(|i| each(left.row(i, &mut left_scratch)?, right.row(i, &mut right_scratch)?)).collect())
-}
-
-/// A measure with values from 0 to 1, over two columns of sets.
-fn similarity(function: &str, measure: Measure, args: Vec<ColumnarValue>, rows: usize) -> Result<ColumnarValue> {
-    let [a, b] = take_function_args(function, args)?;
-    let (a, b) = (a.into_array(rows)?, b.into_array(rows)?);
-    let values: Float64Array = map_two_sets(&a, &b, |a, b| measure.value(count_common(a, b), a.len(), b.len()))?;
-    Ok(ColumnarValue::Array(Arc::new(values)))
 }
 
 /// How many elements two sets, each of ascending elements, have in common.

@@ -2,8 +2,8 @@
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 
-use super::exact::has_leading_zeros;
 use super::fields::Fields;
+use super::lossless_types::has_leading_zeros;
 use super::records::Syntax;
 
 /// Follows the first rows of a file, piece by piece.

@@ -1,6 +1,5 @@
-//! Joins that sort, and read what was sorted in one part.
-//!
-//! Upstream: apache/datafusion#22090 and #17334, open. It goes with `paced`.
+//! DF-22090, DF-17334 (open): rows are repartitioned before they are sorted for a sort-merge join, and pile up in the channels of
+//! `RepartitionExec` while one sort spills. Remove with repartition_backpressure.rs.
 
 use std::sync::Arc;
 
@@ -35,11 +34,11 @@ use super::JoinOrderExec;
 /// has no limit as long as another sort takes rows. A merge takes what it needs. This is the last rule but for [`CompactViews`], since
 /// the rules before see to it that each of several joins gets the rows of its keys.
 ///
-/// [`CompactViews`]: super::compact::CompactViews
+/// [`CompactViews`]: super::compact_views::CompactViews
 #[derive(Debug)]
-pub(crate) struct MergeSorted;
+pub(crate) struct SinglePartitionSortMerge;
 
-impl PhysicalOptimizerRule for MergeSorted {
+impl PhysicalOptimizerRule for SinglePartitionSortMerge {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             if !plan.is::<SortMergeJoinExec>() {
@@ -125,7 +124,7 @@ mod tests {
         };
         let [a, b, c] = [table("a", 2), table("b", 3), table("c", 5)];
         let sorting = "SET datafusion.optimizer.prefer_hash_join = false";
-        session_of(is_merging.then_some(MergeSorted), &[sorting, &a, &b, &c]).await
+        session_of(is_merging.then_some(SinglePartitionSortMerge), &[sorting, &a, &b, &c]).await
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
-//! Conditions beside the equal keys of joins that sort.
-//!
-//! Upstream: of the places of columns apache/datafusion#24414, mended for version 56; of NULL and of full joins none was found.
+//! DF-24414 (fixed in 56) for stale indexes; no upstream issue found for NULL and full joins: a sort-merge join with a residual
+//! filter reads wrong columns after projection pushdown, fails on NULL in a column declared without NULL, and as a full join
+//! ignores a filter without columns. Remove when all three are fixed; test a_condition_is_asked_of_null_in_a_column_without_null
+//! fails then.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,17 +15,14 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::SortMergeJoinExec;
 use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter};
 
-use super::stop::{Stop, without_stops};
+use super::pushdown_barrier::{PushdownBarrier, without_barriers};
 
-/// Pushes projections down, but not below sort-merge joins with a condition, which would go on to read the places of the columns that
-/// it asked for before.
-///
-/// Their conditions take NULL for each of their columns: they are asked of rows, too, for which the other side has none. They have one
-/// column at least: full joins pass over others.
+/// Pushes projections down, except below sort-merge joins with a residual filter, and makes their filters nullable with at least
+/// one column.
 #[derive(Debug)]
-pub(crate) struct MergeConditions(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub(crate) struct SortMergeFilterFix(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
-impl PhysicalOptimizerRule for MergeConditions {
+impl PhysicalOptimizerRule for SortMergeFilterFix {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let stopped = plan.transform_up(|plan| {
             let Some(join) = plan.downcast_ref::<SortMergeJoinExec>() else { return Ok(Transformed::no(plan)) };
@@ -46,9 +44,9 @@ impl PhysicalOptimizerRule for MergeConditions {
                 join.sort_options().to_vec(),
                 join.null_equality(),
             )?;
-            Ok(Transformed::yes(Stop::above(Arc::new(join), HashSet::new())))
+            Ok(Transformed::yes(PushdownBarrier::above(Arc::new(join), HashSet::new())))
         });
-        without_stops(self.0.optimize(stopped.data()?, config)?)
+        without_barriers(self.0.optimize(stopped.data()?, config)?)
     }
 
     fn name(&self) -> &str {

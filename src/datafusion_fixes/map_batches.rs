@@ -1,4 +1,4 @@
-//! An operator that does something with each batch of its input, for the rules beside it.
+//! An operator that maps each batch of its input, for the rules in this folder.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use futures::stream::BoxStream;
 pub(crate) type Batches = BoxStream<'static, Result<RecordBatch>>;
 
 /// Gives each batch of its input as a function leaves it, of the batches of a part and its number. The rows stay, and their order.
-pub(crate) struct EachBatchExec<F> {
+pub(crate) struct MapBatchesExec<F> {
     name: &'static str,
     input: Arc<dyn ExecutionPlan>,
     change: F,
@@ -33,7 +33,7 @@ pub(crate) trait Change:
 
 impl<F: Fn(SendableRecordBatchStream, usize, &TaskContext) -> Batches + Clone + Send + Sync + 'static> Change for F {}
 
-impl<F: Change> EachBatchExec<F> {
+impl<F: Change> MapBatchesExec<F> {
     /// With batches of the same schema.
     pub(crate) fn over(name: &'static str, input: Arc<dyn ExecutionPlan>, change: F) -> Arc<dyn ExecutionPlan> {
         let properties = Arc::clone(input.properties());
@@ -66,19 +66,19 @@ impl<F: Change> EachBatchExec<F> {
     }
 }
 
-impl<F> fmt::Debug for EachBatchExec<F> {
+impl<F> fmt::Debug for MapBatchesExec<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(self.name).field("input", &self.input).finish_non_exhaustive()
     }
 }
 
-impl<F> DisplayAs for EachBatchExec<F> {
+impl<F> DisplayAs for MapBatchesExec<F> {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(self.name)
     }
 }
 
-impl<F: Change> ExecutionPlan for EachBatchExec<F> {
+impl<F: Change> ExecutionPlan for MapBatchesExec<F> {
     fn name(&self) -> &'static str {
         self.name
     }

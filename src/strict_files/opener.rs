@@ -10,7 +10,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use super::LimitedSource;
 use super::place::{Reason, Refused};
-use super::store::LimitedStore;
+use super::store::DecodingStore;
 use crate::store::written;
 
 /// Opens the files of one partition of a scan.
@@ -24,7 +24,7 @@ pub(super) struct Reading {
     pub(super) source: LimitedSource,
     pub(super) scan: FileScanConfig,
     pub(super) partition: usize,
-    pub(super) files: Arc<LimitedStore>,
+    pub(super) files: Arc<DecodingStore>,
 }
 
 impl FileOpener for LimitedOpener {

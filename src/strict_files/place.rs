@@ -16,7 +16,7 @@ use object_store::path::Path as Key;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt};
 
 use super::records::{Records, Syntax, lines};
-use super::store::{LimitedStore, at_ends};
+use super::store::{DecodingStore, at_ends};
 use crate::store::Explained;
 
 /// A record that a reader refuses.
@@ -91,7 +91,7 @@ impl Refused {
     /// The first record of a file, from byte `from` on, that `read` refuses in a file that holds only it and those before it, or
     /// some of them. With `has_header` the first of all is always among these, and is looked at by itself.
     pub(super) async fn find<'a>(
-        files: &LimitedStore,
+        files: &DecodingStore,
         key: &Key,
         has_header: bool,
         from: u64,

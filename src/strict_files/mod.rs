@@ -3,16 +3,16 @@
 
 mod array;
 mod columns;
-mod exact;
 mod fields;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod header;
+mod lossless_types;
+mod number_inference;
 mod opener;
 mod place;
 mod read;
 mod records;
-mod spelling;
 mod store;
 mod strict;
 
@@ -48,7 +48,7 @@ use self::columns::columns;
 use self::opener::{LimitedOpener, Reading};
 use self::read::JsonOpener;
 use self::records::Syntax;
-use self::store::LimitedStore;
+use self::store::DecodingStore;
 use self::strict::{Kind, ReadColumns};
 
 /// How many records say what columns there are, if no option does, as in DataFusion.
@@ -161,7 +161,7 @@ impl FileFormat for LimitedFormat {
         store: &Arc<dyn ObjectStore>,
         objects: &[ObjectMeta],
     ) -> Result<SchemaRef> {
-        let files = LimitedStore {
+        let files = DecodingStore {
             store: Arc::clone(store),
             compression: self.compression_type().unwrap_or(FileCompressionType::UNCOMPRESSED),
             syntax: self.syntax,
@@ -272,7 +272,7 @@ impl FileSource for LimitedSource {
         let (syntax, limits, last) = (self.syntax, self.limits, Arc::default());
         let has_header = self.as_csv().is_some_and(CsvSource::has_header);
         let declared = (has_header && !self.is_found).then(|| Arc::clone(self.table_schema().file_schema()));
-        let files = Arc::new(LimitedStore { store, compression, syntax, limits, enough: None, declared, last });
+        let files = Arc::new(DecodingStore { store, compression, syntax, limits, enough: None, declared, last });
         let scan = FileScanConfigBuilder::from(scan.clone())
             .with_file_compression_type(FileCompressionType::UNCOMPRESSED)
             .build();

@@ -1,6 +1,6 @@
-//! Filters of columns whose values are the names of folders.
-//!
-//! Upstream: in part apache/datafusion#23226, which version 55 has; of leading zeros none was found.
+//! DF-23226 (in 55) fixes a part; no upstream issue found for leading zeros: an equality on a Hive partition column becomes a
+//! prefix of directory names, so that `month = 1` misses `month=01`. Remove when partitions are pruned by value; test
+//! folders_are_looked_for_by_name fails then.
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
@@ -10,12 +10,11 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Has files looked for by the values that folders stand for, and not by names: of `month = 1` only those below `month=1` would be
-/// found, and none below `month=01`, nor of `k = 'a:b'` those below `k=a%3Ab`.
+/// Prunes Hive partitions by their parsed values instead of the names of directories.
 #[derive(Debug)]
-pub(crate) struct FolderValues;
+pub(crate) struct PartitionValues;
 
-impl OptimizerRule for FolderValues {
+impl OptimizerRule for PartitionValues {
     fn name(&self) -> &'static str {
         "folder_values"
     }

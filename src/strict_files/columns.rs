@@ -21,10 +21,10 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::RECORDS_OF_SCHEMA;
 use super::fields::Fields;
+use super::number_inference::Spelling;
 use super::place::{Reason, Refused, first_row};
 use super::records::Syntax;
-use super::spelling::Spelling;
-use super::store::{LimitedStore, at_ends, blocks};
+use super::store::{DecodingStore, at_ends, blocks};
 use crate::store::Explained;
 
 /// How many files are looked at at once.
@@ -37,7 +37,7 @@ const MAX_COLUMNS: usize = 16_384;
 pub(super) async fn columns(
     format: &Arc<dyn FileFormat>,
     state: &dyn Session,
-    files: &LimitedStore,
+    files: &DecodingStore,
     objects: &[ObjectMeta],
 ) -> Result<SchemaRef> {
     let any: &dyn Any = format.as_ref();
@@ -66,7 +66,7 @@ pub(super) async fn columns(
 
 /// The columns of some files.
 struct Columns<'a> {
-    files: &'a LimitedStore,
+    files: &'a DecodingStore,
     is_csv: bool,
     /// The first file that has any.
     first: Option<&'a ObjectMeta>,
@@ -130,7 +130,7 @@ fn too_many(place: &str) -> DataFusionError {
 }
 
 /// The same of the record that begins at this byte of a file.
-async fn too_many_from(files: &LimitedStore, object: &ObjectMeta, byte: usize) -> Result<DataFusionError> {
+async fn too_many_from(files: &DecodingStore, object: &ObjectMeta, byte: usize) -> Result<DataFusionError> {
     let line = 1 + files.lines_before(&object.location, byte as u64).await?;
     Ok(too_many(&format!("{}, line {line}, byte {byte}", files.name(&object.location))))
 }
@@ -210,7 +210,7 @@ fn width(syntax: Syntax, mut row: &[u8]) -> usize {
 async fn columns_of_json(
     format: &Arc<dyn FileFormat>,
     state: &dyn Session,
-    files: &LimitedStore,
+    files: &DecodingStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
     // All at once, `bytes` would ask for as much memory as the whole file takes.
@@ -240,7 +240,7 @@ async fn columns_of_json(
 async fn columns_of_csv(
     csv: &CsvFormat,
     state: &dyn Session,
-    files: &LimitedStore,
+    files: &DecodingStore,
     object: &ObjectMeta,
 ) -> Result<Schema> {
     let options = csv.options();
@@ -278,7 +278,7 @@ async fn columns_of_csv(
     };
     // In one piece: of a row that begins another one it is not said what is wrong.
     let read = |store, whole: ObjectMeta| {
-        let unpacked = LimitedStore { store, compression: FileCompressionType::UNCOMPRESSED, ..files.clone() };
+        let unpacked = DecodingStore { store, compression: FileCompressionType::UNCOMPRESSED, ..files.clone() };
         let pieces = async move { unpacked.get(&whole.location).await.map(GetResult::into_stream) };
         read(pieces.try_flatten_stream().map_err(DataFusionError::from).boxed()).map_ok(|_| ()).boxed()
     };

@@ -1,6 +1,6 @@
-//! Window functions over rows with texts, and the memory of what they hold.
-//!
-//! Upstream: of rows that nobody counts apache/datafusion#22946, open; of views none was found.
+//! DF-22946 (open) for memory; no upstream issue found for views: `WindowAggExec` holds all rows of a partition without a
+//! reservation, and `BoundedWindowAggExec` keeps every buffer that a string view ever pointed into. Remove when both are fixed;
+//! test datafusion_reserves_nothing_for_a_window_of_all_rows fails then.
 
 use std::sync::Arc;
 
@@ -20,16 +20,13 @@ use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceC
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 use futures::StreamExt;
 
-use super::each_batch::EachBatchExec;
+use super::map_batches::MapBatchesExec;
 
-/// Lets window functions hold no more texts than rows, and reserves memory for the rows of those that hold all.
-///
-/// The rows that a window still needs are put before those that come, and views keep all buffers into which any row before them
-/// pointed: a numbering of texts would hold all texts in the end. Plain texts are copied with their rows.
+/// Copies string views of window input into LargeUtf8, and reserves memory for windows that hold whole partitions.
 #[derive(Debug)]
-pub(crate) struct BoundWindows;
+pub(crate) struct LimitWindowMemory;
 
-impl PhysicalOptimizerRule for BoundWindows {
+impl PhysicalOptimizerRule for LimitWindowMemory {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             if let Some(window) = plan.downcast_ref::<BoundedWindowAggExec>() {
@@ -88,7 +85,7 @@ fn over_plain_texts(window: Arc<dyn ExecutionPlan>, plain: SchemaRef) -> Result<
 /// The same rows in columns of other types.
 fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn ExecutionPlan>> {
     let of_schema = Arc::clone(&schema);
-    EachBatchExec::of_schema("RetypedExec", input, schema, move |batches, _, _| {
+    MapBatchesExec::of_schema("RetypedExec", input, schema, move |batches, _, _| {
         let schema = Arc::clone(&of_schema);
         let retyped = batches.map(move |batch| {
             let batch = batch?;
@@ -102,7 +99,7 @@ fn retyped(input: Arc<dyn ExecutionPlan>, schema: SchemaRef) -> Result<Arc<dyn E
 
 /// The same batches, for which memory is reserved until the last one is given.
 fn held(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("HeldExec", input, |batches, partition, context| {
+    MapBatchesExec::over("HeldExec", input, |batches, partition, context| {
         let reservation = MemoryConsumer::new(format!("WindowAggExec[{partition}]")).register(context.memory_pool());
         let held = move |batch: RecordBatch| reservation.try_grow(batch.get_array_memory_size()).map(|()| batch);
         batches.map(move |batch| held(batch?)).boxed()
@@ -126,7 +123,8 @@ mod tests {
             .with_default_features()
             .with_runtime_env(RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc().unwrap())
             .with_config(SessionConfig::new().with_target_partitions(2).with_batch_size(64));
-        let builder = if is_bounding { builder.with_physical_optimizer_rule(Arc::new(BoundWindows)) } else { builder };
+        let builder =
+            if is_bounding { builder.with_physical_optimizer_rule(Arc::new(LimitWindowMemory)) } else { builder };
         let session = SessionContext::new_with_state(builder.build());
         let texts = "CREATE TABLE texts AS SELECT value AS number, value % 7 AS key, arrow_cast(CASE WHEN value % 5 > 0 \
                      THEN 'a text that is too long for its view, ' || CAST(value % 1999 AS VARCHAR) END, 'Utf8View') AS text, \

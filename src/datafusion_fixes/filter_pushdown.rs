@@ -1,6 +1,6 @@
-//! Filters that would be others once they are pushed down.
-//!
-//! Upstream: of bounds apache/datafusion#24763, mended for version 56; of aggregates none was found.
+//! DF-24763 (fixed in 56) for bounds; no upstream issue found for aggregates: of two bounds with one constant, `x <= 2 AND 2 >
+//! x`, the stricter is dropped; a predicate without columns is pushed below a global aggregate, which then returns its row
+//! nevertheless. Remove when both are fixed; test a_condition_goes_below_an_aggregate_of_all_rows fails then.
 
 use std::sync::Arc;
 
@@ -11,13 +11,11 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, Operator};
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
 
-/// Pushes filters down, with bounds that have their constants on the right: of two bounds of a column with one constant, `x <= 2` and
-/// `2 > x`, the stricter one would be forgotten. What hangs on no column stays above aggregates of all rows, which give a row of no
-/// rows, too.
+/// Pushes filters down with the constants of bounds on the right, and keeps column-free predicates above global aggregates.
 #[derive(Debug)]
-pub(crate) struct PushedFilters(pub(crate) Arc<dyn OptimizerRule + Send + Sync>);
+pub(crate) struct FilterPushdownFix(pub(crate) Arc<dyn OptimizerRule + Send + Sync>);
 
-impl OptimizerRule for PushedFilters {
+impl OptimizerRule for FilterPushdownFix {
     fn name(&self) -> &str {
         self.0.name()
     }

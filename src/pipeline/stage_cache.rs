@@ -17,7 +17,7 @@ use crate::store::{Location, Verified, entries, verify};
 ///
 /// Each table has a key: the hash of the statement that makes it, of what is set, and of the keys of all tables that it reads, and
 /// of a collection the hash of its seals. A table that reads one without a key has none, and is made anew.
-pub(crate) struct Finished {
+pub(crate) struct StageCache {
     folder: PathBuf,
     /// The tables that have keys, whatever they are called: a name may be another table's at any time. They are held, so that none
     /// that is made later has the place of one that is gone.
@@ -29,7 +29,7 @@ pub(crate) struct Finished {
 /// What a table is made of, as a hash.
 pub(crate) type Key = u128;
 
-impl Finished {
+impl StageCache {
     pub(crate) fn at(folder: &Path) -> Result<Self> {
         if let Some(location) = Location::of_path(folder)? {
             bail!("--resume takes a folder of this machine, and {location} is none");

@@ -1,6 +1,6 @@
-//! Rows that wait to be taken by those that they are dealt to.
-//!
-//! Upstream: apache/datafusion#22090, open.
+//! DF-22090 (open): the channels of `RepartitionExec` are unbounded as long as one consumer takes rows, so that the input of a
+//! consumer that spills piles up in memory. Remove when they are bounded; test datafusion_lets_rows_wait_without_a_limit fails
+//! then.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use futures::{StreamExt, stream};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::each_batch::EachBatchExec;
+use super::map_batches::MapBatchesExec;
 
 /// How many batches may wait for each of those that rows are dealt to.
 const BATCHES: usize = 8;
@@ -26,15 +26,12 @@ const BATCHES: usize = 8;
 /// How long no row is taken before more are dealt nevertheless.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Lets rows be dealt no faster than they are taken.
-///
-/// `RepartitionExec` takes rows as long as there is someone who wants some. So while one of those that it deals to is busy going
-/// to disk, all that it would get waits in memory, and that has no limit. Here what is dealt waits, unless nobody takes a row for a
-/// while: someone may want other rows before those that are there.
+/// Backpressure for `RepartitionExec`: its input waits while too many rows are buffered, unless no consumer takes a row for a
+/// while. A consumer may need other rows before the buffered ones.
 #[derive(Debug)]
-pub(crate) struct PaceDealing;
+pub(crate) struct RepartitionBackpressure;
 
-impl PhysicalOptimizerRule for PaceDealing {
+impl PhysicalOptimizerRule for RepartitionBackpressure {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             // What keeps an order takes a row of each input before it gives one.
@@ -110,7 +107,7 @@ impl Drop for Taker {
 /// What deals rows, between what counts those that come and those that go.
 fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn ExecutionPlan>> {
     let [come, go] = [Arc::clone(queue), Arc::clone(queue)];
-    let input = EachBatchExec::over("PacedExec", Arc::clone(dealt.children()[0]), move |batches, _, _| {
+    let input = MapBatchesExec::over("PacedExec", Arc::clone(dealt.children()[0]), move |batches, _, _| {
         let queue = Arc::clone(&come);
         batches
             .then(move |batch| {
@@ -125,7 +122,7 @@ fn paced(dealt: &Arc<dyn ExecutionPlan>, queue: &Arc<Queue>) -> Result<Arc<dyn E
     });
     let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
     let dealt = Arc::clone(dealt).replace_children(vec![input], options)?;
-    Ok(EachBatchExec::over("TakenExec", dealt, move |batches, _, _| {
+    Ok(MapBatchesExec::over("TakenExec", dealt, move |batches, _, _| {
         let taker = Taker { queue: Arc::clone(&go), is_done: false };
         stream::unfold((batches, taker), async |(mut batches, mut taker)| {
             let batch = batches.next().await;
@@ -154,7 +151,7 @@ mod tests {
     /// A session with or without the rule.
     async fn session(is_paced: bool) -> SessionContext {
         let sql = "CREATE TABLE texts AS SELECT value % 97 AS key, 'text ' || (value % 501) AS text FROM range(4000)";
-        session_of(is_paced.then_some(PaceDealing), &[sql]).await
+        session_of(is_paced.then_some(RepartitionBackpressure), &[sql]).await
     }
 
     #[tokio::test]

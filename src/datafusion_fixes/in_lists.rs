@@ -1,6 +1,5 @@
-//! What DataFusion's simplifier would take for something else than it is, hidden from it.
-//!
-//! Upstream: in part apache/datafusion#24258, mended for version 56.
+//! DF-24258 (fixed in 56) fixes a part: the simplifier merges `IN` lists of one expression, and then compares elements as text
+//! and forgets NULL. Remove with version 56 if the tests in simplifications.slt pass; test lists_of_in_forget_null fails then.
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -10,14 +9,11 @@ use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{BinaryExpr, Expr, Filter, LogicalPlan, Operator, lit};
 use datafusion::optimizer::AnalyzerRule;
 
-/// Keeps lists of `IN` apart where it would make a difference to join them.
-///
-/// Two lists of one expression, and what is written as `x = 1 OR x = 2`, become one list, of what is in both or in one of them: elements
-/// are compared as they are written, NULL is left out, and where nothing is left the condition is true or false, also of NULL.
+/// Hides `IN` lists from the simplifier where merging them changes the result.
 #[derive(Debug)]
-pub(crate) struct Simplifications;
+pub(crate) struct InListFix;
 
-impl AnalyzerRule for Simplifications {
+impl AnalyzerRule for InListFix {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let rewritten = plan.transform_up_with_subqueries(|plan| match plan {
             LogicalPlan::Filter(filter) => {

@@ -19,7 +19,7 @@ use futures::{FutureExt, StreamExt, TryStreamExt};
 use memchr::memmem;
 use object_store::{ObjectStore, ObjectStoreExt};
 
-use super::exact::{as_texts, check, check_utf8, has_large, is_parsed, of_texts, texts};
+use super::lossless_types::{as_texts, check, check_utf8, has_large, is_parsed, of_texts, texts};
 use super::records::Syntax;
 use super::store::at_ends;
 use super::strict::Kind;

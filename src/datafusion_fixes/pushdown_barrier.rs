@@ -1,4 +1,4 @@
-//! A place in a plan that a rule of DataFusion is not to pass.
+//! Pushdown barrier, which marks a plan where a rule of DataFusion must stop; removed before execution.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -17,35 +17,35 @@ use datafusion::physical_plan::{
 
 /// Below it no projections are pushed; no filters of these columns are, and nothing is known of them. It is in no plan that is run.
 #[derive(Debug)]
-pub(crate) struct Stop {
+pub(crate) struct PushdownBarrier {
     child: Arc<dyn ExecutionPlan>,
     columns: HashSet<usize>,
 }
 
-impl Stop {
+impl PushdownBarrier {
     pub(crate) fn above(child: Arc<dyn ExecutionPlan>, columns: HashSet<usize>) -> Arc<dyn ExecutionPlan> {
         Arc::new(Self { child, columns })
     }
 }
 
 /// The plan, when what was to be stopped is over.
-pub(crate) fn without_stops(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
-    let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<Stop>() {
+pub(crate) fn without_barriers(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let without = |plan: Arc<dyn ExecutionPlan>| match plan.downcast_ref::<PushdownBarrier>() {
         Some(stop) => Ok(Transformed::yes(Arc::clone(&stop.child))),
         None => Ok(Transformed::no(plan)),
     };
     plan.transform_up(without).data()
 }
 
-impl DisplayAs for Stop {
+impl DisplayAs for PushdownBarrier {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl ExecutionPlan for Stop {
+impl ExecutionPlan for PushdownBarrier {
     fn name(&self) -> &'static str {
-        "Stop"
+        "PushdownBarrier"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {

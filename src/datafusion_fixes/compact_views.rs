@@ -1,6 +1,6 @@
-//! Batches that hold no more memory than their rows need, for operators that keep them.
-//!
-//! Upstream: apache/datafusion#12136 and #25271, open.
+//! DF-12136, DF-25271 (open): a sort counts, for each batch, every buffer that its string views point into. It spills or fails
+//! for memory that it does not use. Remove when a sort counts the bytes of its rows; test
+//! a_sort_of_datafusion_counts_the_text_of_other_rows fails then.
 
 use std::sync::Arc;
 
@@ -18,17 +18,16 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::each_batch::EachBatchExec;
+use super::map_batches::MapBatchesExec;
 
 /// A sort gets batches of at most this part of the memory of all operators, if they have more rows than one: it takes the first,
 /// twice, whatever others have.
 const PART_OF_SORT: usize = 128;
 
-/// Compacts views below each sort of texts, where it splits large batches, too, and above each sort and merge.
+/// Compacts string views below each sort, where it also splits large batches, and above each sort and merge.
 ///
-/// Texts are views, and the views of a batch keep all buffers into which any of them points: pages of a file, or buffers that
-/// batches share. A sort counts them for each batch, and has to spill, or fails, for memory that it does not take. What a merge
-/// gives points into the buffers of all files that it reads, of which a few rows keep megabytes.
+/// The views of a batch keep every buffer alive that any of them points into: pages of a file, or buffers that batches share. The
+/// output of a merge points into the buffers of all its inputs, so that a few rows keep megabytes.
 #[derive(Debug)]
 pub(crate) struct CompactViews;
 
@@ -65,12 +64,12 @@ fn has_views(schema: &SchemaRef) -> bool {
 
 /// Gives the batches of its input, with views into buffers of their own.
 fn compacted(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
+    MapBatchesExec::over("CompactExec", input, |batches, _, _| batches.map(|batch| Ok(compact(&batch?)?)).boxed())
 }
 
 /// As [`compacted`], in batches that a sort has memory for.
 fn split(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    EachBatchExec::over("CompactExec", input, |batches, _, context| {
+    MapBatchesExec::over("CompactExec", input, |batches, _, context| {
         let most = match context.memory_pool().memory_limit() {
             MemoryLimit::Finite(bytes) => bytes / PART_OF_SORT,
             _ => usize::MAX,

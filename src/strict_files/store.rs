@@ -39,7 +39,7 @@ const PIECES_AHEAD: usize = 4;
 
 /// Reads files of another store.
 #[derive(Clone)]
-pub(super) struct LimitedStore {
+pub(super) struct DecodingStore {
     pub(super) store: Arc<dyn ObjectStore>,
     pub(super) compression: FileCompressionType,
     pub(super) syntax: Syntax,
@@ -59,7 +59,7 @@ pub(super) struct Part {
     records: Records,
 }
 
-impl LimitedStore {
+impl DecodingStore {
     /// A file, as people know it.
     pub(super) fn name(&self, key: &Key) -> String {
         place_of(&self.store, key)
@@ -418,20 +418,20 @@ fn unwrapped(name: &str) -> impl Fn(DataFusionError) -> Error + use<> {
     }
 }
 
-impl Display for LimitedStore {
+impl Display for DecodingStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(&self.store, f)
     }
 }
 
-impl fmt::Debug for LimitedStore {
+impl fmt::Debug for DecodingStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
 }
 
 #[async_trait]
-impl ObjectStore for LimitedStore {
+impl ObjectStore for DecodingStore {
     async fn put_opts(&self, key: &Key, payload: PutPayload, options: PutOptions) -> Result<PutResult> {
         self.store.put_opts(key, payload, options).await
     }

@@ -1,6 +1,5 @@
-//! Filters of columns that are not known by their names.
-//!
-//! Upstream: apache/datafusion#25296, mended for version 56.
+//! DF-25296 (fixed in 56): the physical filter pushdown looks a column up by name, and of two columns of one name it filters the
+//! first. Remove with version 56; test the_wrong_column_of_two_is_asked fails then.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -14,14 +13,13 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::joins::HashJoinExec;
 
-use super::stop::{Stop, without_stops};
+use super::pushdown_barrier::{PushdownBarrier, without_barriers};
 
-/// Pushes filters down, but not those of a column whose name stands for another one, too, below an operator: it is found by its name
-/// there, and it would be that of the other table that is asked.
+/// Pushes filters down, except filters of a column whose name is ambiguous in the operator below.
 #[derive(Debug)]
-pub(crate) struct FiltersByName(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
+pub(crate) struct AmbiguousFilters(pub(crate) Arc<dyn PhysicalOptimizerRule + Send + Sync>);
 
-impl PhysicalOptimizerRule for FiltersByName {
+impl PhysicalOptimizerRule for AmbiguousFilters {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let stopped = plan.transform_up(|plan| {
             let children = plan.children();
@@ -31,13 +29,13 @@ impl PhysicalOptimizerRule for FiltersByName {
             }
             let stopped = |(child, columns): (&Arc<dyn ExecutionPlan>, HashSet<usize>)| {
                 let child = Arc::clone(child);
-                if columns.is_empty() { child } else { Stop::above(child, columns) }
+                if columns.is_empty() { child } else { PushdownBarrier::above(child, columns) }
             };
             let children = children.into_iter().zip(ambiguous).map(stopped).collect();
             let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep);
             Arc::clone(&plan).replace_children(children, options).map(Transformed::yes)
         });
-        without_stops(self.0.optimize(stopped.data()?, config)?)
+        without_barriers(self.0.optimize(stopped.data()?, config)?)
     }
 
     fn name(&self) -> &str {

@@ -1,6 +1,6 @@
-//! Joins that say more of their rows than is so.
-//!
-//! Upstream: of the order apache/datafusion#25052, open; of constants none was found.
+//! DF-25052 (open) for orderings; no upstream issue found for constants: a join claims orderings and constants that its rows do
+//! not have, so that sorts are dropped and groups are closed early. Remove when both are fixed; test
+//! a_constant_of_the_side_with_null_is_taken_for_one_of_all_rows fails then.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,17 +28,16 @@ use datafusion::physical_plan::{
     replace_children_if_necessary,
 };
 
-/// Has joins claim no more than is so, where they would.
+/// Drops output orderings and constants that a join does not guarantee.
 ///
-/// An outer join takes constants of the side that it fills up with NULL for constants of its own, and a join that keeps the order of
-/// one side takes its rows to be in the order of the other one, too, among equal rows of the first, which may each come with all of the
-/// other's. Sorts that seem not to be needed are left out then, and groups are closed before all of their rows are there.
+/// An outer join passes on the constants of the side that it fills with NULL. A join that keeps the order of one side claims the
+/// order of the other side after it, although each row of the first may be joined to all rows of the other.
 ///
-/// It comes before it is decided what is sorted.
+/// The rule runs before sorts are planned.
 #[derive(Debug)]
-pub(crate) struct JoinClaims;
+pub(crate) struct JoinGuarantees;
 
-impl PhysicalOptimizerRule for JoinClaims {
+impl PhysicalOptimizerRule for JoinGuarantees {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let has_orders = plan.exists(|plan| Ok(asks_for_order(plan)))?;
         plan.transform_up(|plan| {
