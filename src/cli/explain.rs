@@ -102,7 +102,7 @@ impl Explain {
             let other = if method.options.against.is_some() { format!(", and in {}", every[1]) } else { String::new() };
             let _ = writeln!(said, "Estimated from one {unit} in {}{other}; what is rare may be missed.", every[0]);
         }
-        said.push_str(&estimate.describe(&method, of.max_frequency));
+        said.push_str(&estimate.describe(&method, of.limit));
         for (title, table) in [
             ("The most frequent texts", query::EXPLAIN_FREQUENT_TEXTS),
             ("The most frequent words of the distinct texts", query::EXPLAIN_FREQUENT_WORDS),
@@ -196,7 +196,7 @@ fn refusal(are_too_many: bool, is_sample: bool) -> &'static str {
 }
 
 impl Estimate {
-    fn describe(&self, method: &Method<'_>, max_frequency: u32) -> String {
+    fn describe(&self, method: &Method<'_>, (option, limit): (&str, u32)) -> String {
         let about = if self.is_sample { "about " } else { "" };
         let (pairs, most) = (self.pairs, method.options.max_pairs);
         let refused = refusal(pairs > most, self.is_sample);
@@ -221,10 +221,10 @@ impl Estimate {
             (
                 "left out",
                 format!(
-                    "{about}{} pairs of {} texts in more than {} places (--max-frequency)",
+                    "{about}{} pairs of {} texts in more than {} places ({option})",
                     grouped(self.capped_pairs),
                     grouped(self.capped_texts),
-                    grouped(u64::from(max_frequency))
+                    grouped(u64::from(limit))
                 ),
             ),
             (

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Result, anyhow, bail};
+use clap::builder::{EnumValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
@@ -198,6 +199,30 @@ fn input_format(name: &str) -> Result<InputFormat> {
     }
 }
 
+/// The name of the form of a result.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum FormatName {
+    /// A table for people to read.
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object a line.
+    Ndjson,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Table => Self::Table,
+            FormatName::Csv => Self::Csv,
+            FormatName::Ndjson => Self::Ndjson,
+            FormatName::Parquet => Self::Parquet,
+        }
+    }
+}
+
 /// Where the result goes.
 #[derive(Debug, Default, Clone, Args)]
 #[command(next_help_heading = "Output")]
@@ -206,7 +231,7 @@ pub(super) struct OutputOptions {
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// The form of the result [default: what the file name says; table on standard output]
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = EnumValueParser::<FormatName>::new().map(Format::from))]
     pub(super) format: Option<Format>,
     /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, also of full
     /// width or behind blanks, or with a tab or an end of a line

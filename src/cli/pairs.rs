@@ -63,7 +63,7 @@ impl Pairs {
             links: query::TEXTS_LINKS,
             join: (Measure::Jaccard, self.threshold),
             in_texts: &[],
-            max_frequency: self.cap.max_frequency,
+            limit: ("--max-frequency", self.cap.max_frequency),
         };
         Method {
             inputs: &self.inputs,

@@ -134,7 +134,7 @@ impl Passages {
             #[expect(clippy::cast_precision_loss, reason = "4")]
             join: (Measure::Overlap, MIN_OVERLAP as f64),
             in_texts: &[("max_pair_frequency", MAX_PAIR_FREQUENCY)],
-            max_frequency: self.common.0,
+            limit: ("--common", self.common.0),
         };
         let further = [(&self.families, &FAMILIES[..]), (&self.coverage, &COVERAGE[..])];
         let further = further.into_iter().filter_map(|(path, rows)| Some(Further { path: path.as_deref()?, rows }));

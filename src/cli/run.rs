@@ -35,7 +35,7 @@ use crate::index::stored::{Stored, check_folder};
 use crate::memory::pool::SharedPool;
 use crate::memory::watch::{self, MOST};
 use crate::pipeline::query::{self, Parameters, Query};
-use crate::pipeline::{StageCache, Workspace, is_out_of_memory};
+use crate::pipeline::{OnStage, StageCache, Workspace, is_out_of_memory};
 use crate::recall::Recall;
 use crate::session;
 use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
@@ -208,7 +208,9 @@ impl<'a> Run<'a> {
             spinner.enable_steady_tick(Duration::from_millis(200));
             spinner
         };
-        let mut workspace = Workspace::try_new(|folder| new_session(options, folder), progress.clone())?;
+        let shown = progress.clone();
+        let on_stage: OnStage = Box::new(move |file| shown.set_message(file));
+        let mut workspace = Workspace::try_new(|folder| new_session(options, folder), on_stage)?;
         // Sorting takes longer, and what a machine has is enough for most joins.
         workspace.hashes_rows = options.memory.is_none();
         if let Some(folder) = &options.resume {
@@ -817,8 +819,8 @@ pub(super) struct Texts {
     pub(super) join: (Measure, f64),
     /// Parameters that are numbers of texts, of which a sample has fewer.
     pub(super) in_texts: &'static [(&'static str, i64)],
-    /// A text in more places makes no pairs.
-    pub(super) max_frequency: u32,
+    /// The option that limits frequency, and its value: a text in more places makes no pairs.
+    pub(super) limit: (&'static str, u32),
 }
 
 impl Texts {

@@ -10,7 +10,6 @@ use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
 use arrow::datatypes::{DataType, Schema};
 use arrow::json::writer::LineDelimited;
-use clap::ValueEnum;
 use datafusion::execution::SendableRecordBatchStream;
 use futures::TryStreamExt;
 use parquet::basic::{Compression, ZstdLevel};
@@ -32,7 +31,7 @@ const ROWS_IN_GROUP: usize = 128 * 1024;
 const BYTES_OF_GROUP: usize = 32 << 20;
 
 /// The form of a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     /// A table for people to read.
     Table,

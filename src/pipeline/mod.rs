@@ -8,4 +8,4 @@ pub(crate) mod testing;
 mod workspace;
 
 pub(crate) use stage_cache::StageCache;
-pub(crate) use workspace::{Outcome, Workspace, is_out_of_memory};
+pub(crate) use workspace::{OnStage, Outcome, Workspace, is_out_of_memory};

@@ -28,7 +28,6 @@ use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use futures::TryStreamExt;
-use indicatif::ProgressBar;
 use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
@@ -67,6 +66,9 @@ pub(crate) struct Stage {
 /// What the similarity joins of a statement counted, by name.
 type Counters = BTreeMap<String, usize>;
 
+/// Called as a stage begins, with the file of its query.
+pub(crate) type OnStage = Box<dyn Fn(&'static str) + Send + Sync>;
+
 /// A session and a folder for the tables that it makes, which goes when the workspace does.
 ///
 /// `CREATE TABLE … AS` writes Parquet files, partition by partition, so that a table between two stages costs disk and
@@ -84,7 +86,7 @@ pub(crate) struct Workspace {
     longest_list: AtomicUsize,
     /// Whether joins hash what they join in the query that gives the rows, whatever memory there is.
     pub(crate) hashes_rows: bool,
-    progress: ProgressBar,
+    on_stage: OnStage,
 }
 
 impl Drop for Workspace {
@@ -96,7 +98,7 @@ impl Drop for Workspace {
 
 impl Workspace {
     /// A workspace with the session that `open` makes for its folder.
-    pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, progress: ProgressBar) -> Result<Self> {
+    pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, on_stage: OnStage) -> Result<Self> {
         let mut builder = tempfile::Builder::new();
         // What is in it may be of files that nobody else may read.
         set_mode(builder.prefix(WORKSPACE), 0o700);
@@ -115,7 +117,7 @@ impl Workspace {
             finished: None,
             longest_list,
             hashes_rows: false,
-            progress,
+            on_stage,
         })
     }
 
@@ -127,7 +129,7 @@ impl Workspace {
     pub(crate) async fn run_all(&mut self, queries: &[Query]) -> Result<Option<DataFrame>> {
         let mut last = None;
         for &query in queries {
-            self.progress.set_message(query.file);
+            (self.on_stage)(query.file);
             let sql = self.parameters.bind(query.sql)?;
             let outcome = self.run(&sql).await.with_context(|| format!("in queries/{}", query.file))?;
             let (rows, counters) = match outcome {
@@ -622,7 +624,7 @@ mod tests {
     #[tokio::test]
     async fn a_join_copies_long_lists_into_few_rows_at_a_time() {
         let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
         let rows_of_batch =
             || workspace.in_small_batches(TaskContext::from(&workspace.session)).session_config().batch_size();
         workspace.run("CREATE TABLE short AS SELECT value AS id, [1, 2, 3] AS set FROM range(9)").await.unwrap();
@@ -644,7 +646,7 @@ mod tests {
     fn the_folder_is_of_this_user_alone() {
         use std::os::unix::fs::PermissionsExt;
         let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
         assert_eq!(std::fs::metadata(workspace.folder()).unwrap().permissions().mode() & 0o777, 0o700);
     }
 
@@ -655,7 +657,7 @@ mod tests {
                 DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
             Ok(session(SessionConfig::new(), RuntimeEnvBuilder::new().with_disk_manager_builder(spills).build_arc()?)?)
         };
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
         for sql in [
             "SET datafusion.runtime.max_temp_directory_size = '3K'",
             "SET datafusion.runtime.max_spill_merge_fan_in = 7",
@@ -699,7 +701,7 @@ mod tests {
             session.state_ref().write().table_factories_mut().insert("ENDLESS".to_owned(), Arc::new(Endless));
             Ok(session)
         };
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
         workspace.run("CREATE TABLE t AS SELECT 1 AS n").await.unwrap();
         for (sql, has_end) in [
             ("CREATE OR REPLACE EXTERNAL TABLE t STORED AS ENDLESS LOCATION 'x'", false),
@@ -737,7 +739,7 @@ mod tests {
             let config = SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(64 << 10);
             Ok(session(config, runtime.build_arc()?)?)
         };
-        let workspace = Workspace::try_new(open, ProgressBar::hidden()).unwrap();
+        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
         let numbers = "SELECT value AS id, 'number ' || value AS name FROM range(500000)";
         workspace.run(&format!("CREATE TABLE numbers AS {numbers}")).await.unwrap();
         let sql = "SELECT a.id, b.name FROM numbers AS a JOIN numbers AS b ON a.name = b.name";

@@ -15,6 +15,7 @@ use datafusion::prelude::SessionContext;
 use super::methods;
 use super::mistakes::did_you_mean;
 use super::names::{Function, Names};
+use crate::cli::options::FormatName;
 use crate::export::Format;
 use crate::pipeline::query::Literal;
 
@@ -70,7 +71,10 @@ impl Command {
             "i" => Self::Include(needed()?.into()),
             "o" => Self::Output(needed()?.into()),
             "format" => {
-                let format = Format::from_str(&needed()?, true).ok().filter(|format| *format != Format::Parquet);
+                let format = FormatName::from_str(&needed()?, true)
+                    .ok()
+                    .map(Format::from)
+                    .filter(|format| *format != Format::Parquet);
                 Self::Format(
                     format.context("write \\format table, \\format csv or \\format ndjson; \\o writes Parquet")?,
                 )
