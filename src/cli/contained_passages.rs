@@ -14,7 +14,7 @@ const K: i64 = 5;
 /// The least similarity of the two sides of a passage, as `ibid passages` has it.
 const SIMILARITY: f64 = 0.8;
 
-/// Whether passages are asked for, and which.
+/// Options of `--passages`.
 #[derive(Debug, Args)]
 pub(super) struct PassageOptions {
     /// Say where what is shared stands: one more column, passages, with a struct for each passage
@@ -64,7 +64,7 @@ impl PassageOptions {
         if self.passages { query::SHARED_PASSAGES } else { query::CONTAINMENT }
     }
 
-    /// How many runs of words founded no passage, since they stand too often.
+    /// Returns the number of runs of words that are too frequent to found a passage.
     pub(super) fn capped(&self, run: &Run<'_>) -> u64 {
         run.workspace.rows_of(query::SHARED_CAPPED)
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
-use datafusion::common::{JoinType, Result, Statistics, internal_err};
+use datafusion::common::{JoinType, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::equivalence::{
     EquivalenceClass, EquivalenceGroup, ProjectionMapping, join_equivalence_properties,
@@ -27,6 +27,8 @@ use datafusion::physical_plan::{
     ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
     replace_children_if_necessary,
 };
+
+use super::only_child::only_child;
 
 /// Drops output orderings and constants that a join does not guarantee.
 ///
@@ -253,10 +255,7 @@ impl ExecutionPlan for JoinOrderExec {
         children: Vec<Arc<dyn ExecutionPlan>>,
         options: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        let join = match <[_; 1]>::try_from(children) {
-            Ok([join]) => join,
-            Err(children) => return internal_err!("the order is that of one join, not of {}", children.len()),
-        };
+        let join = only_child(self.name(), children)?;
         match options.children_properties {
             ChildrenPropertiesMode::Keep => Ok(Arc::new(Self { join, properties: Arc::clone(&self.properties) })),
             ChildrenPropertiesMode::Recompute => Self::above(join),

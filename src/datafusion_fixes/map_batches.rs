@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::ReplaceChildrenOptions;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::stream::BoxStream;
+
+use super::only_child::only_child;
 
 /// What becomes of the batches of a part.
 pub(crate) type Batches = BoxStream<'static, Result<RecordBatch>>;
@@ -56,13 +58,11 @@ impl<F: Change> MapBatchesExec<F> {
     }
 
     fn with_input(&self, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([input]) if self.schema() == self.input.schema() => {
-                Ok(Self::over(self.name, input, self.change.clone()))
-            }
-            Ok([input]) => Self::of_schema(self.name, input, self.schema(), self.change.clone()),
-            Err(children) => internal_err!("{} has one input, not {}", self.name, children.len()),
+        let input = only_child(self.name, children)?;
+        if self.schema() == self.input.schema() {
+            return Ok(Self::over(self.name, input, self.change.clone()));
         }
+        Self::of_schema(self.name, input, self.schema(), self.change.clone())
     }
 }
 

@@ -14,6 +14,7 @@ mod in_lists;
 mod join_guarantees;
 mod map_batches;
 mod min_max_filters;
+mod only_child;
 mod partition_values;
 mod pushdown_barrier;
 mod repartition_backpressure;

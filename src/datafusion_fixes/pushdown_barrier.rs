@@ -15,6 +15,8 @@ use datafusion::physical_plan::{
     ChildStats, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, StatisticsArgs,
 };
 
+use super::only_child::only_child;
+
 /// Below it no projections are pushed; no filters of these columns are, and nothing is known of them. It is in no plan that is run.
 #[derive(Debug)]
 pub(crate) struct PushdownBarrier {
@@ -97,10 +99,7 @@ impl ExecutionPlan for PushdownBarrier {
         children: Vec<Arc<dyn ExecutionPlan>>,
         _: ReplaceChildrenOptions,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match <[_; 1]>::try_from(children) {
-            Ok([child]) => Ok(Self::above(child, self.columns.clone())),
-            Err(children) => internal_err!("one child is stopped, not {}", children.len()),
-        }
+        Ok(Self::above(only_child(self.name(), children)?, self.columns.clone()))
     }
 
     fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

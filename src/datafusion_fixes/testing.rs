@@ -1,4 +1,4 @@
-//! What DataFusion gives by itself.
+//! DataFusion without ibid, to show that a workaround is still needed.
 
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::Result;
@@ -11,7 +11,7 @@ pub(super) fn alone(statements: &[&str]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let run = || -> Result<Vec<String>> {
         Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-            // Of a file of one batch one part is made.
+            // One partition, so that the order of rows is fixed.
             let session = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1));
             let mut rows = Vec::new();
             for statement in statements {

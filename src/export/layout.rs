@@ -14,8 +14,8 @@ pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
 pub(crate) const MANIFESTS: &str = "manifests";
 pub(crate) const PARTS: &str = "parts";
 
-/// Whether there is an index at `folder`, be it one of this machine of which the first manifest was not made yet. Others have
-/// folders of such names, too.
+/// Returns true if `folder` is an index. A local index without its first manifest counts, if its folders hold nothing else: other
+/// programs have folders of such names, too.
 pub(crate) fn is_index(folder: &Path) -> Result<bool> {
     if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
         return Ok(false);
@@ -28,7 +28,7 @@ pub(crate) fn is_index(folder: &Path) -> Result<bool> {
     Ok(!numbers(folder)?.is_empty() || is_begun())
 }
 
-/// Whether a folder is an index, or one of the folders in it.
+/// Returns true if `folder` is an index or a folder within one.
 pub(crate) fn is_around_index(folder: &Path) -> bool {
     let named = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.ends_with(name));
     let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| is_index(folder).unwrap_or(false));
@@ -38,7 +38,7 @@ pub(crate) fn is_around_index(folder: &Path) -> bool {
         || above.is_some_and(|above| named(above, &[PARTS]) && is_at(above.parent()))
 }
 
-/// Whether an object is a table of a part, or a manifest, of some index, by its name.
+/// Returns true if the name of an object is that of a table or a manifest of an index.
 pub(crate) fn is_file_of_index(object: &Location) -> bool {
     match (object.folder().key().filename(), object.key().filename()) {
         (Some(MANIFESTS), Some(name)) => number_of_manifest(name).is_some(),
@@ -71,7 +71,7 @@ pub(crate) fn numbers(folder: &Path) -> Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Whether a name is one that parts of an index have.
+/// Returns true if a part of an index may have this name.
 pub(crate) fn is_name_of_part(name: &str) -> bool {
     let is_number = |digits: &str| digits.len() >= 8 && digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_unique = |digits: &str| digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
