@@ -12,6 +12,7 @@ mod compare;
 mod containment;
 mod determinism;
 mod documentation;
+mod engine;
 #[cfg(unix)]
 mod failpoints;
 mod index;

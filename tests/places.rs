@@ -422,7 +422,7 @@ fn further_tables_of_two_methods_have_a_place_each() {
         format!("SELECT count(*) FROM pairs('in.jsonl', threshold => {threshold}, capped => '{file}')")
     };
     for script in [
-        format!("{}; {}", call("0.5", "c.csv"), call("0.6", "./c.csv")),
+        format!("CREATE TABLE t AS {}; {}", call("0.5", "c.csv"), call("0.6", "./c.csv")),
         format!("{} UNION ALL {}", call("0.5", "c.csv"), call("0.6", "c.csv")),
         call("0.5", "out.csv"),
     ] {

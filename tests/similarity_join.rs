@@ -379,7 +379,7 @@ async fn too_little_memory_for_two_sets_is_said() {
     let sql = "SELECT count(*) FROM a JOIN b ON overlap(a.set, b.set) >= 1";
     let error = session.sql(sql).await.unwrap().collect().await.unwrap_err().to_string();
     assert!(error.contains("a similarity join needs a part of the rows in memory"), "{error}");
-    assert!(error.contains("--memory"), "{error}");
+    assert!(error.contains("`memory`"), "{error}");
 }
 
 /// 14 of 25 elements are exactly 0.56, but 0.56 · 25 is 14.000000000000002 in doubles.

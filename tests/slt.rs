@@ -10,9 +10,14 @@ use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SessionContext;
+use ibid::Engine;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType, Runner, default_column_validator, default_normalizer};
 
-struct Session(SessionContext);
+/// What runs statements.
+enum Session {
+    Alone(Box<SessionContext>),
+    OfEngine(Engine),
+}
 
 #[async_trait::async_trait]
 impl AsyncDB for Session {
@@ -20,7 +25,10 @@ impl AsyncDB for Session {
     type ColumnType = DefaultColumnType;
 
     async fn run(&mut self, sql: &str) -> Result<DBOutput<DefaultColumnType>, DataFusionError> {
-        let frame = self.0.sql(sql).await?;
+        let frame = match self {
+            Self::Alone(session) => session.sql(sql).await?,
+            Self::OfEngine(engine) => engine.sql(sql).await?,
+        };
         let types = frame.schema().fields().iter().map(|field| column_type(field.data_type())).collect::<Vec<_>>();
         let batches = frame.collect().await?;
         if types.is_empty() {
@@ -83,8 +91,17 @@ async fn slt() {
     let chosen: Vec<_> = all.into_iter().filter(|path| path.to_string_lossy().contains(&wanted)).collect();
     assert!(!chosen.is_empty(), "no .slt file has '{wanted}' in its path");
     let mut failed = Vec::new();
-    for path in &chosen {
-        let mut runner = Runner::new(|| async { ibid::session(Default::default(), Default::default()).map(Session) });
+    // One dialect, whoever runs it.
+    for (path, by_engine) in chosen.iter().flat_map(|path| [(path, false), (path, true)]) {
+        if by_engine && complete {
+            continue;
+        }
+        let mut runner = Runner::new(|| async move {
+            if by_engine {
+                return Engine::new().map(Session::OfEngine).map_err(DataFusionError::from);
+            }
+            ibid::session(Default::default(), Default::default()).map(|session| Session::Alone(Box::new(session)))
+        });
         let outcome = if complete {
             runner
                 .update_test_file(path, "\t", values_match, default_normalizer, default_column_validator)
@@ -95,7 +112,7 @@ async fn slt() {
             runner.run_file_async(path).await.map_err(|error| error.to_string())
         };
         if let Err(error) = outcome {
-            failed.push(format!("{}\n{error}", path.display()));
+            failed.push(format!("{}{}\n{error}", path.display(), if by_engine { ", by the engine" } else { "" }));
         }
     }
     assert!(failed.is_empty(), "{} of {} files failed\n{}", failed.len(), chosen.len(), failed.join("\n"));

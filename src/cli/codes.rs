@@ -16,10 +16,11 @@ use ibid_codes::{Method, Options, Report, Width};
 use self::compare::CompareCodes;
 use self::learn::Learn;
 use super::Ending;
-use super::run::{Compared, Run, grouped};
+use super::run::Run;
 use crate::corpus;
 use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::run::{Compared, grouped};
 
 /// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them
 #[derive(Debug, Args)]

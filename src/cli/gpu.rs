@@ -7,7 +7,8 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use super::Ending;
-use super::run::{Stdout, grouped};
+use super::run::Stdout;
+use crate::run::grouped;
 
 /// What ibid knows of the GPUs of this machine
 #[derive(Debug, Args)]

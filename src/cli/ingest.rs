@@ -1,19 +1,11 @@
-use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
-use serde_json::{Value, json};
 
+use super::Ending;
 use super::options::{InputOptions, RunOptions};
-use super::run::{Run, grouped, list_left_out, say, say_traffic};
-use super::{Ending, run};
-use crate::corpus::ingest::{Ingested, Needed};
-use crate::corpus::{self, Content};
-use crate::export::layout::FILES;
-use crate::export::{Manifest, StagedFolder};
-use crate::store::redacted_url;
+use super::run::{ending, engine, prepared};
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -33,51 +25,11 @@ pub(super) struct Ingest {
 
 impl Ingest {
     pub(super) async fn run(self) -> Result<Ending> {
-        let began = Instant::now();
-        if let Some(stored) = run::corpus_folder(&self.inputs)? {
-            anyhow::bail!("{} is {} already", run::shown(&self.inputs), stored.kind());
-        }
+        let mut ingest = engine(&self.running)?.ingest(self.inputs.clone());
         self.reading.begin_folder(&self.output, &self.running)?;
-        let run = Run::begin(&self.running)?;
-        let staged = StagedFolder::create(&self.output, &FILES)?;
-        let reading = self.reading.reading();
-        let documents = run.read(&self.inputs, &reading, true)?;
-        let content = documents.inputs().content()?;
-        let needed = Needed::DocumentsAndSentences;
-        let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed).await?;
-        if folder != staged.path() {
-            for file in FILES {
-                let (from, to) = (folder.join(file), staged.path().join(file));
-                fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
-            }
-        }
-        Manifest::write(staged.path(), &self.about(&reading, content, &ingested))?;
-        staged.commit()?;
-        drop(run);
-        let summary = ingested.summary;
-        if !self.running.quiet {
-            say(&format!(
-                "files {}, documents {}, sentences {}, skipped {} ({:.1} s)",
-                grouped(summary.files as u64),
-                grouped(summary.documents),
-                grouped(ingested.sentences),
-                grouped(summary.skipped_count),
-                began.elapsed().as_secs_f64()
-            ));
-            say_traffic();
-            list_left_out(&summary);
-        }
-        Ok(if self.running.strict && summary.skipped_count > 0 { Ending::NotStrict } else { Ending::Done })
-    }
-
-    /// What the manifest says of the corpus.
-    fn about(&self, reading: &corpus::Options, content: Content, ingested: &Ingested) -> Value {
-        json!({
-            "ibid": env!("CARGO_PKG_VERSION"),
-            "parameters": reading.parameters(),
-            "inputs": self.inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>(),
-            "content": content.to_json(),
-            "skipped": ingested.summary.skipped_count,
-        })
+        let talk = prepared(&mut ingest.base, self.reading.reading(), &self.running)?;
+        let summary = ingest.write(&self.output).await?;
+        talk.summarise(&summary);
+        Ok(ending(&summary, &self.running))
     }
 }

@@ -1,10 +1,8 @@
 //! The command line: arguments in, exit code out.
 
-mod add;
 mod clusters;
 mod codes;
 mod compare;
-mod contained_passages;
 mod containment;
 mod explain;
 mod gc;
@@ -16,7 +14,6 @@ mod passages;
 mod run;
 mod search;
 mod signals;
-mod signature;
 mod sql;
 mod stream;
 mod threads;
@@ -232,8 +229,8 @@ fn end_on_signal() -> std::io::Result<()> {
 async fn dispatch(command: Command) -> anyhow::Result<Ending> {
     match command {
         Command::Ingest(command) => command.run().await,
-        Command::Passages(command) => command.method()?.run().await,
-        Command::Pairs(command) => command.method().run().await,
+        Command::Passages(command) => command.run().await,
+        Command::Pairs(command) => command.run().await,
         Command::Threads(command) => command.run().await,
         Command::Clusters(command) => command.run().await,
         Command::Containment(command) => command.run().await,
@@ -243,7 +240,7 @@ async fn dispatch(command: Command) -> anyhow::Result<Ending> {
         Command::Explain(command) => command.run().await,
         // Its statements know themselves whether it matters that nobody reads their rows.
         Command::Sql(command) => command.run().await.or_else(|error| Ok(Ending::Failed(error))),
-        Command::Verify(command) => command.run(),
+        Command::Verify(command) => command.run().await,
         Command::Gc(command) => command.run().await,
         Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {

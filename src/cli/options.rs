@@ -1,7 +1,7 @@
 //! The options that several commands share.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::OnceLock;
 
 use anyhow::{Result, anyhow, bail};
@@ -11,8 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, is_within, outbox, resolved, resolved_input};
 use crate::index::stored::{check_folder, check_place};
-use crate::memory::machine::default_memory;
-use crate::store::{Location, Settings};
+use crate::store::Settings;
 
 /// How input is read.
 #[derive(Debug, Args)]
@@ -93,15 +92,6 @@ impl InputOptions {
         }
     }
 
-    /// The file of an option that is read as FROM names it: a name alone might be that of a table. Fails where a result would take
-    /// its place.
-    pub(super) fn in_from(&self, file: &Path, option: &str) -> Result<String> {
-        self.refuse(file)?;
-        let is_name = file.is_relative() && Location::of_path(file)?.is_none();
-        let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
-        path.into_os_string().into_string().map_err(|_| anyhow!("the file of {option} has a name that is not Unicode"))
-    }
-
     /// Fails where a result would take the place of what is read, or kept, there.
     pub(super) fn refuse(&self, path: &Path) -> Result<()> {
         Ok(refuse_result(path, &self.reading())?)
@@ -118,17 +108,6 @@ impl InputOptions {
                 folder.display()
             ),
             None => Ok(()),
-        }
-    }
-
-    /// How labels are read, of which all columns are kept by their names, whatever these are.
-    pub(super) fn of_labels(&self, text_column: &str) -> corpus::Options {
-        corpus::Options {
-            text_column: Some(text_column.to_owned()),
-            text_is_optional: true,
-            id_column: Some(String::new()),
-            results: self.reading().results,
-            ..corpus::Options::default()
         }
     }
 
@@ -149,7 +128,31 @@ impl InputOptions {
     /// As [`begin`](Self::begin), of a command whose result is a folder, and which may keep its tables in another one.
     pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions) -> Result<()> {
         self.begin(Places::of_folder(result)?)?;
-        running.resume.iter().try_for_each(|folder| self.refuse(folder))
+        let Some(folder) = &running.resume else { return Ok(()) };
+        self.refuse(folder)?;
+        // Neither may be there yet.
+        if absolute(folder)?.starts_with(absolute(result)?) {
+            bail!(
+                "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
+                 result",
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// As [`begin`](Self::begin), of a command that adds to an index. Gives the folder of the index.
+    pub(super) fn begin_index<'a>(
+        &self,
+        inputs: &'a [String],
+        results: Places,
+        running: &RunOptions,
+    ) -> Result<&'a Path> {
+        let index = index_of(inputs)?;
+        self.begin(results)?;
+        self.refuse(index)?;
+        self.refuse_in(index, running)?;
+        Ok(index)
     }
 
     /// As [`begin`](Self::begin), for a command whose end nobody waits for.
@@ -173,22 +176,11 @@ impl InputOptions {
     }
 }
 
-/// Fails where pages are to be left out and none are read.
-pub(super) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
-    if reads_dumps || pages.is_empty() {
-        return Ok(());
-    }
-    bail!(
-        "--namespace, --skip-redirects and --skip-disambiguation are for reading MediaWiki dumps (.xml), and the input is \
-         none; leave them out, or say --input-format mediawiki"
-    )
-}
-
-/// Fails where an option is given that has no effect. Of each: whether it is given, and whether it has one.
-pub(super) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
-    match options.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
-        Some((option, ..)) => bail!("{option} has no effect here; see --help for what it belongs to"),
-        None => Ok(()),
+/// The index that the input names.
+pub(super) fn index_of(inputs: &[String]) -> Result<&Path> {
+    match inputs {
+        [index] => Ok(Path::new(index)),
+        _ => bail!("--add takes one input, the folder of the index, and the documents to add after --add"),
     }
 }
 
@@ -358,13 +350,6 @@ impl StoreOptions {
     }
 }
 
-impl RunOptions {
-    /// Returns the bytes of memory that the command may take.
-    pub(super) fn memory(&self) -> Option<usize> {
-        self.memory.or_else(default_memory)
-    }
-}
-
 /// How a command runs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
@@ -386,6 +371,14 @@ pub(super) struct RunOptions {
     /// No summary and no progress
     #[arg(short, long)]
     pub(super) quiet: bool,
+}
+
+/// A share above 0 and up to 1.
+pub(super) fn ratio(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
+        _ => bail!("write a number above 0 and up to 1, such as 0.8"),
+    }
 }
 
 /// Reads a size such as `512MiB`, `4g` or `1000000`.

@@ -1,11 +1,13 @@
-use clap::{Args, ValueEnum};
-use ibid_udfs::similarity::Measure;
+use std::path::Path;
 
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{CapOptions, FEWER_PLACES, Method, MethodOptions, Texts};
-use super::signature::Signature;
-use crate::corpus::ingest::Needed;
-use crate::pipeline::query::{self, Parameters};
+use super::run::{CapOptions, MethodOptions, add, engine, prepared, print};
+use crate::engine::Engine;
+use crate::methods::{self, Signature};
 
 /// Find pairs of similar documents, or of similar sentences
 #[derive(Debug, Args)]
@@ -22,18 +24,18 @@ pub(super) struct Pairs {
     ))]
     signature: Signature,
     /// The least Jaccard similarity of the two sets, above 0 and up to 1
-    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = super::run::ratio)]
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = super::options::ratio)]
     threshold: f64,
     #[command(flatten)]
-    method: MethodOptions,
+    pub(super) method: MethodOptions,
     #[command(flatten)]
     cap: CapOptions,
     #[command(flatten)]
-    writing: OutputOptions,
+    pub(super) writing: OutputOptions,
     #[command(flatten)]
-    reading: InputOptions,
+    pub(super) reading: InputOptions,
     #[command(flatten)]
-    running: RunOptions,
+    pub(super) running: RunOptions,
 }
 
 /// What is compared.
@@ -45,44 +47,57 @@ pub(super) enum Unit {
     Sentence,
 }
 
-impl Pairs {
-    /// The stages and parameters that the options ask for.
-    pub(super) fn method(&self) -> Method<'_> {
-        let (unit, pairs) = match self.unit {
-            Unit::Document => (("documents", query::UNITS_DOCUMENTS), query::PAIRS_DOCUMENTS),
-            Unit::Sentence => (("sentences", query::UNITS_SENTENCES), query::PAIRS_SENTENCES),
-        };
-        let mut parameters = Parameters::default();
-        self.signature.set(&mut parameters);
-        self.method.set(&mut parameters);
-        parameters.set("max_frequency", i64::from(self.cap.max_frequency));
-        parameters.set("threshold", self.threshold);
-        let texts = Texts {
-            unit,
-            signature: self.signature.query,
-            links: query::TEXTS_LINKS,
-            join: (Measure::Jaccard, self.threshold),
-            in_texts: &[],
-            limit: ("--max-frequency", self.cap.max_frequency),
-        };
-        Method {
-            inputs: &self.inputs,
-            options: &self.method,
-            writing: &self.writing,
-            reading: &self.reading,
-            running: &self.running,
-            parameters,
-            needed: if self.unit == Unit::Document { Needed::Documents } else { Needed::DocumentsAndSentences },
-            before: texts.stages(),
-            estimate: (query::TEXTS_ESTIMATE, FEWER_PLACES),
-            further: self.cap.further(),
-            folder: &[],
-            texts: Some(texts),
-            pairs: vec![self.method.unit_pairs(), pairs],
-            counts: vec![("documents", query::UNITS_DOCS), ("texts", self.signature.query), ("distinct", query::TEXTS)],
-            result: "pairs",
-            summed: None,
-            fate: Some("they make no pairs"),
+impl From<Unit> for methods::Unit {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::Document => Self::Document,
+            Unit::Sentence => Self::Sentence,
         }
+    }
+}
+
+impl Pairs {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let further = self.cap.further();
+        let mut pairs = self.builder(&engine(&self.running)?);
+        if !self.method.add.is_empty() {
+            return self.add(pairs, &further).await;
+        }
+        if self.method.show_sql {
+            return print(&pairs.show_sql()?);
+        }
+        self.reading.begin(self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?)?;
+        let talk = prepared(&mut pairs.base, self.reading.reading(), &self.running)?;
+        talk.deliver(pairs.await?, "pairs", &self.writing, &further, &self.running).await
+    }
+
+    /// Returns the method with the options that are given.
+    pub(super) fn builder(&self, engine: &Engine) -> methods::Pairs {
+        let mut pairs = engine
+            .pairs(self.inputs.clone())
+            .unit(self.unit.into())
+            .signature(self.signature.clone())
+            .threshold(self.threshold)
+            .max_frequency(self.cap.max_frequency);
+        self.method.set(&mut pairs.base, &mut pairs.pairing);
+        pairs.base.reading = self.reading.reading();
+        pairs
+    }
+
+    /// Adds documents to the index.
+    async fn add(&self, mut pairs: methods::Pairs, further: &[(&str, &Path)]) -> Result<Ending> {
+        if self.method.show_sql {
+            return print(&self.method.timed(pairs.adding(self.method.add.clone())?).show_sql()?);
+        }
+        let places = self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
+        self.reading.begin_index(&self.inputs, places, &self.running)?;
+        let talk = prepared(&mut pairs.base, self.reading.reading(), &self.running)?;
+        let addition = self.method.timed(pairs.adding(self.method.add.clone())?);
+        add(addition, &talk, &self.writing, further, &self.running).await
+    }
+
+    /// Returns whether files are named to be written.
+    pub(super) fn has_files(&self) -> bool {
+        self.writing.output.is_some() || self.cap.capped.is_some()
     }
 }

@@ -1,13 +1,15 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use ibid_udfs::similarity::Measure;
 
-use super::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
-use super::run::{Further, Method, MethodOptions, Texts};
-use crate::corpus::ingest::Needed;
-use crate::pipeline::query::{self, Parameters, Query};
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::run::{MethodOptions, add, engine, prepared, print};
+use crate::engine::Engine;
+use crate::export::Format;
+use crate::methods;
+use crate::methods::found::FolderPlace;
 
 /// Find the passages that documents share, and where they stand
 #[derive(Debug, Args)]
@@ -20,7 +22,7 @@ pub(super) struct Passages {
     profile: Profile,
     /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
     /// are rare in their documents; for the profile edited that of two sentences [default: 0.8, edited: 0.25]
-    #[arg(long, value_name = "T", value_parser = super::run::ratio)]
+    #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
     /// The least number of words that both sides of a passage have, for the profile verbatim [default: 15]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -41,13 +43,13 @@ pub(super) struct Passages {
     #[arg(long, value_name = "FILE")]
     coverage: Option<PathBuf>,
     #[command(flatten)]
-    method: MethodOptions,
+    pub(super) method: MethodOptions,
     #[command(flatten)]
-    writing: OutputOptions,
+    pub(super) writing: OutputOptions,
     #[command(flatten)]
-    reading: InputOptions,
+    pub(super) reading: InputOptions,
     #[command(flatten)]
-    running: RunOptions,
+    pub(super) running: RunOptions,
 }
 
 /// What to look for.
@@ -59,162 +61,98 @@ enum Profile {
     Edited,
 }
 
-/// In how many documents text is not common yet.
+/// In how many documents text is not common yet; `None` where no text is.
 #[derive(Debug, Clone, Copy)]
-struct Common(u32);
-
-/// More than a collection can have, such that its square is an Int64.
-const MOST_DOCUMENTS: u32 = i32::MAX.unsigned_abs();
+struct Common(Option<u32>);
 
 fn common(text: &str) -> Result<Common> {
     match (text, text.parse()) {
-        ("none", _) => Ok(Common(MOST_DOCUMENTS)),
-        (_, Ok(k)) if (1..=MOST_DOCUMENTS).contains(&k) => Ok(Common(k)),
+        ("none", _) => Ok(Common(None)),
+        (_, Ok(k)) if (1..=i32::MAX.unsigned_abs()).contains(&k) => Ok(Common(Some(k))),
         _ => bail!("write a whole number from 1, such as 20, or none"),
     }
 }
 
-/// The most words of a fingerprint, and the size of the window of which one is sampled.
-const K: i64 = 5;
-const WINDOW: i64 = 8;
-
-/// The most words between two fingerprints of a run of a family, such as the title of a page in its side bar.
-const BRIDGE: i64 = 15;
-
-/// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
-/// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
-const EDITED: [(&str, i64); 4] = [
-    ("distance", 3),
-    ("max_pair_frequency", MAX_PAIR_FREQUENCY),
-    ("min_overlap", MIN_OVERLAP),
-    ("min_characters", 150),
-];
-const MAX_PAIR_FREQUENCY: i64 = 20;
-const MIN_OVERLAP: i64 = 4;
-
-/// The stages that find families, from the words of the documents on.
-const STAGES: [Query; 14] = [
-    query::UNITS_DOC_TEXTS,
-    query::UNITS_SENTENCE_STARTS,
-    query::COMMON_SEQUENCES,
-    query::COMMON_FINGERPRINTS,
-    query::COMMON_SAMPLED,
-    query::COMMON_FREQUENCIES,
-    query::COMMON,
-    query::COMMON_PRINT_LINKS,
-    query::COMMON_CLUSTERS,
-    query::COMMON_RUNS,
-    query::FAMILIES_SLICES,
-    query::FAMILIES_MEMBERS,
-    query::FAMILIES_STRETCHES,
-    query::FAMILIES_PLACES,
-];
-
-/// From places to the further tables.
-pub(super) const FAMILIES: [Query; 1] = [query::FAMILIES];
-pub(super) const COVERAGE: [Query; 2] = [query::COVERED, query::COVERAGE];
-
 impl Passages {
-    /// The stages and parameters that the options ask for.
-    pub(super) fn method(&self) -> Result<Method<'_>> {
-        self.method_of("passages", &[query::PASSAGES])
+    pub(super) async fn run(self) -> Result<Ending> {
+        let engine = engine(&self.running)?;
+        let mut passages = self.builder(&engine);
+        let further = self.further();
+        if !self.method.add.is_empty() {
+            return self.add(passages, &further).await;
+        }
+        if self.method.show_sql {
+            return print(&passages.show_sql()?);
+        }
+        let folder = self.writing.folder();
+        passages.coverage |= folder.is_some();
+        let place = match folder {
+            Some(folder) => Some(self.begin_folder(folder, !further.is_empty())?),
+            None => {
+                let files: Vec<_> = further.iter().map(|(_, path)| *path).collect();
+                self.reading.begin(self.writing.check(&files)?)?;
+                None
+            }
+        };
+        let talk = prepared(&mut passages.base, self.reading.reading(), &self.running)?;
+        let found = passages.await?;
+        match place {
+            Some(place) => talk.deliver_folder(found, "passages", place, &self.running).await,
+            None => talk.deliver(found, "passages", &self.writing, &further, &self.running).await,
+        }
     }
 
-    /// The same of which another table is the result.
-    pub(super) fn method_of(&self, name: &'static str, table: &[Query]) -> Result<Method<'_>> {
-        let edited = self.profile == Profile::Edited;
-        refuse_without_effect(&[
-            ("--min-words", self.min_words.is_some(), !edited),
-            ("--max-gap", self.max_gap.is_some(), edited),
-        ])?;
-        let texts = Texts {
-            unit: ("sentences", query::UNITS_SENTENCES),
-            signature: query::SIGNATURES_SKIP_BIGRAMS,
-            links: query::EDITED_LINKS,
-            #[expect(clippy::cast_precision_loss, reason = "4")]
-            join: (Measure::Overlap, MIN_OVERLAP as f64),
-            in_texts: &[("max_pair_frequency", MAX_PAIR_FREQUENCY)],
-            limit: ("--common", self.common.0),
-        };
-        let further = [(&self.families, &FAMILIES[..]), (&self.coverage, &COVERAGE[..])];
-        let further = further.into_iter().filter_map(|(path, rows)| Some(Further { path: path.as_deref()?, rows }));
-        let mut method = Method {
-            inputs: &self.inputs,
-            options: &self.method,
-            writing: &self.writing,
-            reading: &self.reading,
-            running: &self.running,
-            parameters: self.parameters(),
-            needed: Needed::DocumentsAndSentences,
-            before: Vec::new(),
-            estimate: (query::PASSAGES_ESTIMATE, "lower --common, so that more text makes families"),
-            pairs: Vec::new(),
-            further: further.collect(),
-            folder: &[("families", &FAMILIES), ("coverage", &COVERAGE)],
-            texts: edited.then_some(texts),
-            counts: vec![("documents", query::UNITS_DOCS)],
-            result: name,
-            summed: Some((query::FAMILIES_SUMS, ["families", "documents in families", "characters in families"])),
-            fate: None,
-        };
-        let located = [query::PASSAGES_PLACES, query::FAMILIES_LOCATED];
-        if edited {
-            method.before = texts.stages();
-            method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
-            method.pairs.extend(STAGES);
-            method.pairs.extend([
-                self.method.unit_pairs(),
-                query::EDITED_SEEDS,
-                query::EDITED_PLACED,
-                query::EDITED_PARTS,
-            ]);
-            method.pairs.extend(located);
-            method.counts.extend([
-                ("sentences", texts.signature),
-                ("distinct texts", query::TEXTS),
-                ("document pairs", query::EDITED_SEEDS),
-            ]);
-            method.fate = Some("they found no passage, and only carry on those that others found");
-        } else {
-            method.before.extend([query::UNITS_DOCS, query::UNITS_TWINS]);
-            method.before.extend(STAGES);
-            method.pairs.extend([
-                query::PASSAGES_SEEDS,
-                query::PASSAGES_MARKED,
-                query::PASSAGES_RUNS,
-                query::PASSAGES_PARTS,
-            ]);
-            method.pairs.extend(located);
-            method.pairs.push(query::PASSAGES_PLACED);
-            method.counts.push(("document pairs", query::PASSAGES_SEEDS));
+    /// Makes sure that a folder of all tables can be written.
+    fn begin_folder(&self, folder: &Path, has_further: bool) -> Result<FolderPlace> {
+        if has_further || self.writing.format.is_some_and(|format| format != Format::Parquet) {
+            bail!(
+                "{}: it is a folder; name a file to have another format, or the files of further tables: a folder gets all of \
+                 them as Parquet",
+                folder.display()
+            );
         }
-        method.pairs.extend(table);
-        Ok(method)
+        self.reading.begin_folder(folder, &self.running)?;
+        FolderPlace::new(folder, &["passages", "families", "coverage"])
     }
 
-    fn parameters(&self) -> Parameters {
-        let edited = self.profile == Profile::Edited;
-        let mut parameters = Parameters::default();
-        self.method.set(&mut parameters);
-        let min_words = i64::from(self.min_words.unwrap_or(15));
-        // A run of one and a half times as many words has a sampled fingerprint.
-        let k = K.min(min_words);
-        let window = WINDOW.min(min_words * 3 / 2 - k + 1);
-        parameters.set("common", i64::from(self.common.0));
-        parameters.set("k", k);
-        parameters.set("window", window);
-        parameters.set("bridge", BRIDGE);
-        parameters.set("margin", k + window - 2);
-        parameters.set("min_words", min_words);
-        parameters.set("min_sentences", i64::from(self.min_sentences));
-        // Of two sentences, or of the sides of a passage.
-        let (name, least) = if edited { ("threshold", 0.25) } else { ("similarity", 0.8) };
-        parameters.set(name, self.threshold.unwrap_or(least));
-        if edited {
-            EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
-            parameters.set("max_frequency", i64::from(self.common.0));
-            parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
+    /// Returns the method with the options that are given.
+    pub(super) fn builder(&self, engine: &Engine) -> methods::Passages {
+        let profile = match self.profile {
+            Profile::Verbatim => methods::Profile::Verbatim,
+            Profile::Edited => methods::Profile::Edited,
+        };
+        let mut passages = engine
+            .passages(self.inputs.clone())
+            .profile(profile)
+            .min_sentences(self.min_sentences)
+            .common(self.common.0)
+            .coverage(self.coverage.is_some());
+        (passages.threshold, passages.min_words, passages.max_gap) = (self.threshold, self.min_words, self.max_gap);
+        self.method.set(&mut passages.base, &mut passages.pairing);
+        passages.base.reading = self.reading.reading();
+        passages
+    }
+
+    /// Returns the further tables that are asked for, with their files.
+    fn further(&self) -> Vec<(&'static str, &Path)> {
+        let tables = [("families", &self.families), ("coverage", &self.coverage)];
+        tables.into_iter().filter_map(|(table, path)| Some((table, path.as_deref()?))).collect()
+    }
+
+    /// Adds documents to the index.
+    async fn add(&self, mut passages: methods::Passages, further: &[(&str, &Path)]) -> Result<Ending> {
+        if self.method.show_sql {
+            return print(&self.method.timed(passages.adding(self.method.add.clone())?).show_sql()?);
         }
-        parameters
+        let places = self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
+        self.reading.begin_index(&self.inputs, places, &self.running)?;
+        let talk = prepared(&mut passages.base, self.reading.reading(), &self.running)?;
+        let addition = self.method.timed(passages.adding(self.method.add.clone())?);
+        add(addition, &talk, &self.writing, further, &self.running).await
+    }
+
+    /// Returns whether files are named to be written.
+    pub(super) fn has_files(&self) -> bool {
+        self.writing.output.is_some() || !self.further().is_empty()
     }
 }

@@ -1,83 +1,90 @@
-//! What the method commands have in common: a workspace, collections, a result, a summary.
+//! What the commands have in common: an engine, progress, results, a summary.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::num::NonZeroUsize;
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use arrow::array::AsArray;
-use arrow::datatypes::{Int64Type, Schema, SchemaRef};
-use clap::Args;
+use anyhow::{Context, Result};
+use clap::{Args, CommandFactory};
 use datafusion::dataframe::DataFrame;
-use datafusion::error::DataFusionError;
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::TrackConsumersPool;
-use datafusion::execution::runtime_env::RuntimeEnvBuilder;
-use datafusion::prelude::{SessionConfig, SessionContext};
-use ibid_udfs::similarity::Measure;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Value, json};
-use tokio::task::JoinError;
 
-use super::Ending;
-use super::add::{self, Addition, Finds};
-use super::options::{InputOptions, OutputOptions, RunOptions, check_pages};
+use super::options::{OutputOptions, RunOptions};
 use super::signals;
-use crate::corpus::ingest::{self, Ingested, Needed};
-use crate::corpus::{self, Content, Documents, PassedOver, Summary};
-use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder, outbox, write_rows};
-use crate::index::stored::{Stored, check_folder};
-use crate::memory::pool::SharedPool;
+use super::{Cli, Ending};
+use crate::engine::Engine;
+use crate::error;
+use crate::export::{StagedFile, outbox, write_rows};
 use crate::memory::watch::{self, MOST};
-use crate::pipeline::query::{self, Parameters, Query};
-use crate::pipeline::{OnStage, StageCache, Workspace, is_out_of_memory};
-use crate::recall::Recall;
-use crate::session;
-use crate::store::{Explained, Location, Object, redacted, redacted_url, stores};
+use crate::methods::Addition;
+use crate::methods::add::Delivery;
+use crate::methods::found::FolderPlace;
+use crate::methods::pairs::Pairing;
+use crate::methods::{Base, Found, Input};
+use crate::pipeline::query::Parameters;
+use crate::run::{Event, Settings, Summary, grouped, mebibytes};
 use crate::terminal::{Screen, visible};
-
-/// How many operators an error about memory names.
-const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
-
-/// What a sort reserves to read back what it put on disk, in bytes, where there is no limit of memory.
-const SORT_RESERVATION: usize = 10 << 20;
-
-/// How much memory there is for each of the parts in which operators work side by side, in bytes.
-const BYTES_OF_PARTITION: usize = 64 << 20;
-
-/// How much memory a row may take on its way, in bytes, with all that is held of it between operators.
-const BYTES_OF_ROW: usize = 1 << 20;
-
-/// How much memory there is for each of the files that a part of a query merges at a time, in bytes.
-const BYTES_OF_MERGED_FILE: usize = 4 << 20;
-
-/// How much memory the program takes before it does anything, in bytes, most of it the pages of its file.
-const BYTES_OF_PROGRAM: usize = 64 << 20;
 
 /// Where this variable is `off`, operators are held to `--memory`, and the process is not.
 const WATCH: &str = "IBID_MEMORY_WATCH";
 
-/// How many capped texts and skipped records are listed on standard error.
-pub(super) const LISTED: usize = 10;
-
-/// How much memory a pair of places takes, in bytes.
-pub(super) const BYTES_OF_PAIR: u64 = 200;
-
-/// What to do about too many pairs of places.
-pub(super) const FEWER_PLACES: &str =
-    "lower --max-frequency, so that the most frequent texts are listed as capped instead, or raise --threshold";
-
 /// Talks to the user, on standard error.
 pub(super) fn say(text: &str) {
-    let shown = if std::io::stderr().is_terminal() { visible(text) } else { Cow::Borrowed(text) };
+    let text = in_flags(text);
+    let shown = if std::io::stderr().is_terminal() { visible(&text) } else { Cow::Borrowed(text.as_ref()) };
     // There is nowhere left to complain if standard error is gone.
     let _ = writeln!(std::io::stderr(), "ibid: {shown}");
 }
+
+/// Returns a text of the library in the words of the command line: of options such as `` `max_pairs` `` or `` `on_error = skip` `` it
+/// makes `--max-pairs` and `--on-error skip`.
+pub(super) fn in_flags(text: &str) -> Cow<'_, str> {
+    if !text.contains('`') {
+        return Cow::Borrowed(text);
+    }
+    let parts: Vec<_> = text.split('`').collect();
+    let mut said = String::with_capacity(text.len());
+    let last = parts.len() - 1;
+    for (i, part) in parts.iter().enumerate() {
+        // Between two backticks; what stands behind a single one is text.
+        match flag(part).filter(|_| i % 2 == 1 && i < last) {
+            Some(flag) => said.push_str(&flag),
+            None if i % 2 == 1 && i < last => {
+                let _ = write!(said, "`{part}`");
+            }
+            None if i % 2 == 1 => {
+                let _ = write!(said, "`{part}");
+            }
+            None => said.push_str(part),
+        }
+    }
+    Cow::Owned(said)
+}
+
+/// Returns the flag of an option, with its value.
+fn flag(option: &str) -> Option<String> {
+    let (name, value) = option.split_once(" = ").map_or((option, None), |(name, value)| (name, Some(value)));
+    let name = name.replace('_', "-");
+    let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+    OPTIONS.contains(&name).then(|| format!("--{name}{value}"))
+}
+
+/// The options of all commands.
+static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let mut names = HashSet::new();
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        names.extend(command.get_arguments().filter_map(|argument| argument.get_long().map(str::to_owned)));
+        commands.extend(command.get_subcommands().cloned());
+    }
+    names
+});
 
 /// What a terminal at standard output may get.
 static SCREEN: LazyLock<Option<Mutex<Screen>>> = LazyLock::new(|| std::io::stdout().is_terminal().then(Mutex::default));
@@ -142,38 +149,9 @@ pub(super) fn is_of_closed_stdout(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.to_string().contains(NOBODY_READS))
 }
 
-/// An error and what led to it, each said once.
+/// Describes an error and what led to it, in the words of the command line.
 pub(super) fn describe(error: &anyhow::Error) -> String {
-    let mut said = String::new();
-    let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
-    for cause in error.chain() {
-        let text = match cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root) {
-            // The next cause is the error within, which has words of its own.
-            Some(DataFusionError::SQL(error, _)) => error.to_string(),
-            Some(error) => error.strip_backtrace(),
-            None => cause.to_string(),
-        };
-        // What a store says has been told, in other words.
-        let text = of_store.clone().filter(|of_store| text.contains(of_store)).unwrap_or(text);
-        if !said.contains(&text) {
-            let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
-        }
-    }
-    if is_out_of_memory(error) && !said.contains("--memory") {
-        said.push_str("; raise --memory, or give it where it is not given: all joins can go to disk then");
-    }
-    if is_panic(error) {
-        said.push_str("; this is an internal error, please report it with the command that did it");
-    }
-    redacted(&said)
-}
-
-/// Whether a thread of the query engine panicked, which it says as an error.
-pub(super) fn is_panic(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);
-        shared.or_else(|| cause.downcast_ref()).is_some_and(JoinError::is_panic)
-    })
+    in_flags(&error::describe(error)).into_owned()
 }
 
 /// Has further results take their places once the rows are written, or nobody reads them any more.
@@ -186,20 +164,36 @@ pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> R
 
 /// A command that is under way.
 pub(super) struct Run<'a> {
-    pub(super) workspace: Workspace,
+    run: crate::run::Run,
     options: &'a RunOptions,
-    progress: ProgressBar,
-    began: Instant,
-    /// What was read that was not a corpus yet.
-    read: Vec<Summary>,
-    /// How many documents a method left out.
-    left_out: u64,
-    /// What the tables of the collections hold.
-    contents: Vec<Value>,
+    talk: Talk,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn begin(options: &'a RunOptions) -> Result<Self> {
+impl Deref for Run<'_> {
+    type Target = crate::run::Run;
+
+    fn deref(&self) -> &Self::Target {
+        &self.run
+    }
+}
+
+impl DerefMut for Run<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.run
+    }
+}
+
+/// What a command says while it runs.
+#[derive(Clone)]
+pub(super) struct Talk {
+    progress: ProgressBar,
+    is_quiet: bool,
+    /// The notes that were said.
+    said: Arc<AtomicUsize>,
+}
+
+impl Talk {
+    fn begin(options: &RunOptions) -> Result<Self> {
         let progress = if options.quiet || !std::io::stderr().is_terminal() {
             ProgressBar::hidden()
         } else {
@@ -208,258 +202,175 @@ impl<'a> Run<'a> {
             spinner.enable_steady_tick(Duration::from_millis(200));
             spinner
         };
-        let shown = progress.clone();
-        let on_stage: OnStage = Box::new(move |file| shown.set_message(file));
-        let mut workspace = Workspace::try_new(|folder| new_session(options, folder), on_stage)?;
-        // Sorting takes longer, and what a machine has is enough for most joins.
-        workspace.hashes_rows = options.memory.is_none();
-        if let Some(folder) = &options.resume {
-            workspace.finished = Some(StageCache::at(folder)?);
-            check_folder(folder).context("cannot keep tables there with --resume")?;
+        Ok(Self { progress, is_quiet: options.quiet, said: Arc::default() })
+    }
+
+    pub(super) fn settings(&self, options: &RunOptions) -> Settings {
+        let talk = self.clone();
+        let on_event = move |event: Event<'_>| match event {
+            Event::Stage(stage) => talk.progress.set_message(stage.to_owned()),
+            Event::Note(note) => {
+                talk.said.fetch_add(1, Ordering::Relaxed);
+                talk.say(note);
+            }
+        };
+        Settings { resume: options.resume.clone(), on_event: Arc::new(on_event) }
+    }
+
+    /// Ends the progress.
+    pub(super) fn clear(&self) {
+        self.progress.finish_and_clear();
+    }
+
+    /// Says something, unless nothing is to be said.
+    pub(super) fn say(&self, text: &str) {
+        if !self.is_quiet {
+            self.progress.suspend(|| say(text));
         }
-        Ok(Self {
-            workspace,
-            options,
-            progress,
-            began: Instant::now(),
-            read: Vec::new(),
-            left_out: 0,
-            contents: Vec::new(),
-        })
+    }
+
+    /// Says what there was, and in what time, and what of it was not said yet.
+    pub(super) fn summarise(&self, summary: &Summary) {
+        self.clear();
+        let left_out =
+            summary.capped.map(|capped| ("capped", capped)).into_iter().chain([("skipped", summary.skipped)]);
+        let parts = summary.counts.iter().copied().chain(left_out);
+        let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
+        self.say(&format!("{} ({:.1} s)", parts.join(", "), summary.seconds));
+        say_traffic(summary, self.is_quiet);
+        summary.notes.iter().skip(self.said.load(Ordering::Relaxed)).for_each(|note| self.say(note));
+        self.say_left_out(summary);
+    }
+
+    /// Says what reading left out.
+    pub(super) fn say_left_out(&self, summary: &Summary) {
+        summary.left_out.iter().for_each(|line| self.say(line));
+    }
+}
+
+/// Makes the engine of a command, and has the process held to its memory.
+pub(super) fn engine(options: &RunOptions) -> Result<Engine> {
+    let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
+    let mut builder = Engine::builder().all_of_process(is_watched);
+    if let Some(memory) = options.memory {
+        builder = builder.memory(memory);
+    }
+    if let Some(threads) = options.threads {
+        builder = builder.threads(usize::from(threads));
+    }
+    let engine = builder.build()?;
+    if let Some(memory) = engine.memory().filter(|_| is_watched) {
+        hold_to(memory, &engine)?;
+    }
+    Ok(engine)
+}
+
+/// Gives a builder how it reads and runs. What it says is said.
+pub(super) fn prepared(base: &mut Base, reading: crate::corpus::Options, options: &RunOptions) -> Result<Talk> {
+    let talk = Talk::begin(options)?;
+    (base.reading, base.settings) = (reading, talk.settings(options));
+    Ok(talk)
+}
+
+/// Returns how a command ends that has said its summary.
+pub(super) fn ending(summary: &Summary, options: &RunOptions) -> Ending {
+    if has_left_out(summary) && options.strict { Ending::NotStrict } else { Ending::Done }
+}
+
+/// Returns whether something was capped or skipped.
+pub(super) fn has_left_out(summary: &Summary) -> bool {
+    summary.capped.unwrap_or(0) + summary.skipped > 0
+}
+
+impl Talk {
+    /// Writes a table of what a method found as the result, and further tables. Says what there was.
+    pub(super) async fn deliver(
+        &self,
+        found: Found,
+        name: &'static str,
+        writing: &OutputOptions,
+        further: &[(&str, &Path)],
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        self.deliver_as(found, (name, name), writing, further, options).await
+    }
+
+    /// The same of a table whose rows the summary calls something else.
+    pub(super) async fn deliver_as(
+        &self,
+        mut found: Found,
+        (name, rows_are): (&'static str, &'static str),
+        writing: &OutputOptions,
+        further: &[(&str, &Path)],
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        let mut staged = Vec::new();
+        for (table, path) in further {
+            staged.push(found.stage_as(table, path, writing.beside(path).form()?).await?.into_file());
+        }
+        let written = self.write(&found, name, writing).await;
+        let rows = place_further(staged, written)?;
+        Ok(self.end(&mut found, (rows_are, rows), options))
+    }
+
+    /// Writes tables that stand beside a result, where there is none.
+    pub(super) async fn place(&self, found: &Found, tables: &[(&str, &Path)], writing: &OutputOptions) -> Result<()> {
+        for (table, path) in tables {
+            found.stage_as(table, path, writing.beside(path).form()?).await?.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a folder of all tables. Says what there was.
+    pub(super) async fn deliver_folder(
+        &self,
+        mut found: Found,
+        name: &'static str,
+        place: FolderPlace,
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        let rows = found.write_staged_folder(place).await?;
+        let rows = rows.iter().find(|(table, _)| *table == name).map_or(0, |(_, rows)| *rows);
+        Ok(self.end(&mut found, (name, rows), options))
+    }
+
+    fn end(&self, found: &mut Found, rows: (&'static str, u64), options: &RunOptions) -> Ending {
+        found.summary.counts.insert(found.counted_at, rows);
+        self.summarise(&found.summary);
+        ending(&found.summary, options)
+    }
+
+    /// Writes a table of what a method found to its file, or to standard output.
+    async fn write(&self, found: &Found, table: &str, writing: &OutputOptions) -> Result<u64> {
+        let form = writing.form()?;
+        if let Some(path) = &writing.output {
+            let staged = found.stage_as(table, path, form).await?;
+            let rows = staged.rows();
+            staged.commit()?;
+            return Ok(rows);
+        }
+        self.progress.set_message("writing");
+        let rows = found.dataframe(table)?.execute_stream().await?;
+        self.clear();
+        write_rows(rows, form, &found.run.about(), &mut std::io::BufWriter::new(Stdout)).await
+    }
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn begin(options: &'a RunOptions) -> Result<Self> {
+        Self::begin_in(&engine(options)?, options)
+    }
+
+    /// Begins a command that runs in an engine.
+    pub(super) fn begin_in(engine: &Engine, options: &'a RunOptions) -> Result<Self> {
+        let talk = Talk::begin(options)?;
+        let run = crate::run::Run::begin(engine, talk.settings(options))?;
+        Ok(Self { run, options, talk })
     }
 
     /// The same command once more, from its beginning, but for what it has read.
     pub(super) fn again(&self) -> Result<Self> {
-        let mut run = Self::begin(self.options)?;
-        (run.began, run.read) = (self.began, self.read.clone());
-        Ok(run)
-    }
-
-    /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
-    /// `against_documents` and `against_sentences` then: a corpus folder as it stands, anything else read into the workspace
-    /// first. Where there is no other collection its tables are there, without rows. Gives the collections.
-    pub(super) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<Stored>> {
-        self.open_checked(compared, |_, _| Ok(())).await
-    }
-
-    /// As [`Self::open_both`], once `check` has found nothing wrong with the columns of each table of documents. They are
-    /// known before any document is read.
-    pub(super) async fn open_checked(
-        &mut self,
-        compared: &Compared<'_>,
-        check: impl Fn(&str, &Schema) -> Result<()>,
-    ) -> Result<Vec<Stored>> {
-        let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
-        if compared.against.is_some_and(|other| other == "-" && compared.inputs.contains(other)) {
-            bail!("- (standard input) can be read only once; name a file for one of the two collections");
-        }
-        let mut collections = Vec::new();
-        for (prefix, inputs) in std::iter::once(("", compared.inputs)).chain(other) {
-            let collection = self.open(prefix, inputs, compared).await?;
-            check(&format!("{prefix}documents"), &collection.columns())?;
-            collections.push((prefix, collection));
-        }
-        if collections.iter().all(|(_, collection)| matches!(collection, Collection::Stored(..))) {
-            check_read(&compared.reading)?;
-        }
-        let mut stored = Vec::new();
-        for (prefix, collection) in collections {
-            stored.push(match collection {
-                Collection::Stored(collection, _) => {
-                    self.note_contents(prefix, &collection, compared.needed).await?;
-                    collection
-                }
-                Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
-            });
-        }
-        if compared.against.is_none() {
-            for statement in compared.no_other_collection() {
-                self.workspace.run(&statement).await?;
-            }
-        }
-        Ok(stored)
-    }
-
-    /// Opens what there is to read, and makes a collection known that is stored.
-    async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
-        // Beside another collection it is enough that one of the two is a dump.
-        let alone = compared.against.is_none();
-        let Some(stored) = corpus_folder(inputs)? else {
-            return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
-        };
-        check_pages(&compared.reading.pages, !alone)?;
-        stored.refuse_results(&compared.reading)?;
-        let session = &self.workspace.session;
-        stored.register(session, prefix, compared.needed).await?;
-        let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
-        Ok(Collection::Stored(stored, columns))
-    }
-
-    /// Reads documents into the workspace, and makes them known.
-    pub(super) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
-        let folder = self.workspace.folder().join(format!("{prefix}corpus"));
-        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-        let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
-        self.read.push(ingested.summary);
-        ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
-        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed).await?;
-        Ok(folder)
-    }
-
-    /// Notes what results will be made of: the tables of a collection that is known.
-    pub(super) async fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
-        let contents = collection.contents(prefix, needed)?;
-        if let Some(finished) = &self.workspace.finished {
-            for table in needed.tables() {
-                let name = format!("{prefix}{table}");
-                let seals: Option<String> = contents
-                    .iter()
-                    .filter(|content| content["table"] == *name)
-                    .map(|content| content["seal"].as_str())
-                    .collect();
-                if let Some(key) = seals.and_then(|seals| finished.key([seals.as_str()], &[])) {
-                    finished.note(self.workspace.session.table_provider(name).await?, key);
-                }
-            }
-        }
-        self.contents.retain(|noted| contents.iter().all(|content| content["table"] != noted["table"]));
-        self.contents.extend(contents);
-        Ok(())
-    }
-
-    /// What a result is: the version of ibid, the parameters, and what it was made of.
-    pub(super) fn about(&self) -> Value {
-        self.about_with(&self.workspace.parameters)
-    }
-
-    fn about_with(&self, parameters: &Parameters) -> Value {
-        json!({
-            "ibid": env!("CARGO_PKG_VERSION"),
-            "parameters": parameters.to_json(),
-            "inputs": self.contents,
-        })
-    }
-
-    /// Copies a corpus of an object store into the workspace.
-    pub(super) fn fetch(&self, corpus: &Stored) -> Result<PathBuf> {
-        let folder = self.workspace.folder().join("fetched");
-        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
-        for table in Needed::DocumentsAndSentences.tables() {
-            for file in corpus.files(table) {
-                let failed = || format!("cannot read {}", file.display());
-                let location = Location::of_path(&file)?.with_context(failed)?;
-                let object = Object::find(&location)?.with_context(failed)?;
-                let copy = folder.join(format!("{table}.parquet"));
-                let mut to =
-                    std::fs::File::create(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
-                std::io::copy(&mut object.reader()?, &mut to).with_context(failed)?;
-            }
-        }
-        Ok(folder)
-    }
-
-    /// Opens what there is to read. `alone` says that nothing else is read.
-    pub(super) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
-        self.progress.set_message("reading");
-        let reading = corpus::Options { memory: self.options.memory, ..reading.clone() };
-        let documents = corpus::open(inputs, &reading)?;
-        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
-        Ok(documents)
-    }
-
-    /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
-    /// What is in their files, where that is known, must not change meanwhile.
-    pub(super) async fn ingest(
-        &self,
-        documents: Documents,
-        content: Option<Content>,
-        folder: &Path,
-        needed: Needed,
-    ) -> Result<(Ingested, PathBuf)> {
-        let inputs = documents.inputs();
-        let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
-        let content = match content {
-            None if finished.is_some() => Some(inputs.content()?),
-            known => known,
-        };
-        let summary = documents.summary();
-        let read = async |folder: &Path| {
-            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed).await?;
-            content.map_or(Ok(()), |content| inputs.check(content))?;
-            anyhow::Ok(ingested)
-        };
-        let Some((finished, content)) = finished.zip(content) else {
-            return Ok((read(folder).await?, folder.to_path_buf()));
-        };
-        // Where results go makes no other rows.
-        let options = corpus::Options { results: Vec::new(), ..inputs.options.clone() };
-        let reading = format!("{} {options:?} {needed:?}", content.to_json());
-        let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
-        if let Some((folder, noted)) = finished.take(key)? {
-            return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
-        }
-        let staged = finished.begin(key)?;
-        let ingested = read(staged.path()).await?;
-        let folder = finished.keep(key, staged, &ingested.to_json())?;
-        Ok((ingested, folder))
-    }
-
-    /// Fails if there would be more than `most` pairs, by the query that estimates them.
-    pub(super) async fn refuse_more_pairs(&mut self, estimate: Query, most: u64, remedy: &str) -> Result<()> {
-        let [pairs] = self.numbers(estimate).await?;
-        if pairs > most {
-            bail!(
-                "this would make {} pairs of places, more than --max-pairs {most}: {remedy}; or raise --max-pairs, if \
-                 there is memory for some {BYTES_OF_PAIR} bytes a pair",
-                grouped(pairs)
-            );
-        }
-        Ok(())
-    }
-
-    /// The numbers that a query gives as columns of BIGINT of one row.
-    pub(super) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
-        let rows = self.workspace.run_all(&[query]).await?.context("numbers come of a query")?;
-        let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
-        let number = |i: usize| {
-            let number = rows.first().map_or(0, |row| row.column(i).as_primitive::<Int64Type>().value(0));
-            u64::try_from(number).unwrap_or(u64::MAX)
-        };
-        Ok(std::array::from_fn(number))
-    }
-
-    /// The rows of a query as a table for people.
-    pub(super) async fn shown(&mut self, query: Query) -> Result<String> {
-        let rows = self.workspace.run_all(&[query]).await?.context("it is a query")?;
-        let shown = rows.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
-        // Without rows there are no columns, either.
-        Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
-    }
-
-    /// Says how many rows a query gives, if there are any, what of, and the first of them.
-    pub(super) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
-        let rows = self.workspace.run_all(&[query]).await?.context("it is a query")?;
-        let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
-        if count > 0 {
-            let shown = rows.limit(0, Some(LISTED))?.to_string().await?;
-            self.say(&format!("{} {what}\n{shown}", grouped(count as u64)));
-        }
-        Ok(count as u64)
-    }
-
-    /// What was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
-    pub(super) async fn recall(&mut self, is_all: bool) -> Result<Recall> {
-        Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, is_all))
-    }
-
-    /// Says what was found of the pairs of a sample `of` something.
-    pub(super) fn say_recall(&self, of: &str, recall: Recall) {
-        self.say(&format!(
-            "of a sample of {of} {} of {} pairs were found: {}",
-            grouped(recall.found),
-            grouped(recall.pairs),
-            recall.describe()
-        ));
+        Ok(Self { run: self.run.again()?, options: self.options, talk: self.talk.clone() })
     }
 
     /// Writes the result and says how many rows it has.
@@ -480,186 +391,48 @@ impl<'a> Run<'a> {
             staged.commit()?;
             return Ok(count);
         }
-        self.progress.set_message("writing");
+        self.talk.progress.set_message("writing");
         let rows = rows.execute_stream().await?;
-        self.progress.finish_and_clear();
+        self.talk.clear();
         write_rows(rows, form, &self.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
     }
 
-    /// Writes the result beside its place, and says how many rows it has.
-    pub(super) async fn stage(
-        &self,
-        rows: DataFrame,
-        path: &Path,
-        form: Form,
-        parameters: &Parameters,
-    ) -> Result<(StagedFile, u64)> {
-        self.progress.set_message("writing");
-        let about = self.about_with(parameters);
-        let stage = async |rows: DataFrame| {
-            let rows = rows.execute_stream().await?;
-            let mut staged = StagedFile::create(path)?;
-            let count = write_rows(rows, form, &about, &mut std::io::BufWriter::new(&mut staged)).await?;
-            anyhow::Ok((staged, count))
-        };
-        let sorting = self.workspace.joined_by_sorting(&rows);
-        match (stage(rows).await, sorting) {
-            (Err(error), Some(sorting)) if is_out_of_memory(&error) => stage(sorting).await,
-            (staged, _) => staged,
-        }
-    }
-
-    /// Writes a further result beside its place.
-    pub(super) async fn stage_further(
-        &self,
-        rows: DataFrame,
-        path: &Path,
-        writing: &OutputOptions,
-    ) -> Result<StagedFile> {
-        let form = writing.beside(path).form()?;
-        Ok(self.stage(rows, path, form, &self.workspace.parameters).await?.0)
-    }
-
-    /// Writes further tables beside their places.
-    pub(super) async fn stage_all(
-        &mut self,
-        further: &[Further<'_>],
-        writing: &OutputOptions,
-    ) -> Result<Vec<StagedFile>> {
-        let mut staged = Vec::new();
-        for table in further {
-            let rows = self.workspace.run_all(table.rows).await?.context("it is a query")?;
-            staged.push(self.stage_further(rows, table.path, writing).await?);
-        }
-        Ok(staged)
-    }
-
-    /// Writes a table of a folder.
-    pub(super) async fn write_into(&self, folder: &StagedFolder, name: &str, rows: DataFrame) -> Result<u64> {
-        let output = Some(folder.path().join(format!("{name}.parquet")));
-        self.write(rows, &OutputOptions { output, ..Default::default() }).await
-    }
-
-    /// How many rows a table of the collection has, and that of the other collection.
-    pub(super) async fn count(&self, table: &str) -> Result<[u64; 2]> {
-        let session = &self.workspace.session;
-        let other = session.table(format!("against_{table}")).await?.count().await?;
-        Ok([session.table(table).await?.count().await? as u64, other as u64])
+    /// What the command says.
+    pub(super) fn talk(&self) -> Talk {
+        self.talk.clone()
     }
 
     /// Ends the progress.
     pub(super) fn clear(&self) {
-        self.progress.finish_and_clear();
-    }
-
-    /// Ends the progress and says what reading left out.
-    pub(super) fn end_reading(&self) {
-        self.progress.finish_and_clear();
-        if !self.options.quiet {
-            self.read.iter().for_each(list_left_out);
-        }
-    }
-
-    /// How many records reading left out, and documents a method.
-    pub(super) fn skipped(&self) -> u64 {
-        self.read.iter().map(|summary| summary.skipped_count).sum::<u64>() + self.left_out
-    }
-
-    /// Counts documents that a method leaves out, and lists.
-    pub(super) fn leave_out(&mut self, documents: u64) {
-        self.left_out += documents;
-    }
-
-    /// Counts more records that were left out.
-    pub(super) fn skip(&mut self, summary: Summary) {
-        self.read.push(summary);
-    }
-
-    /// Whether something was read that is not a corpus.
-    pub(super) fn has_read(&self) -> bool {
-        !self.read.is_empty()
-    }
-
-    /// Writes another table into a file.
-    pub(super) async fn write_table(&self, sql: &str, output: &OutputOptions) -> Result<u64> {
-        let rows = self.workspace.session.sql(sql).await?;
-        self.write(rows, output).await
-    }
-
-    /// The capped texts.
-    pub(super) async fn capped(&self) -> Result<DataFrame> {
-        Ok(self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?)
-    }
-
-    /// Ends the command: the summary, what was left out, the exit code. `fate` is what became of capped texts, where there may be
-    /// some.
-    pub(super) async fn end(self, counts: &[(&str, u64)], fate: Option<&str>) -> Result<Ending> {
-        let capped_count = self.workspace.rows_of(query::TEXTS_CAPPED);
-        self.summarise(counts, fate.map(|_| capped_count));
-        if let Some(fate) = fate.filter(|_| !self.options.quiet && capped_count > 0) {
-            self.list_capped(capped_count, fate).await?;
-        }
-        self.say_twins("; --within-documents does that");
-        Ok(self.ending(capped_count))
-    }
-
-    /// Says how many documents were not compared with themselves, and what does that.
-    pub(super) fn say_twins(&self, remedy: &str) {
-        let twins = self.workspace.rows_of(query::UNITS_TWINS);
-        if twins > 0 {
-            self.say(&format!(
-                "{} documents stand in both collections, with the same id and the same text, and were not compared with \
-                 themselves{remedy}",
-                grouped(twins)
-            ));
-        }
+        self.talk.clear();
     }
 
     /// Says what there was, and in what time.
-    pub(super) fn summarise(&self, counts: &[(&str, u64)], capped: Option<u64>) {
-        self.progress.finish_and_clear();
-        let left_out = capped.map(|capped| ("capped", capped)).into_iter().chain([("skipped", self.skipped())]);
-        let parts = counts.iter().copied().chain(left_out);
-        let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
-        self.say(&format!("{} ({:.1} s)", parts.join(", "), self.began.elapsed().as_secs_f64()));
-        if !self.options.quiet {
-            say_traffic();
-        }
+    pub(super) fn summarise(&self, counts: &[(&'static str, u64)], capped: Option<u64>) {
+        let summary = Summary { left_out: Vec::new(), ..self.run.summary_of(counts.to_vec(), capped) };
+        self.talk.summarise(&summary);
     }
 
     /// Says something, unless nothing is to be said.
     pub(super) fn say(&self, text: &str) {
-        if !self.options.quiet {
-            say(text);
-        }
+        self.talk.say(text);
     }
 
     /// Says what reading left out, and how the command ends.
     pub(super) fn ending(&self, capped: u64) -> Ending {
-        self.end_reading();
-        if capped + self.skipped() > 0 && self.options.strict { Ending::NotStrict } else { Ending::Done }
-    }
-
-    async fn list_capped(&self, count: u64, fate: &str) -> Result<()> {
-        let sql = format!(
-            "SELECT df, units, pairs_not_made, substr(text, 1, 60) AS text, example FROM capped \
-             ORDER BY pairs_not_made DESC, text LIMIT {LISTED}"
-        );
-        let shown = self.workspace.session.sql(&sql).await?.to_string().await?;
-        say(&format!(
-            "{} texts stand in more places than --max-frequency allows: {fate}; --capped FILE lists them all\n{shown}",
-            grouped(count)
-        ));
-        Ok(())
+        let summary = self.run.summary_of(Vec::new(), Some(capped));
+        self.talk.clear();
+        self.talk.say_left_out(&summary);
+        ending(&summary, self.options)
     }
 }
 
 /// Says what went to and from object stores.
-pub(super) fn say_traffic() {
-    for (name, traffic) in stores().traffic() {
-        let [read, written] = [traffic.read(), traffic.written()].map(bytes_for_people);
-        let wrote = if traffic.written() > 0 { format!(", wrote {written}") } else { String::new() };
-        say(&format!("{name}: read {read}{wrote} in {} requests", grouped(traffic.requests())));
+pub(super) fn say_traffic(summary: &Summary, is_quiet: bool) {
+    for traffic in summary.traffic.iter().filter(|_| !is_quiet) {
+        let [read, written] = [traffic.read, traffic.written].map(bytes_for_people);
+        let wrote = if traffic.written > 0 { format!(", wrote {written}") } else { String::new() };
+        say(&format!("{}: read {read}{wrote} in {} requests", traffic.store, grouped(traffic.requests)));
     }
 }
 
@@ -675,314 +448,37 @@ fn bytes_for_people(bytes: u64) -> String {
     }
 }
 
-/// Lists what reading left out.
-pub(super) fn list_left_out(summary: &Summary) {
-    for skipped in summary.skipped.iter().take(LISTED) {
-        say(&format!("skipped {skipped}"));
+/// Adds documents to an index, once the rows are written that involve them, or prints what would run.
+pub(super) async fn add(
+    addition: Addition,
+    talk: &Talk,
+    writing: &OutputOptions,
+    further: &[(&str, &Path)],
+    running: &RunOptions,
+) -> Result<Ending> {
+    let mut addition = addition;
+    for (table, path) in further {
+        addition = addition.also_as(table, path.to_path_buf(), writing.beside(path).form()?)?;
     }
-    if summary.skipped_count > LISTED as u64 {
-        say(&format!("… {} skipped in all; --on-error quarantine keeps them", grouped(summary.skipped_count)));
-    }
-    if summary.left_out.pages() > 0 {
-        say(&format!("left out on request: {}", summary.left_out));
-    }
-    for passed_over in PassedOver::summarize(&summary.passed_over) {
-        say(&format!("passed over {passed_over}"));
-    }
+    // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
+    let printed = |path: &Path| -> Result<()> {
+        let printed = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
+        printed.and_then(|_| Out.flush()).context("cannot write to standard output")
+    };
+    let form = writing.form()?;
+    let delivery = match &writing.output {
+        Some(path) => Delivery::File(path, form),
+        None => Delivery::Print(form, &printed),
+    };
+    let summary = addition.run(delivery).await?;
+    talk.summarise(&summary);
+    Ok(ending(&summary, running))
 }
 
-/// A collection that was opened.
-enum Collection {
-    /// What needs not be read in, with the columns of its documents.
-    Stored(Stored, SchemaRef),
-    /// What is to be read.
-    Read(Box<Documents>),
-}
-
-impl Collection {
-    /// The columns of the documents.
-    fn columns(&self) -> SchemaRef {
-        match self {
-            Self::Stored(_, columns) => Arc::clone(columns),
-            Self::Read(documents) => documents.schema(),
-        }
-    }
-}
-
-/// The collections that a method compares.
-pub(super) struct Compared<'a> {
-    pub(super) inputs: &'a [String],
-    /// The other collection; `None` where the first is compared with itself.
-    pub(super) against: Option<&'a String>,
-    pub(super) reading: corpus::Options,
-    pub(super) needed: Needed,
-}
-
-impl Compared<'_> {
-    /// What stands in the place of the other collection where there is none.
-    fn no_other_collection(&self) -> impl Iterator<Item = String> {
-        self.needed
-            .tables()
-            .iter()
-            .map(|table| format!("CREATE VIEW against_{table} AS SELECT * FROM {table} WHERE false"))
-    }
-
-    /// Prints what would run as a script for `ibid sql`: the statements, each part with its parameters.
-    pub(super) fn show_sql(&self, parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
-        let mut script = Vec::new();
-        let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
-        for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
-            match corpus_folder(inputs)? {
-                Some(stored) => script.extend(stored.statements(prefix, self.needed)?),
-                None => script.extend(read_first(prefix, inputs, &self.reading, self.needed)),
-            }
-        }
-        if self.against.is_none() {
-            script.extend(self.no_other_collection());
-        }
-        show_script(&script, parts)
-    }
-}
-
-/// Inputs as they are written, without secrets.
-pub(super) fn shown(inputs: &[String]) -> String {
-    inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>().join(" ")
-}
-
-/// The statements that make inputs known once they have been read in.
-pub(super) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Options, needed: Needed) -> Vec<String> {
-    let corpus = format!("{prefix}corpus");
-    let mut statements: Vec<_> = needed
-        .tables()
-        .iter()
-        .map(|table| ingest::statement(prefix, &Path::new(&corpus).join(format!("{table}.parquet")), table))
-        .collect();
-    if let Some(first) = statements.first_mut() {
-        let inputs = inputs.iter().map(|input| quoted(&redacted_url(input)));
-        // A text that is optional is one of a method that reads other columns.
-        let text_column = reading.text_column.as_ref().filter(|_| !reading.text_is_optional);
-        let columns = [("--text-column", text_column), ("--id-column", reading.id_column.as_ref())];
-        let columns = columns.into_iter().filter_map(|(option, name)| Some(format!("{option} {}", quoted(name?))));
-        let skips = (reading.on_error != corpus::OnError::Fail).then(|| "--on-error skip".to_owned());
-        let arguments: Vec<_> = inputs.chain(columns).chain(skips).collect();
-        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", arguments.join(" ")));
-    }
-    statements
-}
-
-/// An argument as a shell takes it.
-fn quoted(argument: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-:=,@%+".contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', "'\\''"))
-    }
-}
-
-/// Prints statements, and those of `parts` with their parameters, without the secrets of URLs.
-pub(super) fn show_script(statements: &[String], parts: &[(Parameters, Vec<Query>)]) -> Result<Ending> {
-    let mut script = String::new();
-    for statement in statements {
-        let _ = writeln!(script, "{statement};");
-    }
-    for (parameters, queries) in parts {
-        for query in queries {
-            let sql = parameters.bind(query.sql)?;
-            let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
-        }
-    }
-    let mut shown = redacted(&script);
-    if shown.contains("***") {
-        shown.insert_str(0, "-- secrets of URLs are left out: write them in the places of ***\n");
-    }
-    Stdout.write_all(shown.as_bytes())?;
+/// Prints a text to standard output.
+pub(super) fn print(text: &str) -> Result<Ending> {
+    Stdout.write_all(text.as_bytes())?;
     Ok(Ending::Done)
-}
-
-/// A further table that a method writes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Further<'a> {
-    pub(super) path: &'a Path,
-    /// From what the method has made to the rows.
-    pub(super) rows: &'a [Query],
-}
-
-/// How texts are compared, for what is said of them from a sample.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Texts {
-    /// What is compared: `sentences` or `documents`; and the view that gives them.
-    pub(super) unit: (&'static str, Query),
-    pub(super) signature: Query,
-    /// The stage that links similar texts, and the condition of its similarity join.
-    pub(super) links: Query,
-    pub(super) join: (Measure, f64),
-    /// Parameters that are numbers of texts, of which a sample has fewer.
-    pub(super) in_texts: &'static [(&'static str, i64)],
-    /// The option that limits frequency, and its value: a text in more places makes no pairs.
-    pub(super) limit: (&'static str, u32),
-}
-
-impl Texts {
-    /// The stages up to the matches between texts.
-    pub(super) fn stages(&self) -> Vec<Query> {
-        vec![
-            query::UNITS_DOCS,
-            query::UNITS_TWINS,
-            self.unit.1,
-            self.signature,
-            query::TEXTS,
-            query::TEXTS_OCCURRENCES,
-            self.links,
-            query::TEXTS_MATCHES,
-            query::TEXTS_PAIRS,
-            query::TEXTS_CAPPED,
-        ]
-    }
-}
-
-/// A method that finds what is similar, ready to run.
-pub(super) struct Method<'a> {
-    pub(super) inputs: &'a [String],
-    pub(super) options: &'a MethodOptions,
-    pub(super) writing: &'a OutputOptions,
-    pub(super) reading: &'a InputOptions,
-    pub(super) running: &'a RunOptions,
-    pub(super) parameters: Parameters,
-    /// The tables of a collection that it reads.
-    pub(super) needed: Needed,
-    /// The stages up to the estimate.
-    pub(super) before: Vec<Query>,
-    /// The estimate of the pairs of places, and the remedy against too many.
-    pub(super) estimate: (Query, &'static str),
-    /// The stages from there to the result; the last is a query.
-    pub(super) pairs: Vec<Query>,
-    pub(super) further: Vec<Further<'a>>,
-    /// The tables beside the result where this is a folder; none where it cannot be one.
-    pub(super) folder: &'static [(&'static str, &'static [Query])],
-    /// How it compares texts, if it does.
-    pub(super) texts: Option<Texts>,
-    /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
-    pub(super) counts: Vec<(&'static str, Query)>,
-    pub(super) result: &'static str,
-    /// Numbers for the summary, and what it calls them.
-    pub(super) summed: Option<(Query, [&'static str; 3])>,
-    /// Says of capped texts, where there may be some, what became of them.
-    pub(super) fate: Option<&'static str>,
-}
-
-impl Method<'_> {
-    fn compared(&self) -> Compared<'_> {
-        Compared {
-            inputs: self.inputs,
-            against: self.options.against.as_ref(),
-            reading: self.reading.reading(),
-            needed: self.needed,
-        }
-    }
-
-    /// All stages.
-    pub(super) fn stages(&self) -> Vec<Query> {
-        self.before.iter().chain(&self.pairs).copied().collect()
-    }
-
-    /// Makes sure that all that is asked for can be written, and opens the collections. Gives these, too.
-    pub(super) async fn begin(&self) -> Result<(Run<'_>, Vec<Stored>)> {
-        let mut run = Run::begin(self.running)?;
-        let places = self.writing.check(&self.further.iter().map(|table| table.path).collect::<Vec<_>>())?;
-        self.reading.begin(places)?;
-        let stored = run.open_both(&self.compared()).await?;
-        Ok((run, stored))
-    }
-
-    pub(super) async fn run(self) -> Result<Ending> {
-        match (self.options.show_sql, self.options.add.is_empty()) {
-            (true, true) => return self.compared().show_sql(&[(self.parameters.clone(), self.stages())]),
-            (true, false) => return add::show_sql(&self, self.addition()),
-            (false, false) => return add::run(&self, self.addition()).await,
-            (false, true) => {}
-        }
-        if let Some(folder) = self.writing.folder().filter(|_| !self.folder.is_empty()) {
-            return self.write_folder(folder).await;
-        }
-        let mut run = self.begin().await?.0;
-        let rows = self.find(&mut run, None).await?;
-        let further = run.stage_all(&self.further, self.writing).await?;
-        let count = place_further(further, run.write(rows, self.writing).await)?;
-        let mut counts = self.counts(&run);
-        counts.push((self.result, count));
-        self.end(run, &counts).await
-    }
-
-    /// Writes a folder of tables.
-    async fn write_folder(&self, folder: &Path) -> Result<Ending> {
-        if !self.further.is_empty() || self.writing.format.is_some_and(|format| format != Format::Parquet) {
-            bail!(
-                "{}: it is a folder; name a file to have another format, or the files of further tables: a folder gets all of \
-                 them as Parquet",
-                folder.display()
-            );
-        }
-        let mut run = Run::begin(self.running)?;
-        self.reading.begin_folder(folder, self.running)?;
-        let tables: Vec<_> = std::iter::once(self.result).chain(self.folder.iter().map(|(name, _)| *name)).collect();
-        let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
-        let staged = StagedFolder::create(folder, &files.iter().map(String::as_str).collect::<Vec<_>>())?;
-        run.open_both(&self.compared()).await?;
-        let rows = self.find(&mut run, None).await?;
-        let count = run.write_into(&staged, self.result, rows).await?;
-        for (name, rows) in self.folder {
-            let rows = run.workspace.run_all(rows).await?.context("a table is a query")?;
-            run.write_into(&staged, name, rows).await.with_context(|| format!("in the table {name}"))?;
-        }
-        Manifest::write(staged.path(), &run.about())?;
-        staged.commit()?;
-        let mut counts = self.counts(&run);
-        counts.push((self.result, count));
-        self.end(run, &counts).await
-    }
-
-    fn addition(&self) -> Addition<'_> {
-        Addition {
-            inputs: self.inputs,
-            add: &self.options.add,
-            time_column: self.options.time_column.as_deref(),
-            window: None,
-            needed: self.needed,
-            further: &self.further,
-            writing: self.writing,
-            reading: self.reading,
-            running: self.running,
-            result: self.result,
-        }
-    }
-}
-
-impl Finds for Method<'_> {
-    /// Runs the stages up to the estimate, then, if there would not be too many pairs, to the end.
-    async fn find(&self, run: &mut Run<'_>, _: Option<&str>) -> Result<DataFrame> {
-        run.workspace.parameters = self.parameters.clone();
-        run.workspace.run_all(&self.before).await?;
-        let (estimate, remedy) = self.estimate;
-        run.refuse_more_pairs(estimate, self.options.max_pairs, remedy).await?;
-        run.workspace.run_all(&self.pairs).await?.context("the last statement is a query")
-    }
-
-    fn script(&self, _: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
-        Ok(vec![(self.parameters.clone(), self.stages())])
-    }
-
-    fn counts(&self, run: &Run<'_>) -> Vec<(&'static str, u64)> {
-        self.counts.iter().map(|(name, table)| (*name, run.workspace.rows_of(*table))).collect()
-    }
-
-    async fn end(&self, mut run: Run<'_>, counts: &[(&str, u64)]) -> Result<Ending> {
-        let mut counts = counts.to_vec();
-        if let Some((query, names)) = self.summed {
-            counts.extend(names.into_iter().zip(run.numbers::<3>(query).await?));
-        }
-        run.end(&counts, self.fate).await
-    }
 }
 
 /// How a method that compares texts runs.
@@ -1013,15 +509,18 @@ pub(super) struct MethodOptions {
 }
 
 impl MethodOptions {
-    pub(super) fn set(&self, parameters: &mut Parameters) {
-        parameters.set("against", self.against.is_some());
-        parameters.set("add", !self.add.is_empty());
-        parameters.set("within_documents", self.within_documents);
+    /// Says of which time the documents of an index are.
+    pub(super) fn timed(&self, addition: Addition) -> Addition {
+        match &self.time_column {
+            Some(column) => addition.time_column(column),
+            None => addition,
+        }
     }
 
-    /// The stage that makes pairs of units.
-    pub(super) fn unit_pairs(&self) -> Query {
-        if self.add.is_empty() { query::PAIRS_UNIT_PAIRS } else { query::ADDED_UNIT_PAIRS }
+    pub(super) fn set(&self, base: &mut Base, pairing: &mut Pairing) {
+        base.against = self.against.as_ref().map(Input::from);
+        *pairing =
+            Pairing { within_documents: self.within_documents, max_pairs: self.max_pairs, adds: !self.add.is_empty() };
     }
 }
 
@@ -1033,90 +532,25 @@ pub(super) struct CapOptions {
     pub(super) max_frequency: u32,
     /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
     #[arg(long, value_name = "FILE")]
-    capped: Option<PathBuf>,
+    pub(super) capped: Option<PathBuf>,
 }
 
 impl CapOptions {
-    /// The file of capped texts, where one is asked for.
-    pub(super) fn further(&self) -> Vec<Further<'_>> {
-        self.capped.iter().map(|path| Further { path, rows: &[query::TEXTS_CAPPED_ROWS] }).collect()
+    /// Returns the table of capped texts and its file, where one is asked for.
+    pub(super) fn further(&self) -> Vec<(&'static str, &Path)> {
+        self.capped.iter().map(|path| ("capped", path.as_path())).collect()
     }
-}
-
-/// The corpus folder or the index that `inputs` name, if they name one.
-pub(super) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
-    if let [one] = inputs {
-        return Stored::at(Path::new(one));
-    }
-    for path in inputs {
-        if let Some(stored) = Stored::at(Path::new(path))? {
-            bail!("{path} is {}; give it alone, or ingest everything into one corpus first", stored.kind());
-        }
-    }
-    Ok(None)
-}
-
-/// Fails where columns are named of which a collection was made already.
-fn check_read(reading: &corpus::Options) -> Result<()> {
-    let text_column = reading.text_column.is_some() && !reading.text_is_optional;
-    if text_column || reading.id_column.is_some() {
-        bail!(
-            "--text-column and --id-column are for reading raw input, and what is named is read already; give them to ibid \
-             ingest"
-        );
-    }
-    Ok(())
-}
-
-/// A session with the limits that the user set, or those of the machine, which spills into `folder`.
-fn new_session(options: &RunOptions, folder: &Path) -> Result<SessionContext> {
-    let mut config = SessionConfig::new();
-    // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
-    config.options_mut().catalog.newlines_in_values = true;
-    if let Some(threads) = options.threads {
-        config = config.with_target_partitions(usize::from(threads));
-    }
-    let mut spills = DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
-    let stores = Arc::clone(stores());
-    let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(stores);
-    if let Some(memory) = options.memory() {
-        let pool = for_operators(memory);
-        // Each partition of each operator has buffers of its own.
-        let partitions = (memory / BYTES_OF_PARTITION).clamp(1, config.target_partitions());
-        config = config.with_target_partitions(partitions);
-        // What is on its way from operator to operator is reserved by none.
-        let rows = memory / config.target_partitions() / BYTES_OF_ROW;
-        let most = config.batch_size();
-        config = config.with_batch_size(rows.clamp(128.min(most), most));
-        // Of this much each sort is sure when it reads back what it put on disk.
-        let of_sort = pool / 128 / config.target_partitions();
-        config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
-        // A file that is merged with others has buffers that nothing reserves.
-        spills =
-            spills.with_max_spill_merge_fan_in((memory / config.target_partitions() / BYTES_OF_MERGED_FILE).max(2));
-        // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
-        config.options_mut().execution.sort_in_place_threshold_bytes = 0;
-        // An error names the operators that hold most.
-        let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
-        let pool = if is_watched { SharedPool::of_process(pool, memory) } else { SharedPool::new(pool) };
-        let pool = Arc::new(TrackConsumersPool::new(pool, NAMED_OPERATORS));
-        if is_watched {
-            hold_to(memory, Arc::clone(&pool))?;
-        }
-        runtime = runtime.with_memory_pool(pool);
-    }
-    Ok(session(config, runtime.with_disk_manager_builder(spills).build_arc()?)?)
 }
 
 /// Ends the program, or the statement that the shell runs, when the process takes more than a quarter above what it may.
-fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<()> {
+fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
+    let engine = engine.weak();
     static HELD: Once = Once::new();
     let mut begun = Ok(());
     HELD.call_once(|| {
         begun = watch::begin(memory, move || {
-            let reserved = match pool.report_top(NAMED_OPERATORS.get()) {
-                // A list of none ends with a full stop, too.
-                none if none.trim_matches('.').is_empty() => {
+            let reserved = match engine.upgrade().map(|engine| engine.largest_reservations()).unwrap_or_default() {
+                none if none.is_empty() => {
                     "no operator has reserved any of it, a function or what is read takes it".to_owned()
                 }
                 operators => format!("of it operators have reserved\n{operators}"),
@@ -1133,40 +567,19 @@ fn hold_to(memory: usize, pool: Arc<TrackConsumersPool<SharedPool>>) -> Result<(
     Ok(begun?)
 }
 
-/// How much of the memory that a command may take its operators may reserve: half of what the program leaves. Decoding, batches in
-/// flight and buffers come on top.
-pub(super) fn for_operators(memory: usize) -> usize {
-    (memory - (memory / 4).min(BYTES_OF_PROGRAM)) / 2
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// A number with its thousands apart.
-pub(super) fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
+    #[test]
+    fn options_are_flags_on_the_command_line() {
+        for (text, said) in [
+            ("raise `max_pairs`, or `on_error = skip`", "raise --max-pairs, or --on-error skip"),
+            ("no `Option` and no `", "no `Option` and no `"),
+            ("`resume` = `b c`", "--resume = `b c`"),
+            ("`id_column = ''`", "--id-column ''"),
+        ] {
+            assert_eq!(in_flags(text), said);
         }
-        out.push(digit);
-    }
-    out
-}
-
-/// A number of bytes for people.
-#[expect(clippy::cast_precision_loss, reason = "rounded")]
-pub(super) fn mebibytes(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
-    }
-}
-
-/// A share above 0 and up to 1.
-pub(super) fn ratio(text: &str) -> Result<f64> {
-    match text.parse::<f64>() {
-        Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
-        _ => bail!("write a number above 0 and up to 1, such as 0.8"),
     }
 }

@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
-use datafusion::common::TableReference;
 
 use super::Ending;
-use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
 use super::pairs::Unit;
-use super::run::{Compared, Run, ratio};
-use super::signature::Signature;
+use super::run::{engine, prepared, print};
 use crate::config::Gpu;
-use crate::corpus::ingest::Needed;
-use crate::pipeline::query::{self, Parameters, Query};
+use crate::methods::Signature;
 
 /// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences
 ///
@@ -80,85 +77,26 @@ impl From<OnGpu> for Gpu {
     }
 }
 
-/// The stages that find what is searched: sentences, and what may be quotations of several of them.
-const SENTENCES: [Query; 4] =
-    [query::SEARCH_SEQUENCES, query::SEARCH_QUOTATIONS, query::SEARCH_QUOTATION_PLACES, query::SEARCH_UNITS];
-
 impl Search {
     pub(super) async fn run(self) -> Result<Ending> {
-        if self.show_sql {
-            return self.compared().show_sql(&[(self.parameters()?, self.stages())]);
-        }
-        let mut run = Run::begin(&self.running)?;
-        let places = self.writing.check(&[])?;
-        self.reading.begin(places)?;
-        run.open_both(&self.compared()).await?;
-        run.workspace.parameters = self.parameters()?;
-        self.check_codes(&run).await?;
-        let rows = run.workspace.run_all(&self.stages()).await?.context("the last statement is a query")?;
-        let hits = run.write(rows, &self.writing).await?;
-        let (searched, queries) = match self.unit {
-            Unit::Sentence => ("sentences", run.count("documents").await?[1]),
-            Unit::Document => ("documents", run.count("documents").await?[1]),
-        };
-        let counts = [("queries", queries), (searched, run.count(searched).await?[0]), ("hits", hits)];
-        run.end(&counts, None).await
-    }
-
-    /// Fails where the file of codes lacks what `ibid codes learn` writes.
-    async fn check_codes(&self, run: &Run<'_>) -> Result<()> {
-        let Some(codes) = &self.codes else { return Ok(()) };
-        let table = TableReference::bare(self.reading.in_from(codes, "--codes")?);
-        let columns = run.workspace.session.table_provider(table).await?.schema();
-        match ["word", "code"].into_iter().find(|name| columns.field_with_name(name).is_err()) {
-            Some(missing) => bail!(
-                "{} has no column {missing:?}; --codes needs a file as ibid codes learn writes it",
-                codes.display()
-            ),
-            None => Ok(()),
-        }
-    }
-
-    fn compared(&self) -> Compared<'_> {
-        Compared {
-            inputs: &self.inputs,
-            against: Some(&self.queries),
-            reading: self.reading.reading(),
-            needed: match self.unit {
-                Unit::Sentence => Needed::DocumentsAndSentences,
-                Unit::Document => Needed::Documents,
-            },
-        }
-    }
-
-    fn parameters(&self) -> Result<Parameters> {
-        let mut parameters = Parameters::default();
-        self.signature.set(&mut parameters);
-        parameters.set("against", true);
-        parameters.set("threshold", self.threshold);
-        parameters.set("gpu", Gpu::from(self.gpu).to_string().as_str());
+        let mut search = engine(&self.running)?
+            .search(self.inputs.clone(), &self.queries)
+            .unit(self.unit.into())
+            .signature(self.signature.clone())
+            .threshold(self.threshold)
+            .gpu(self.gpu.into());
         if let Some(codes) = &self.codes {
-            parameters.set("codes", self.reading.in_from(codes, "--codes")?.as_str());
-            parameters.set("distance", i64::from(self.distance.unwrap_or(0)));
+            search = search.codes(codes, self.distance.unwrap_or(0));
         }
-        Ok(parameters)
-    }
-
-    fn stages(&self) -> Vec<Query> {
-        let (units, hits) = match self.unit {
-            Unit::Sentence => (&SENTENCES[..], query::SEARCH_SENTENCES),
-            Unit::Document => (&[query::UNITS_DOCUMENTS][..], query::SEARCH_DOCUMENTS),
-        };
-        let (gpu, strategy) = (query::SEARCH_GPU, query::SEARCH_STRATEGY);
-        let coded = if self.signature.query == query::SIGNATURES_CHARACTERS {
-            query::SEARCH_CODED_CHARACTERS
-        } else {
-            query::SEARCH_CODED_WORDS
-        };
-        let found = match self.codes {
-            Some(_) => vec![coded, query::SEARCH_FOUND_BY_CODES],
-            None => vec![query::SEARCH_FOUND],
-        };
-        [&[gpu, strategy, query::UNITS_DOCS], units, &[self.signature.query], &found, &[hits]].concat()
+        if self.show_sql {
+            search.base.reading = self.reading.reading();
+            return print(&search.show_sql()?);
+        }
+        self.reading.begin(self.writing.check(&[])?)?;
+        if let Some(codes) = &self.codes {
+            self.reading.refuse(codes)?;
+        }
+        let talk = prepared(&mut search.base, self.reading.reading(), &self.running)?;
+        talk.deliver(search.await?, "hits", &self.writing, &[], &self.running).await
     }
 }

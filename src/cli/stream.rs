@@ -23,9 +23,8 @@ use tokio::sync::mpsc;
 use tokio::time::interval_at;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::add::{self, Addition};
-use super::containment::Containment;
-use super::run::{Out, Run, for_operators, grouped, mebibytes};
+use super::options::{InputOptions, OutputOptions, RunOptions, index_of};
+use super::run::{Out, Run};
 use super::{Ending, signals};
 use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, Arrival, Arrivals, OnError, Problem, Problems, STDIN_FILE, Summary, refuse_result};
@@ -33,13 +32,14 @@ use crate::export::Format;
 use crate::index::Index;
 use crate::index::stored::{Stored, index_to_add};
 use crate::live_index::{Contained, Document, Residents, Timing};
+use crate::memory::pool::for_operators;
 use crate::memory::watch::{self, TOO_FULL};
+use crate::methods::Containment;
+use crate::methods::add::time_column;
 use crate::pipeline::query::{self, Literal, Parameters};
+use crate::run::{grouped, mebibytes};
 use crate::session;
 use crate::stream::{Extracted, Pool};
-
-/// The column of the time of an arriving document.
-pub(super) const TIME: &str = "time";
 
 /// How many documents that wait are looked at together. The first of them waits for the last.
 const BATCH: usize = 8;
@@ -59,30 +59,31 @@ const LONGEST: f64 = 31_536_000.0;
 /// Times beyond this do not fit 64 bits as microseconds.
 const LATEST: f64 = 9e12;
 
-/// What a stream needs to know of the command.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Streamed {
-    pub(super) threshold: f64,
-    pub(super) window: Option<f64>,
-    pub(super) later: bool,
-    /// Whether the method reads the frequencies of words.
-    pub(super) reads_reference: bool,
-    pub(super) has_reference: bool,
-    /// In seconds.
+/// What a stream is told beside the method.
+#[derive(Clone, Copy)]
+pub(super) struct Streamed<'a> {
+    /// The index, alone.
+    pub(super) inputs: &'a [String],
+    pub(super) time_column: Option<&'a str>,
+    /// How often documents are added to the index, in seconds.
     pub(super) commit_every: f64,
+    pub(super) writing: &'a OutputOptions,
+    pub(super) reading: &'a InputOptions,
+    pub(super) running: &'a RunOptions,
 }
 
-pub(super) async fn run(containment: &Containment, addition: &Addition<'_>) -> Result<Ending> {
-    if addition.writing.output.is_some() || addition.writing.format.is_some_and(|format| format != Format::Ndjson) {
+/// Judges documents of standard input, and adds them to the index.
+pub(super) async fn run(containment: &Containment, streamed: &Streamed<'_>) -> Result<Ending> {
+    if streamed.writing.output.is_some() || streamed.writing.format.is_some_and(|format| format != Format::Ndjson) {
         bail!("a stream writes JSON lines to standard output: leave out -o, and a --format other than ndjson");
     }
-    let run = Run::begin(addition.running)?;
-    addition.reading.begin_live()?;
-    let folder = add::folder(addition.inputs)?;
-    addition.reading.refuse(folder)?;
-    addition.reading.refuse_in(folder, addition.running)?;
-    refuse_result(Path::new(STDIN_FILE), &addition.reading.reading())?;
-    let mut judging = Judging::begin(containment, addition, run).await?;
+    let run = Run::begin_in(&containment.base.engine, streamed.running)?;
+    streamed.reading.begin_live()?;
+    let folder = index_of(streamed.inputs)?;
+    streamed.reading.refuse(folder)?;
+    streamed.reading.refuse_in(folder, streamed.running)?;
+    refuse_result(Path::new(STDIN_FILE), &streamed.reading.reading())?;
+    let mut judging = Judging::begin(containment, streamed, run).await?;
     // From here on the end is ours, so that what was judged is kept.
     let mut asked = signals::end_when_asked();
     let judged = judging.judge_all(&mut asked).await;
@@ -97,8 +98,8 @@ enum Event {
 
 /// A stream of documents that are being judged.
 struct Judging<'a> {
-    addition: &'a Addition<'a>,
-    streamed: Streamed,
+    /// In seconds.
+    commit_every: f64,
     run: Run<'a>,
     reading: corpus::Options,
     problems: Problems,
@@ -123,43 +124,41 @@ struct Counts {
 
 impl<'a> Judging<'a> {
     /// Reads the index, and gets ready.
-    async fn begin(containment: &Containment, addition: &'a Addition<'a>, mut run: Run<'a>) -> Result<Self> {
-        let folder = add::folder(addition.inputs)?;
+    async fn begin(containment: &Containment, streamed: &Streamed<'_>, mut run: Run<'a>) -> Result<Self> {
+        let folder = index_of(streamed.inputs)?;
         let index = index_to_add(folder)?;
-        let time_column = add::time_column(&index, addition.time_column)?;
+        let time_column = time_column(&index, streamed.time_column)?;
         containment.check_times(time_column.as_deref())?;
-        let streamed = containment.streamed();
-        let mut reading = addition.reading.reading();
+        let mut reading = streamed.reading.reading();
         if reading.format.is_some_and(|format| format != corpus::Format::Jsonl) {
             bail!("a stream is of JSON lines; add files of other formats as files");
         }
         if reading.id_column.as_deref() == Some("") {
-            bail!("a document of a stream needs an id of its own; leave out --id-column ''");
+            bail!("a document of a stream needs an id of its own; leave out `id_column = ''`");
         }
         reading.format = Some(corpus::Format::Jsonl);
         let stages = containment.stages(time_column.is_some())?;
         let timing = Timing {
             is_timed: time_column.is_some(),
-            window: streamed.window.unwrap_or(f64::INFINITY),
-            later: streamed.later,
+            window: containment.window.unwrap_or(f64::INFINITY),
+            later: containment.later,
         };
         let known = known(&run, &index).await?;
         let resident = resident(&index, timing.window);
         let mut parameters = stages.parameters.clone();
         parameters.set("time_as_text", time_column.as_deref().map_or_else(no_time, time_as_text));
         open(&mut run, &resident, parameters).await?;
-        let sessions = sessions(&mut run, &streamed, &resident).await?;
+        let sessions = sessions(&mut run, containment, &resident).await?;
         let pool = Pool::try_new(sessions, &stages).await?;
         let problems = Problems::new(&reading.on_error);
         let mut judging = Self {
-            addition,
-            streamed,
+            commit_every: streamed.commit_every,
             committer: Committer::new(&run, index, time_column.clone(), &reading)?,
             run,
             reading,
             problems,
             pool,
-            residents: Residents::new(stages.comparison, streamed.threshold, timing),
+            residents: Residents::new(stages.comparison, containment.threshold, timing),
             known,
             time_column,
             counts: Counts::default(),
@@ -203,7 +202,7 @@ impl<'a> Judging<'a> {
             Event::Problem(_) => None,
         });
         let mut events = std::pin::pin!(events);
-        let commit_every = Duration::from_secs_f64(self.streamed.commit_every.clamp(0.001, LONGEST));
+        let commit_every = Duration::from_secs_f64(self.commit_every.clamp(0.001, LONGEST));
         let mut due = interval_at(tokio::time::Instant::now() + commit_every, commit_every);
         loop {
             tokio::select! {
@@ -297,7 +296,7 @@ impl<'a> Judging<'a> {
     }
 
     fn check_memory(&self) -> Result<()> {
-        let Some(may) = self.addition.running.memory() else { return Ok(()) };
+        let Some(may) = self.run.engine.memory() else { return Ok(()) };
         let (bytes, most) = (self.residents.bytes(), for_operators(may));
         let more = if bytes > most {
             format!("more than the {} that the limit of memory leaves for them", mebibytes(most as u64))
@@ -487,10 +486,10 @@ async fn open(run: &mut Run<'_>, resident: &Index, parameters: Parameters) -> Re
 }
 
 /// A session of one thread for each thread, with the frequencies of words where the method reads them.
-async fn sessions(run: &mut Run<'_>, streamed: &Streamed, resident: &Index) -> Result<Vec<SessionContext>> {
+async fn sessions(run: &mut Run<'_>, containment: &Containment, resident: &Index) -> Result<Vec<SessionContext>> {
     let mut reference = None;
-    if streamed.reads_reference {
-        if !streamed.has_reference && resident.manifest().parts.is_empty() {
+    if containment.has_idf() {
+        if containment.reference_file().is_none() && resident.manifest().parts.is_empty() {
             bail!(
                 "the index has no documents yet of which the words could be counted: name a collection with --reference"
             );

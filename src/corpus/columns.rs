@@ -159,17 +159,17 @@ impl Roles {
         let may_lack_it = text_is_optional && options.text_column.is_none();
         let text = text.filter(|name| columns.has(name) || by_record && !may_lack_it);
         if is_wanted && text.is_none() && !may_lack_it {
-            return Err(missing(file, columns, name, "--text-column"));
+            return Err(missing(file, columns, name, "`text_column`"));
         }
         let id = match options.id_column.as_deref() {
             Some("") => None,
             Some(name) if columns.has(name) || by_record => Some(name.to_owned()),
-            Some(name) => return Err(missing(file, columns, name, "--id-column")),
+            Some(name) => return Err(missing(file, columns, name, "`id_column`")),
             None => ID_COLUMNS.into_iter().find(|name| columns.has(name)).map(str::to_owned),
         };
         if id.is_some() && id == text {
             let problem = Problem::new(file, format!("the column {name:?} cannot be both the text and the id"));
-            return Err(problem.remedy("name another with --text-column or --id-column"));
+            return Err(problem.remedy("name another with `text_column` or `id_column`"));
         }
         Ok(Self { text, text_is_optional, id })
     }
@@ -192,7 +192,7 @@ fn missing(file: &str, columns: &FileColumns, wanted: &str, option: &str) -> Box
     let name_it = closest.map_or("name".to_owned(), |(_, name)| format!("did you mean {name:?}? Name"));
     let reason = format!("it has no column {wanted:?}; its columns are {}{more}", names.join(", "));
     let problem = Problem::new(file, reason)
-        .remedy(format!("{name_it} the column with {option}, or leave such files out with --on-error skip"));
+        .remedy(format!("{name_it} the column with {option}, or leave such files out with `on_error = skip`"));
     match columns.place {
         Some((line, byte)) => problem.at_line(line).at_byte(byte),
         None => problem,
@@ -214,7 +214,7 @@ impl Union {
     pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
         let others = || columns.kinds.iter().filter(|(name, _)| !roles.takes(name));
         if !self.columns.fit(others().map(|(name, _)| name)) {
-            let remedy = "read the files apart, or leave such files out with --on-error skip";
+            let remedy = "read the files apart, or leave such files out with `on_error = skip`";
             return Err(too_many(file, "with the files before it, there are", remedy));
         }
         for (name, kind) in others() {
@@ -342,10 +342,10 @@ mod tests {
         assert_eq!(
             error,
             "a.csv: it has no column \"text\"; its columns are ID, Text; did you mean \"Text\"? Name the column with \
-             --text-column, or leave such files out with --on-error skip"
+             `text_column`, or leave such files out with `on_error = skip`"
         );
         let error = Roles::find("a.csv", &file, &options(Some("Text"), Some("key")), false).unwrap_err().to_string();
-        assert!(error.contains("its columns are ID, Text; name the column with --id-column, or leave"), "{error}");
+        assert!(error.contains("its columns are ID, Text; name the column with `id_column`, or leave"), "{error}");
     }
 
     #[test]

@@ -228,7 +228,7 @@ impl Grown {
 
     /// What to do about it.
     pub(super) const REMEDY: &str =
-        "if it can be trusted, raise the limit with --max-ratio; what comes before can be read with --on-error skip";
+        "if it can be trusted, raise the limit with `max_ratio`; what comes before can be read with `on_error = skip`";
 }
 
 /// What [`Stream::read_line`] found.
@@ -380,7 +380,7 @@ impl Stream {
         let problem = if self.compression == Compression::Plain || Explained::of_io(error).is_some() {
             Problem::of_io(&self.file, "cannot read it", error)
         } else {
-            let (reason, remedy) = unreadable(name, taken, error, "read what is there with --on-error skip");
+            let (reason, remedy) = unreadable(name, taken, error, "read what is there with `on_error = skip`");
             Problem::new(&self.file, reason).remedy(remedy)
         };
         problem.at_byte(self.offset)
@@ -516,7 +516,7 @@ mod tests {
             assert_eq!(read(&compress(&vec![0; most]), compression).unwrap().len(), most, "{compression:?}");
             let bomb = compress(&vec![0; most + (32 << 20)]);
             let error = read(&bomb, compression).unwrap_err().to_string();
-            assert!(error.contains("data grow too much: ") && error.contains("--max-ratio"), "{error}");
+            assert!(error.contains("data grow too much: ") && error.contains("`max_ratio`"), "{error}");
             assert!(error.contains("compressed ones, more than 200 of one"), "{error}");
             assert_eq!(read_within(&bomb, compression, 1 << 20).unwrap().len(), most + (32 << 20), "{compression:?}");
         }

@@ -81,8 +81,8 @@ impl Records {
                 let mut problem = Problem::too_long(&self.file, "the record", self.limit);
                 problem.reason += &self.extent(&format!("line {}", self.start_line + self.lines - 1));
                 Err(self.locate(problem.showing(&self.raw, 0), 0).remedy(
-                    "look for a quote that is not closed, raise the limit with --max-record-bytes, or leave bad \
-                     records out with --on-error skip",
+                    "look for a quote that is not closed, raise the limit with `max_record_bytes`, or leave bad \
+                     records out with `on_error = skip`",
                 ))
             }
             Ok(Read::TooWide) => Err(self.bad(format!("more than {MAX_COLUMNS} fields"))),

@@ -328,8 +328,9 @@ impl Objects {
             }
             // The position within the line is told as the byte of the file.
             let reason = reason.split(" at line ").next().unwrap_or_default();
-            self.bad(format!("not one JSON object ({reason})"), at)
-                .remedy("write one JSON object a line (jq -c . does so), or leave bad records out with --on-error skip")
+            self.bad(format!("not one JSON object ({reason})"), at).remedy(
+                "write one JSON object a line (jq -c . does so), or leave bad records out with `on_error = skip`",
+            )
         })
     }
 
@@ -340,7 +341,7 @@ impl Objects {
 
     fn too_many_keys(&self, what: &str) -> Box<Problem> {
         let remedy = "keys that differ from record to record are data: move them into the value of one key, which is kept as JSON \
-                      text, or leave bad records out with --on-error skip";
+                      text, or leave bad records out with `on_error = skip`";
         self.locate(too_many(&self.file, what, remedy).showing(&self.buffer, 0), 0)
     }
 
@@ -513,7 +514,7 @@ impl Arrivals {
                 None => {
                     return Err(self.objects.bad("it has no id", 0).remedy(
                         "a document of a stream needs an id of its own: give it a key \"id\", or name another one with \
-                         --id-column",
+                         `id_column`",
                     ));
                 }
             },

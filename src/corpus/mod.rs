@@ -63,9 +63,11 @@ use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::{LeftOut, PageFilter};
-pub(crate) use self::paths::{Format, PassedOver, STDIN_FILE, is_name_of_file, refuse_result};
+pub use self::paths::Format;
 use self::paths::{InputFile, Selection};
-pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine, Skipped};
+pub(crate) use self::paths::{PassedOver, STDIN_FILE, is_name_of_file, refuse_result};
+pub use self::problem::Skipped;
+pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine};
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
@@ -124,13 +126,13 @@ impl Options {
     fn check_length(&self) -> Result<(), Error> {
         let given = self.max_record_bytes;
         if given == 0 || given > MOST_RECORD_BYTES {
-            return Err(Error::Input(format!("--max-record-bytes must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
+            return Err(Error::Input(format!("`max_record_bytes` must be from 1 to {MOST_RECORD_BYTES}, got {given}")));
         }
         let needed = given * MEMORY_OF_RECORD;
         if self.memory().is_some_and(|memory| memory < needed) {
             return Err(Error::Input(format!(
-                "records of up to {given} bytes take more memory than --memory allows; lower --max-record-bytes, or raise \
-                 --memory to {needed}"
+                "records of up to {given} bytes take more memory than `memory` allows; lower `max_record_bytes`, or raise \
+                 `memory` to {needed}"
             )));
         }
         Ok(())

@@ -54,7 +54,7 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
             if let ParquetError::External(cause) = &error
                 && let Some(cause) = cause.downcast_ref::<io::Error>()
             {
-                let remedy = "run it again, or read what can be read with --on-error skip";
+                let remedy = "run it again, or read what can be read with `on_error = skip`";
                 return Err(Problem::of_io(file, "cannot read it", cause).remedy_unless_told(remedy));
             }
             error.to_string()
@@ -62,7 +62,7 @@ fn guarded<T>(file: &str, call: impl FnOnce() -> Result<T, ParquetError>) -> Res
         Err(_) => store::BROKE_DOWN.to_owned(),
     };
     Err(Problem::new(file, format!("not a sound Parquet file ({reason})"))
-        .remedy("write the file again, or read what can be read with --on-error skip"))
+        .remedy("write the file again, or read what can be read with `on_error = skip`"))
 }
 
 fn open(file: &InputFile) -> Result<(store::Source, ArrowReaderMetadata), Box<Problem>> {
@@ -109,11 +109,11 @@ pub(crate) fn columns(file: &InputFile) -> Result<FileColumns, Box<Problem>> {
         if columns.has(field.name()) {
             let reason = format!("two columns are called {:?}", field.name());
             return Err(
-                Problem::new(&file.label, reason).remedy("rename one, or leave such files out with --on-error skip")
+                Problem::new(&file.label, reason).remedy("rename one, or leave such files out with `on_error = skip`")
             );
         }
         columns.add(field.name(), Kind::of_type(field.data_type())).ok_or_else(|| {
-            too_many(&file.label, "there are", "leave columns out of it, or leave it out with --on-error skip")
+            too_many(&file.label, "there are", "leave columns out of it, or leave it out with `on_error = skip`")
         })?;
     }
     Ok(columns)
@@ -314,7 +314,7 @@ impl Batches {
                 let reason =
                     format!("the pages of one record are {bytes} bytes at once, and no more than {most} are read");
                 Problem::new(label, reason).remedy(
-                    "write the file with smaller pages, raise --memory, or read what comes before with --on-error skip",
+                    "write the file with smaller pages, raise `memory`, or read what comes before with `on_error = skip`",
                 )
             }
         }
@@ -561,7 +561,7 @@ fn as_text(file: &str, name: &str, column: &ArrayRef, wanted: Wanted) -> Result<
     };
     let wrong = |why: &dyn std::fmt::Display| {
         Problem::new(file, format!("the column {name:?} is {why}, not {called}"))
-            .remedy("name another with --text-column or --id-column, or give the column that type")
+            .remedy("name another with `text_column` or `id_column`, or give the column that type")
     };
     if !readable {
         return Err(wrong(column.data_type()));
@@ -751,7 +751,7 @@ mod tests {
         let error = folder.error(&["a.parquet"], &given);
         assert!(error.starts_with("a.parquet, record 2: the pages of one record are 75"), "{error}");
         assert!(
-            error.contains("at once, and no more than 67108864 are read; ") && error.contains("--memory"),
+            error.contains("at once, and no more than 67108864 are read; ") && error.contains("`memory`"),
             "{error}"
         );
     }
@@ -837,7 +837,7 @@ mod tests {
         let error = folder.error(&["."], &Options::default());
         assert!(
             error.starts_with("a.parquet, record 5: the value of \"note\" cannot be Utf8, as in other files (")
-                && error.ends_with("; correct it, or leave bad records out with --on-error skip"),
+                && error.ends_with("; correct it, or leave bad records out with `on_error = skip`"),
             "{error}"
         );
         let mut read = folder.open(&["."], &skip()).unwrap();
@@ -918,7 +918,7 @@ mod tests {
             let rows: usize = rows.sum();
             let given = Options { max_ratio: 10, ..trusted };
             let error = folder.error(&["a.parquet"], &given);
-            assert!(error.contains("values grow too much: ") && error.contains("--max-ratio"), "{name}: {error}");
+            assert!(error.contains("values grow too much: ") && error.contains("`max_ratio`"), "{name}: {error}");
             let read =
                 folder.open(&["a.parquet"], &Options { on_error: super::super::OnError::Skip, ..given }).unwrap();
             let some: usize = read.map(|batch| batch.unwrap().num_rows()).sum();

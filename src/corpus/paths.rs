@@ -21,7 +21,7 @@ use crate::store::{Location, MAGIC, Nowhere, Object, Source, leads_above, nowher
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// One document a file (`.txt`).
     Text,
     /// One document a file, taken as it is: marks such as `#` and `*` stay in the text (`.md`, `.markdown`).
@@ -250,7 +250,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
         }
         let Some(label) = path.to_str() else {
             let problem = Problem::new(&written_out(&path), "its name is not valid UTF-8");
-            selection.leave_out(problem.remedy("rename it, or leave it out with --on-error skip"), options)?;
+            selection.leave_out(problem.remedy("rename it, or leave it out with `on_error = skip`"), options)?;
             continue;
         };
         let (by_name, compression) = from_extension(label);
@@ -269,7 +269,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             None if named => {
                 return Err(Error::Input(format!(
                     "{label}: its extension says no format that is known; known are {EXTENSIONS}; say the format with \
-                     --input-format"
+                     `input_format`"
                 )));
             }
             None => selection.passed_over.push((PassedOver::UnknownKind, path)),
@@ -283,7 +283,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
     if selection.files.is_empty() && selection.problems.is_empty() {
         let passed_over: Vec<_> = PassedOver::summarize(&selection.passed_over).collect();
         return Err(Error::Input(format!(
-            "{}: no file of a format that is known, but {}; known are {EXTENSIONS}; say the format with --input-format",
+            "{}: no file of a format that is known, but {}; known are {EXTENSIONS}; say the format with `input_format`",
             inputs.join(" "),
             passed_over.join("; "),
         )));
@@ -435,7 +435,7 @@ fn walk(
                 (Some(path), None) if error.depth() > 0 => {
                     let reason = error.io_error().map_or_else(|| error.to_string(), io::Error::to_string);
                     let problem = Problem::new(&written_out(path), format!("cannot read it: {reason}"));
-                    let remedy = "make it readable, or leave out what cannot be read with --on-error skip";
+                    let remedy = "make it readable, or leave out what cannot be read with `on_error = skip`";
                     selection.leave_out(problem.remedy(remedy), options)?;
                     continue;
                 }

@@ -37,7 +37,7 @@ pub(crate) enum Error {
     /// Two documents with one id.
     #[error(
         "the id {id:?} stands twice: {first} and {second}; results refer to documents by id, so name a column of \
-         distinct values with --id-column, or number the records with --id-column ''"
+         distinct values with `id_column`, or number the records with `id_column = ''`"
     )]
     DuplicateId {
         /// The id.
@@ -112,7 +112,7 @@ impl Problem {
             record: None,
             records: 1,
             reason: reason.into(),
-            remedy: "correct it, or leave bad records out with --on-error skip".to_owned(),
+            remedy: "correct it, or leave bad records out with `on_error = skip`".to_owned(),
             excerpt: None,
             data: None,
             is_cut: false,
@@ -178,13 +178,13 @@ impl Problem {
     /// A record, a line or a file of more than `limit` bytes, of which nobody has all.
     pub(crate) fn too_long(file: &str, what: &str, limit: usize) -> Box<Self> {
         let problem = Self::new(file, format!("{what} is longer than {limit} bytes")).cut();
-        problem.remedy("raise the limit with --max-record-bytes, or leave bad records out with --on-error skip")
+        problem.remedy("raise the limit with `max_record_bytes`, or leave bad records out with `on_error = skip`")
     }
 
     /// An id that is too long to stand in each row about its document.
     pub(crate) fn long_id(file: &str, column: &str) -> Box<Self> {
         Self::new(file, format!("the id, {column:?}, is longer than {LONGEST_ID} bytes"))
-            .remedy("shorten it, name another column with --id-column, or leave bad records out with --on-error skip")
+            .remedy("shorten it, name another column with `id_column`, or leave bad records out with `on_error = skip`")
     }
 
     /// Bytes that are not UTF-8, from byte `at` of `data`.
@@ -192,7 +192,7 @@ impl Problem {
         let byte = data.get(at).copied().unwrap_or_default();
         Self::new(file, format!("the byte 0x{byte:02X} is not valid UTF-8"))
             .showing(data, at)
-            .remedy("convert the file to UTF-8 (iconv -t UTF-8), or leave bad records out with --on-error skip")
+            .remedy("convert the file to UTF-8 (iconv -t UTF-8), or leave bad records out with `on_error = skip`")
     }
 }
 
@@ -288,7 +288,7 @@ impl Quarantine {
     /// Fails where a file stands there that is no quarantine, such as an input.
     pub(crate) fn check(path: &Path) -> Result<(), Error> {
         let refused =
-            |why: &str| Err(Error::Input(format!("{} {why}; name another file with --quarantine", path.display())));
+            |why: &str| Err(Error::Input(format!("{} {why}; name another file with `quarantine`", path.display())));
         // To look into a pipe would take something out, or wait for it.
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return if path == "/dev/null" { Ok(()) } else { refused("is a pipe or a device") };
@@ -324,17 +324,18 @@ impl Quarantine {
 
 /// A bad record that was left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Skipped {
+#[non_exhaustive]
+pub struct Skipped {
     /// The file, as the user wrote it.
-    pub(crate) file: String,
+    pub file: String,
     /// The line, from 1.
-    pub(crate) line: Option<u64>,
+    pub line: Option<u64>,
     /// The byte of the file, from 0; of a compressed file, of what it holds.
-    pub(crate) byte: Option<u64>,
+    pub byte: Option<u64>,
     /// Which record of the file it is, from 1.
-    pub(crate) record: Option<u64>,
+    pub record: Option<u64>,
     /// What is wrong and why.
-    pub(crate) reason: String,
+    pub reason: String,
 }
 
 impl Display for Skipped {
@@ -412,7 +413,7 @@ mod tests {
         let problem = Problem::new("a.jsonl", "not JSON").at_line(3).at_byte(12).showing(b"{\"a\"\x1b[0m}", 0);
         assert_eq!(
             problem.to_string(),
-            r#"a.jsonl, line 3, byte 12: not JSON: "{\"a\"\u{1b}[0m}"; correct it, or leave bad records out with --on-error skip"#
+            r#"a.jsonl, line 3, byte 12: not JSON: "{\"a\"\u{1b}[0m}"; correct it, or leave bad records out with `on_error = skip`"#
         );
     }
 

@@ -25,13 +25,13 @@ fn streams_without_end_are_errors_and_no_copies_without_end() {
         }
     };
     for (byte, format, reason) in [
-        (b'a', None, "standard input: the document is longer than 1000 bytes; raise the limit with --max-record-bytes"),
+        (b'a', None, "standard input: the document is longer than 1000 bytes; raise the limit with `max_record_bytes`"),
         (0, None, "standard input: the document is longer than 1000 bytes; "),
         (b'\n', Some(Format::Html), "standard input: the document is longer than 1000 bytes; "),
         (
             b'{',
             None,
-            "standard input, line 1, byte 0: the line is longer than 1000 bytes; raise the limit with --max-record-bytes",
+            "standard input, line 1, byte 0: the line is longer than 1000 bytes; raise the limit with `max_record_bytes`",
         ),
         (b' ', None, "standard input, line 1, byte 0: the line is longer than 1000 bytes; "),
         (0, Some(Format::Csv), "standard input, line 1, byte 0: the line is longer than 1000 bytes; "),
@@ -89,7 +89,7 @@ fn columns_are_chosen_by_name() {
     assert_eq!(
         folder.error(&["a.jsonl"], &misspelt),
         "a.jsonl: it has no column \"boddy\"; its columns are key, body, text, id; did you mean \"body\"? Name the column \
-         with --text-column, or leave such files out with --on-error skip"
+         with `text_column`, or leave such files out with `on_error = skip`"
     );
 }
 
@@ -192,11 +192,11 @@ fn a_limit_out_of_range_is_an_error() {
     let folder = Folder::of(&[("a.txt", b"x")]);
     for max_record_bytes in [0, usize::MAX] {
         let options = with(|o| o.max_record_bytes = max_record_bytes);
-        assert!(folder.error(&[""], &options).contains("--max-record-bytes must be from 1 to 268435456"));
+        assert!(folder.error(&[""], &options).contains("`max_record_bytes` must be from 1 to 268435456"));
     }
     for (max_record_bytes, memory) in [(16 << 20, 1 << 20), (32 << 20, 512 << 20), (33 << 20, 512 << 20)] {
         let options = with(|o| (o.max_record_bytes, o.memory) = (max_record_bytes, Some(memory)));
-        let said = "lower --max-record-bytes, or raise --memory to 553648128";
+        let said = "lower `max_record_bytes`, or raise `memory` to 553648128";
         assert_eq!(
             folder.batch(&[""], &options).is_err_and(|error| error.contains(said)),
             max_record_bytes == 33 << 20

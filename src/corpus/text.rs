@@ -42,7 +42,7 @@ fn bad_bytes(file: &str, bytes: &[u8], at: usize, start: u64, declared: Option<&
     match declared {
         Some(charset) if charset != "utf-8" => problem.remedy(format!(
             "it declares the charset {charset}, of which only UTF-8, ISO-8859-1 and windows-1252 are read: convert it \
-             (iconv -f {charset} -t UTF-8), or leave bad records out with --on-error skip"
+             (iconv -f {charset} -t UTF-8), or leave bad records out with `on_error = skip`"
         )),
         _ => problem,
     }
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(
             folder.error(&[""], &Options::default()),
             "a.txt, line 2, byte 10: the byte 0xE9 is not valid UTF-8: \"one\\ncaf\u{FFFD} two\"; convert the file to \
-             UTF-8 (iconv -t UTF-8), or leave bad records out with --on-error skip"
+             UTF-8 (iconv -t UTF-8), or leave bad records out with `on_error = skip`"
         );
         assert_eq!(folder.read(&[""], &skip()).unwrap(), documents(&[("b.txt", "good")]));
     }
@@ -77,7 +77,7 @@ mod tests {
         let limited = |max_record_bytes| Options { max_record_bytes, ..Options::default() };
         assert_eq!(folder.read(&[""], &limited(8)).unwrap().len(), 1);
         let error = folder.error(&[""], &limited(7));
-        assert!(error.contains("longer than 7 bytes") && error.contains("--max-record-bytes"), "{error}");
+        assert!(error.contains("longer than 7 bytes") && error.contains("`max_record_bytes`"), "{error}");
     }
 
     #[test]

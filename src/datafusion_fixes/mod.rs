@@ -9,7 +9,9 @@ mod correlated_columns;
 mod exact_statistics;
 mod filter_pushdown;
 mod float_statistics;
+mod from_first;
 mod group_dependencies;
+mod ignored_syntax;
 mod in_lists;
 mod join_guarantees;
 mod map_batches;
@@ -20,16 +22,21 @@ mod pushdown_barrier;
 mod repartition_backpressure;
 mod single_partition_sort_merge;
 mod sort_merge_filter;
+mod statements;
 mod subqueries;
 #[cfg(test)]
 mod testing;
+mod using_columns;
 mod window_memory;
 
 use std::sync::Arc;
 
+use anyhow::Result;
 use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::optimizer::Optimizer;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::Statement;
 
 use self::ambiguous_filters::AmbiguousFilters;
 pub(crate) use self::compact_views::{CompactViews, copied_bytes};
@@ -37,7 +44,9 @@ use self::correlated_columns::CorrelatedColumns;
 use self::exact_statistics::ExactStatistics;
 use self::filter_pushdown::FilterPushdownFix;
 use self::float_statistics::IgnoreFloatStatistics;
+use self::from_first::select_all;
 use self::group_dependencies::GroupDependencies;
+use self::ignored_syntax::refuse_ignored_syntax;
 use self::in_lists::InListFix;
 use self::join_guarantees::JoinGuarantees;
 pub(crate) use self::join_guarantees::JoinOrderExec;
@@ -47,8 +56,24 @@ use self::partition_values::PartitionValues;
 pub(crate) use self::repartition_backpressure::RepartitionBackpressure;
 pub(crate) use self::single_partition_sort_merge::SinglePartitionSortMerge;
 use self::sort_merge_filter::SortMergeFilterFix;
+pub(crate) use self::statements::in_sql;
 use self::subqueries::Subqueries;
+pub(crate) use self::using_columns::settle_using_columns;
 pub(crate) use self::window_memory::LimitWindowMemory;
+
+/// Makes a statement mean what it says before it is planned, but for columns of joins with USING, which are settled last. Fails where a part
+/// of it would be passed over.
+pub(crate) fn fix_statement(statement: &mut Statement, session: &SessionContext) -> Result<()> {
+    select_all(statement);
+    let is_scalar = |name: &str| {
+        let (name, state) = (name.to_ascii_lowercase(), session.state_ref());
+        let state = state.read();
+        state.scalar_functions().contains_key(&name)
+            && !state.aggregate_functions().contains_key(&name)
+            && !state.window_functions().contains_key(&name)
+    };
+    refuse_ignored_syntax(statement, &is_scalar)
+}
 
 /// Adds the workarounds to a session that is being built.
 pub(crate) fn with_fixes(mut builder: SessionStateBuilder) -> SessionStateBuilder {

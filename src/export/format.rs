@@ -67,6 +67,13 @@ pub(crate) struct Form {
     pub(crate) counts_rows: bool,
 }
 
+impl Form {
+    /// Returns the form of a file of this format.
+    pub(crate) fn of(format: Format) -> Self {
+        Self { format, on_screen: false, is_csv_safe: false, counts_rows: true }
+    }
+}
+
 /// Fails where columns have the same name, and readers would see one of them.
 pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
     let mut names = HashSet::new();
@@ -164,7 +171,7 @@ impl<'a, W: Write + Send> Writer<'a, W> {
             Format::Csv => {
                 if let Some(field) = schema.fields().iter().find(|field| field.data_type().is_nested()) {
                     bail!(
-                        "the column {} has values within values ({}), which CSV cannot hold; --format ndjson or parquet can",
+                        "the column {} has values within values ({}), which CSV cannot hold; `format = ndjson` or parquet can",
                         field.name(),
                         field.data_type()
                     );

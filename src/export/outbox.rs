@@ -78,8 +78,3 @@ pub(crate) fn send_found() -> Result<()> {
     with(|outbox| outbox.collected.retain(|(_, file)| has_any(file)));
     send()
 }
-
-/// Drops the results of what fails after all.
-pub(crate) fn drop_results() {
-    with(|outbox| outbox.results.clear());
-}

@@ -20,6 +20,7 @@ use crate::corpus;
 use crate::index;
 use crate::store;
 use crate::strict_files;
+use crate::table_functions;
 use crate::terminal;
 
 /// A target, and the name of its folder in `fuzz/corpus`.
@@ -30,7 +31,7 @@ pub const TARGETS: [Target; 31] = [
     ("answers", store::fuzz::answers),
     ("arguments", cli::fuzz::arguments),
     ("bzip2", corpus::fuzz::bzip2),
-    ("calls", cli::fuzz::calls),
+    ("calls", table_functions::fuzz::calls),
     ("codes", functions::codes),
     ("csv", corpus::fuzz::csv),
     ("differences", functions::differences),

@@ -110,7 +110,7 @@ fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>
         let manifest = index.manifest();
         if manifest.time_column.is_none() {
             bail!(
-                "{} does not know when its documents are of: it was made without --time-column, and no part of it is too old",
+                "{} does not know when its documents are of: it was made without `time_column`, and no part of it is too old",
                 folder.display()
             );
         }

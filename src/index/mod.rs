@@ -72,7 +72,7 @@ impl Index {
                 .find(|entry| entry.file_name() != PARTS && entry.file_name() != MANIFESTS);
             if let Some(stranger) = stranger {
                 bail!(
-                    "{} is no index: it holds {}; --add makes an index where there is no folder yet",
+                    "{} is no index: it holds {}; `add` makes an index where there is no folder yet",
                     folder.display(),
                     stranger.file_name().display()
                 );
@@ -90,7 +90,7 @@ impl Index {
             let is_ours = |object: &&Object| ours.iter().any(|ours| object.location.key().prefix_matches(ours.key()));
             if let Some(stranger) = objects.iter().find(|object| !is_ours(object)) {
                 bail!(
-                    "{location} is no index: it holds {}; --add makes an index where there is nothing yet",
+                    "{location} is no index: it holds {}; `add` makes an index where there is nothing yet",
                     stranger.location
                 );
             }

@@ -135,7 +135,7 @@ impl Stored {
         let index = Index::open(path)?;
         if index.manifest().parts.is_empty() {
             bail!(
-                "the index {} has no documents any more: ibid gc dropped all of its parts; add others with --add",
+                "the index {} has no documents any more: ibid gc dropped all of its parts; add others with `add`",
                 path.display()
             );
         }

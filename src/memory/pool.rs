@@ -8,6 +8,15 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool
 
 use crate::memory::watch::{self, TOO_FULL};
 
+/// The bytes of memory that the program takes before it does anything, most of it the pages of its file.
+const BYTES_OF_PROGRAM: usize = 64 << 20;
+
+/// Returns the bytes that operators may reserve of the memory that the process may take: half of what the program leaves. Decoding,
+/// batches in flight and buffers come on top.
+pub(crate) fn for_operators(memory: usize) -> usize {
+    (memory - (memory / 4).min(BYTES_OF_PROGRAM)) / 2
+}
+
 /// A pool in which those that can do with less share alike, and leave as much to those that cannot.
 ///
 /// Operators that go to disk take what they are given, and so do the merges of what sorts hold or put there. In a pool that gives

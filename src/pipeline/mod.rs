@@ -2,10 +2,12 @@
 
 mod gathered;
 pub(crate) mod query;
+mod scratch;
 mod stage_cache;
 #[cfg(test)]
 pub(crate) mod testing;
 mod workspace;
 
+pub(crate) use scratch::Scratch;
 pub(crate) use stage_cache::StageCache;
-pub(crate) use workspace::{OnStage, Outcome, Workspace, is_out_of_memory};
+pub(crate) use workspace::{Outcome, Workspace, is_out_of_memory};

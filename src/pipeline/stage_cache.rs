@@ -32,7 +32,7 @@ pub(crate) type Key = u128;
 impl StageCache {
     pub(crate) fn at(folder: &Path) -> Result<Self> {
         if let Some(location) = Location::of_path(folder)? {
-            bail!("--resume takes a folder of this machine, and {location} is none");
+            bail!("`resume` takes a folder of this machine, and {location} is none");
         }
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
         Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default(), held: Mutex::default() })
@@ -89,7 +89,7 @@ impl StageCache {
             _ => {
                 if let Some(other) = stranger(&folder)? {
                     bail!(
-                        "{} is no folder of a run: it holds {}; move that elsewhere, or name another folder with --resume",
+                        "{} is no folder of a run: it holds {}; move that elsewhere, or name another folder with `resume`",
                         folder.display(),
                         other.display()
                     );

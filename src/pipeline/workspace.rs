@@ -35,13 +35,13 @@ use tempfile::TempDir;
 
 use super::gathered::gathered;
 use super::query::{Parameters, Query};
+use super::scratch::Scratch;
 use super::stage_cache::{Key, StageCache};
 use crate::datafusion_fixes::{CompactViews, LimitWindowMemory, RepartitionBackpressure, SinglePartitionSortMerge};
-use crate::export::orphaned_files::WORKSPACE;
-use crate::export::{cleanup, hold, refuse_same_names, set_mode};
+use crate::export::refuse_same_names;
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
-use crate::store::{LOCK, Location, redacted, remove_folder};
+use crate::store::{Location, redacted};
 
 /// Why COPY is refused.
 const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
@@ -76,8 +76,8 @@ pub(crate) type OnStage = Box<dyn Fn(&'static str) + Send + Sync>;
 pub(crate) struct Workspace {
     pub(crate) session: SessionContext,
     folder: TempDir,
-    /// Says, as long as it is kept, that the folder is in use.
-    _lock: File,
+    /// Keeps the folder around it.
+    _scratch: Arc<Scratch>,
     pub(crate) parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
     /// Tables that earlier runs made.
@@ -89,29 +89,15 @@ pub(crate) struct Workspace {
     on_stage: OnStage,
 }
 
-impl Drop for Workspace {
-    fn drop(&mut self) {
-        // What is left is tried once more with the folder itself.
-        let _ = remove_folder(self.folder.path());
-    }
-}
-
 impl Workspace {
-    /// A workspace with the session that `open` makes for its folder.
-    pub(crate) fn try_new(open: impl FnOnce(&Path) -> Result<SessionContext>, on_stage: OnStage) -> Result<Self> {
-        let mut builder = tempfile::Builder::new();
-        // What is in it may be of files that nobody else may read.
-        set_mode(builder.prefix(WORKSPACE), 0o700);
-        let folder = cleanup::noted(|| builder.tempdir(), TempDir::path)
-            .context("cannot make a temporary folder, of which TMPDIR names the place")?;
-        let lock = File::create(folder.path().join(LOCK)).context("cannot write into a temporary folder")?;
-        hold(&lock);
-        let session = open(folder.path())?;
+    /// Makes a workspace in a temporary folder, with a session of its own.
+    pub(crate) fn try_new(scratch: &Arc<Scratch>, session: SessionContext, on_stage: OnStage) -> Result<Self> {
+        let folder = tempfile::tempdir_in(scratch.path()).context("cannot make a temporary folder")?;
         let (parameters, stages, longest_list) = (Parameters::default(), Vec::new(), AtomicUsize::new(0));
         Ok(Self {
             session,
             folder,
-            _lock: lock,
+            _scratch: Arc::clone(scratch),
             parameters,
             stages,
             finished: None,
@@ -621,10 +607,15 @@ mod tests {
     use crate::memory::pool::SharedPool;
     use crate::session;
 
+    /// A workspace with the session that `open` makes for the folder around it.
+    fn workspace_of(open: impl FnOnce(&Path) -> datafusion::common::Result<SessionContext>) -> Workspace {
+        let scratch = Arc::new(Scratch::try_new(None).unwrap());
+        Workspace::try_new(&scratch, open(scratch.path()).unwrap(), Box::new(drop)).unwrap()
+    }
+
     #[tokio::test]
     async fn a_join_copies_long_lists_into_few_rows_at_a_time() {
-        let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
-        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
+        let workspace = workspace_of(|_| session(SessionConfig::new(), Arc::default()));
         let rows_of_batch =
             || workspace.in_small_batches(TaskContext::from(&workspace.session)).session_config().batch_size();
         workspace.run("CREATE TABLE short AS SELECT value AS id, [1, 2, 3] AS set FROM range(9)").await.unwrap();
@@ -641,23 +632,13 @@ mod tests {
         assert!(!joins_lists(plan("SELECT a.id FROM long AS a JOIN short AS b ON a.id = b.id").await.as_ref()));
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn the_folder_is_of_this_user_alone() {
-        use std::os::unix::fs::PermissionsExt;
-        let open = |_: &Path| Ok(session(SessionConfig::new(), Arc::default())?);
-        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
-        assert_eq!(std::fs::metadata(workspace.folder()).unwrap().permissions().mode() & 0o777, 0o700);
-    }
-
     #[tokio::test]
     async fn spills_stay_in_the_folder_whatever_is_set() {
-        let open = |folder: &Path| {
+        let workspace = workspace_of(|folder| {
             let spills =
                 DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
-            Ok(session(SessionConfig::new(), RuntimeEnvBuilder::new().with_disk_manager_builder(spills).build_arc()?)?)
-        };
-        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
+            session(SessionConfig::new(), RuntimeEnvBuilder::new().with_disk_manager_builder(spills).build_arc()?)
+        });
         for sql in [
             "SET datafusion.runtime.max_temp_directory_size = '3K'",
             "SET datafusion.runtime.max_spill_merge_fan_in = 7",
@@ -676,7 +657,7 @@ mod tests {
         let spills = &workspace.session.runtime_env().disk_manager;
         assert_eq!((spills.max_temp_directory_size(), spills.max_spill_merge_fan_in()), (3072, 7));
         let file = spills.create_tmp_file("a test").unwrap();
-        assert!(file.path().unwrap().starts_with(workspace.folder()));
+        assert!(file.path().unwrap().starts_with(workspace.folder().parent().unwrap()));
     }
 
     /// Makes tables of files that are never listed to their end.
@@ -696,12 +677,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_table_stays_when_it_is_given_up_to_replace_it() {
-        let open = |_: &Path| {
+        let workspace = workspace_of(|_| {
             let session = session(SessionConfig::new(), Arc::default())?;
             session.state_ref().write().table_factories_mut().insert("ENDLESS".to_owned(), Arc::new(Endless));
             Ok(session)
-        };
-        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
+        });
         workspace.run("CREATE TABLE t AS SELECT 1 AS n").await.unwrap();
         for (sql, has_end) in [
             ("CREATE OR REPLACE EXTERNAL TABLE t STORED AS ENDLESS LOCATION 'x'", false),
@@ -731,15 +711,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_join_without_memory_for_its_hashes_sorts_instead() {
-        let open = |folder: &Path| {
+        let workspace = workspace_of(|folder| {
             let spills =
                 DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
             let pool = Arc::new(SharedPool::new(16 << 20));
             let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(spills);
             let config = SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(64 << 10);
-            Ok(session(config, runtime.build_arc()?)?)
-        };
-        let workspace = Workspace::try_new(open, Box::new(drop)).unwrap();
+            session(config, runtime.build_arc()?)
+        });
         let numbers = "SELECT value AS id, 'number ' || value AS name FROM range(500000)";
         workspace.run(&format!("CREATE TABLE numbers AS {numbers}")).await.unwrap();
         let sql = "SELECT a.id, b.name FROM numbers AS a JOIN numbers AS b ON a.name = b.name";

@@ -23,7 +23,7 @@ use super::explain::Told;
 const MARGIN: Duration = Duration::from_secs(300);
 
 /// What to do without credentials, and without a profile that should have them.
-const HELP: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or say --no-sign-request for \
+const HELP: &str = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, name a profile by AWS_PROFILE, or say `no_sign_request` for \
                     what is open to all";
 
 /// What the library says instead of the reason from the second time on.

@@ -101,7 +101,7 @@ impl Asked<'_> {
                 ["AZURE_STORAGE_ACCOUNT_KEY or AZURE_STORAGE_SAS_TOKEN", "AZURE_STORAGE_ACCOUNT_NAME"]
             }
             Some("http" | "https") => ["a name and a password in the URL", "the URL"],
-            _ => ["AWS_PROFILE or AWS_ACCESS_KEY_ID", "--endpoint-url"],
+            _ => ["AWS_PROFILE or AWS_ACCESS_KEY_ID", "`endpoint_url`"],
         }
     }
 }
@@ -150,7 +150,7 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
     let said = match (code, status) {
         ("InvalidAccessKeyId", _) => {
             "the server does not know the access key; check AWS_ACCESS_KEY_ID or the profile of AWS_PROFILE, and \
-             --endpoint-url"
+             `endpoint_url`"
                 .to_owned()
         }
         ("SignatureDoesNotMatch", _) => {
@@ -180,16 +180,16 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
             _,
         ) => match (element(&text, "Region"), asked.region) {
             (Some(region), Some(asked)) => {
-                format!("the bucket is in the region {region}, and {asked} was asked; say --region {region}")
+                format!("the bucket is in the region {region}, and {asked} was asked; say `region = {region}`")
             }
-            (Some(region), None) => format!("the bucket is in the region {region}; say --region {region}"),
+            (Some(region), None) => format!("the bucket is in the region {region}; say `region = {region}`"),
             _ => format!(
-                "the bucket is not in the region {}; name its region by --region",
+                "the bucket is not in the region {}; name its region by `region`",
                 asked.region.unwrap_or("that was asked")
             ),
         },
         (_, Some(403) | Some(401)) if asked.is_anonymous => {
-            "it may not be read without a key; leave out --no-sign-request".to_owned()
+            "it may not be read without a key; leave out `no_sign_request`".to_owned()
         }
         (_, Some(403) | Some(401)) => {
             let said = format!(
@@ -264,7 +264,7 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
     } else if has(&["tls", "handshake", "invalidcontenttype", "corrupt message"]) {
         format!(
             "no encrypted connection to {server} is possible ({}); check {address}, which may need http:// and \
-             --allow-http",
+             `allow_http`",
             redacted(&innermost(error))
         )
     } else if has(&["invalid http version"]) {
@@ -276,7 +276,7 @@ fn of_connection(error: &HttpError, asked: &Asked<'_>) -> String {
     } else if error.kind() == HttpErrorKind::Timeout || has(&["timed out"]) {
         format!("the server {server} does not answer in time; check the network, or run it again later")
     } else if has(&["not allowed", "scheme"]) {
-        format!("{server} is reached without encryption; say --allow-http to do so all the same")
+        format!("{server} is reached without encryption; say `allow_http` to do so all the same")
     } else {
         format!("the connection to {server} broke ({}); run it again", redacted(&innermost(error)))
     }
@@ -308,7 +308,7 @@ mod tests {
             (403, "<Code>AccessDenied</Code>", "access is denied"),
             (404, "<Code>NoSuchBucket</Code>", "there is no bucket s3://b"),
             (404, "<Code>NoSuchKey</Code>", "it does not exist"),
-            (400, "<Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region>", "say --region eu-west-1"),
+            (400, "<Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region>", "say `region = eu-west-1`"),
             (400, "<Code>ExpiredToken</Code>", "the session token has expired"),
             (503, "<Code>SlowDown</Code>", "asks for fewer requests"),
             (500, "", "is in trouble (500)"),

@@ -37,6 +37,7 @@ pub(crate) use self::links::{Nowhere, leads_above, nowhere};
 pub(crate) use self::location::{Location, MAGIC, redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
+pub use self::registry::StoreTraffic;
 pub(crate) use self::registry::{Settings, configure, stores};
 pub(crate) use self::sealed::SealedStore;
 pub(crate) use self::source::{Source, read_start};

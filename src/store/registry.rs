@@ -74,6 +74,20 @@ pub(crate) fn stores() -> &'static Arc<Stores> {
     &STORES
 }
 
+/// What went to and from an object store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoreTraffic {
+    /// Scheme and bucket, such as `s3://bucket`.
+    pub store: String,
+    /// The bytes of the bodies of all answers.
+    pub read: u64,
+    /// The bytes of the bodies of all requests.
+    pub written: u64,
+    /// The number of requests.
+    pub requests: u64,
+}
+
 /// Stores, made when they are first asked for.
 pub(crate) struct Stores {
     settings: Settings,
@@ -127,10 +141,16 @@ impl Stores {
         Ok(new)
     }
 
-    /// What went over the wire to and from each store, by its name.
-    pub(crate) fn traffic(&self) -> Vec<(String, Arc<Traffic>)> {
+    /// Returns what went over the wire to and from each store.
+    pub(crate) fn traffic(&self) -> Vec<StoreTraffic> {
         let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.values().map(|made| (made.root.clone(), Arc::clone(&made.traffic))).collect()
+        let of_store = |made: &Made| StoreTraffic {
+            store: made.root.clone(),
+            read: made.traffic.read(),
+            written: made.traffic.written(),
+            requests: made.traffic.requests(),
+        };
+        made.values().map(of_store).collect()
     }
 
     fn make(&self, url: &Url, key: &str) -> Result<Made> {
@@ -285,7 +305,7 @@ fn check_endpoint(endpoint: &str, allow_http: bool) -> Result<()> {
     match Url::parse(endpoint).map(|url| url.scheme().to_owned()).as_deref() {
         Ok("https") => Ok(()),
         Ok("http") if allow_http => Ok(()),
-        Ok("http") => bail!("{shown} is not encrypted; use https://, or say --allow-http"),
+        Ok("http") => bail!("{shown} is not encrypted; use https://, or say `allow_http`"),
         _ => bail!("{shown} is no address of a server; write it as https://host:port"),
     }
 }

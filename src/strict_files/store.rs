@@ -235,7 +235,7 @@ impl Watch {
             if self.bytes > FREE_GROWTH && self.bytes / most >= compressed {
                 return Err(refused(format!(
                     "{}: grows too much: {} bytes come of the first {compressed} compressed ones, more than {most} of one: \
-                     check the file, or raise --max-ratio",
+                     check the file, or raise `max_ratio`",
                     self.name, self.bytes
                 )));
             }
@@ -270,7 +270,7 @@ impl Watch {
             Syntax::Csv { .. } => "row",
         };
         refused(format!(
-            "{}: the {what} is longer than {} bytes: check the file, or raise --max-record-bytes",
+            "{}: the {what} is longer than {} bytes: check the file, or raise `max_record_bytes`",
             self.place(self.records.lines, self.records.end),
             self.limits.max_record_bytes
         ))

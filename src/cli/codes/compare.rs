@@ -11,8 +11,8 @@ use ibid_udfs::similarity::Measure;
 use super::{Held, Learning, collections, for_each_sentence, say_report};
 use crate::candidate_counts::{Counts, SentenceCodes, Sentences, Similar, count, mean, recall};
 use crate::cli::Ending;
-use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
-use crate::cli::run::{Run, ratio};
+use crate::cli::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use crate::cli::run::Run;
 
 /// Count the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps
 ///

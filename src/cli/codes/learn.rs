@@ -11,8 +11,9 @@ use ibid_codes::{Codebook, Frequencies, Learner, Method};
 
 use super::{Held, Learning, collections, for_each_batch, for_each_sentence, say_report, strings};
 use crate::cli::Ending;
-use crate::cli::options::{InputOptions, OutputOptions, RunOptions, refuse_without_effect};
+use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
 use crate::cli::run::Run;
+use crate::methods::refuse_without_effect;
 use crate::pipeline::query;
 
 /// Learn codes of the most frequent words from the sentences of a collection
@@ -94,8 +95,8 @@ impl Learn {
     /// The method, or an error where an option has no effect.
     fn method(&self) -> Result<Method> {
         refuse_without_effect(&[
-            ("--spread", self.learning.spread.is_some(), self.method == Way::Opt),
-            ("--least", self.learning.least.is_some(), self.method == Way::Ner),
+            ("spread", self.learning.spread.is_some(), self.method == Way::Opt),
+            ("least", self.learning.least.is_some(), self.method == Way::Ner),
         ])?;
         Ok(match self.method {
             Way::Md5 => Method::Md5,

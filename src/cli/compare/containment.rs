@@ -14,15 +14,19 @@ use cpu_time::ProcessTime;
 
 use super::labels::Labelled;
 use crate::cli::Ending;
-use crate::cli::containment::{Containment, WITHOUT_TIME};
-use crate::cli::options::{InputOptions, OutputOptions, RunOptions};
-use crate::cli::run::{Compared, Run, ratio};
-use crate::cli::threads::Readable;
+use crate::cli::containment::Containment;
+use crate::cli::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use crate::cli::run::{Run, engine};
 use crate::corpus::ingest::{Needed, about_corpus};
 use crate::corpus::{self, refuse_result};
+use crate::engine::Engine;
 use crate::export::{Format, Manifest};
 use crate::index::stored::Stored;
+use crate::methods;
+use crate::methods::containment::WITHOUT_TIME;
+use crate::methods::threads::Readable;
 use crate::pipeline::query::{self, Literal, Query};
+use crate::run::Compared;
 use crate::store::entries;
 
 /// Compare the methods of `ibid containment`, and CoDet's depth, suffixes and sorting of words
@@ -87,7 +91,7 @@ enum Answer {
 struct Contender {
     name: &'static str,
     options: String,
-    containment: Containment,
+    containment: methods::Containment,
     way: Way,
 }
 
@@ -135,12 +139,13 @@ const OF_METHODS: [&str; 10] = [
 
 impl CompareContainment {
     pub(super) async fn run(self) -> Result<Ending> {
-        let contenders = self.contenders()?;
+        let engine = engine(&self.running)?;
+        let contenders = self.contenders(&engine)?;
         let labelled = Labelled::of(&self.labelled)?;
-        let mut reader = Run::begin(&self.running)?;
+        let mut reader = Run::begin_in(&engine, &self.running)?;
         let places = self.writing.check(&[])?;
         self.reading.begin(places)?;
-        for reference in contenders.iter().filter_map(|contender| contender.containment.reference()) {
+        for reference in contenders.iter().filter_map(|contender| contender.containment.reference_file()) {
             refuse_result(reference, &self.reading.reading())?;
         }
         let labels = labelled.read_labels(&mut reader, &self.reading).await?;
@@ -194,7 +199,7 @@ impl CompareContainment {
     }
 
     /// All that is compared: the methods, CoDet with other parameters, and what was asked for.
-    fn contenders(&self) -> Result<Vec<Contender>> {
+    fn contenders(&self, engine: &Engine) -> Result<Vec<Contender>> {
         let codet = |options: String| (CODET, format!("--method codet {options}"));
         let depths = (1..=10).filter(|depth| *depth != DEPTH).map(|depth| codet(format!("--depth {depth}")));
         let suffixes = (1..=5).filter(|n| *n != SUFFIXES).map(|n| codet(format!("--suffixes {n}")));
@@ -203,8 +208,9 @@ impl CompareContainment {
         let also = self.also.iter().map(|options| ("also", options.clone()));
         let all = methods.chain(depths).chain(suffixes).chain(unsorted).chain(also);
         all.map(|(name, options)| {
-            let containment =
-                self.containment(&options).with_context(|| format!("as options of ibid containment, {options}"))?;
+            let containment = self
+                .containment(engine, &options)
+                .with_context(|| format!("as options of ibid containment, {options}"))?;
             let way = match containment.scores() {
                 _ if name == POSTINGS => Way::Postings,
                 [query::CODET_COMMON_NODES, ..] => Way::Codet,
@@ -218,7 +224,7 @@ impl CompareContainment {
     }
 
     /// The method of `ibid containment` with these options, and those that all methods share.
-    fn containment(&self, options: &str) -> Result<Containment> {
+    fn containment(&self, engine: &Engine, options: &str) -> Result<methods::Containment> {
         let own: Vec<&str> = options.split_whitespace().collect();
         let is_other = |word: &&&str| {
             let name = word.split('=').next().unwrap_or_default();
@@ -227,7 +233,7 @@ impl CompareContainment {
         if let Some(other) = own.iter().find(is_other) {
             bail!("{other} is not among those that say how documents are compared: {}", OF_METHODS.join(", "));
         }
-        let has_idf = parsed(&own)?.has_idf();
+        let has_idf = parsed(engine, &own)?.has_idf();
         let (threshold, max_pairs) = (self.threshold.to_string(), self.max_pairs.to_string());
         let mut all = vec!["--threshold", &threshold, "--max-pairs", &max_pairs];
         for (name, value) in [
@@ -242,8 +248,8 @@ impl CompareContainment {
         all.extend(self.without_stop_words.then_some("--without-stop-words"));
         // What a method says itself comes last, and counts.
         all.extend(own);
-        let containment = parsed(&all)?;
-        containment.check_method()?;
+        let containment = parsed(engine, &all)?;
+        containment.check()?;
         Ok(containment)
     }
 
@@ -281,8 +287,9 @@ impl CompareContainment {
     /// Says which documents have no time, once for all methods.
     async fn say_without_time(&self, reader: &mut Run<'_>, contenders: &[Contender]) -> Result<()> {
         let (Some(_), Some(first)) = (&self.time_column, contenders.first()) else { return Ok(()) };
-        reader.workspace.parameters =
-            first.containment.parameters(&first.containment.signature()?, first.containment.time_column())?;
+        reader.workspace.parameters = first
+            .containment
+            .parameters(&first.containment.signature_of_sets(), first.containment.time_column.as_deref())?;
         reader.workspace.run_all(&[query::CONTAINMENT_TIMES]).await?;
         let left_out = reader.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
         reader.leave_out(left_out);
@@ -318,7 +325,7 @@ impl Contender {
         if self.way == Way::Postings {
             self.join_postings(run, max_pairs).await?;
         } else {
-            self.containment.score(run, self.containment.time_column()).await?;
+            self.containment.score(run, self.containment.time_column.as_deref()).await?;
         }
         let (seconds, cpu_seconds) = (began.elapsed().as_secs_f64(), cpu.try_elapsed()?.as_secs_f64());
         let documents = run.workspace.rows_of(query::UNITS_DOCS).max(1);
@@ -343,8 +350,8 @@ impl Contender {
 
     /// The sets of the method, joined by all their elements.
     async fn join_postings(&self, run: &mut Run<'_>, max_pairs: u64) -> Result<()> {
-        let signature = self.containment.signature()?;
-        run.workspace.parameters = self.containment.parameters(&signature, self.containment.time_column())?;
+        let signature = self.containment.signature_of_sets();
+        run.workspace.parameters = self.containment.parameters(&signature, self.containment.time_column.as_deref())?;
         let mut stages = self.containment.before_pairs(signature.query).0;
         stages.truncate(stages.iter().position(|stage| *stage == query::TEXTS).unwrap_or(stages.len()));
         stages.push(query::COMPARE_POSTINGS);
@@ -352,7 +359,7 @@ impl Contender {
         run.refuse_more_pairs(query::COMPARE_ESTIMATE, max_pairs, "leave out frequent words (--without-stop-words)")
             .await?;
         run.workspace.run_all(&[query::COMPARE_COMMON, query::COMPARE_SCORES]).await?;
-        run.workspace.run_all(&self.containment.timing(self.containment.time_column())).await.map(drop)
+        run.workspace.run_all(&self.containment.timing(self.containment.time_column.as_deref())).await.map(drop)
     }
 }
 
@@ -402,7 +409,7 @@ fn check_same(by_join: Option<&RecordBatch>, by_postings: &RecordBatch) -> Resul
 }
 
 /// The options of `ibid containment` as it would read them.
-fn parsed(options: &[&str]) -> Result<Containment> {
+fn parsed(engine: &Engine, options: &[&str]) -> Result<methods::Containment> {
     let command = Command::new("containment").no_binary_name(true).args_override_self(true);
     // What it reads is not asked.
     let arguments = std::iter::once(&"documents").chain(options);
@@ -414,7 +421,7 @@ fn parsed(options: &[&str]) -> Result<Containment> {
             }
             None => Containment::from_arg_matches(&matches),
         });
-    parsed.map_err(|error| {
+    parsed.map(|containment| containment.builder(engine)).map_err(|error| {
         let text = error.to_string();
         // The usage follows after an empty line.
         let said: Vec<_> = text.lines().take_while(|line| !line.is_empty()).map(str::trim).collect();

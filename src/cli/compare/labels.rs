@@ -9,11 +9,13 @@ use arrow::util::display::array_value_to_string;
 
 use super::containment::{named, one_batch};
 use crate::cli::options::InputOptions;
-use crate::cli::run::{Run, grouped};
-use crate::cli::threads::Readable;
+use crate::cli::run::Run;
 use crate::corpus;
 use crate::corpus::ingest::Needed;
+use crate::methods::threads::Readable;
+use crate::methods::threads::of_labels;
 use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::run::grouped;
 
 /// A labelled collection.
 pub(super) struct Labelled {
@@ -84,7 +86,7 @@ impl Labelled {
     /// Reads the labels, and fails where one says nothing.
     pub(super) async fn read_labels(&self, reader: &mut Run<'_>, reading: &InputOptions) -> Result<Labels> {
         let file = &self.labels;
-        let rows = corpus::open(std::slice::from_ref(file), &reading.of_labels(""))?;
+        let rows = corpus::open(std::slice::from_ref(file), &of_labels("", &reading.reading()))?;
         let columns = Columns::of(file, &rows.schema())?;
         reader.take_in("labels_", rows, Needed::Documents).await?;
         reader.workspace.parameters = columns.parameters();

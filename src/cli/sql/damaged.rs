@@ -14,7 +14,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::sql::parser::Statement;
 use futures::TryStreamExt;
 
-use crate::cli::run::is_panic;
+use crate::error::is_panic;
 use crate::store::{Explained, guarded, place_of, unsound};
 
 /// Says of an error that is one of decoding which file it is of: the first that cannot be read to its end, of those that the

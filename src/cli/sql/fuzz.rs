@@ -3,18 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 
 use std::iter;
-use std::thread::{self, Builder};
 
-use datafusion::sql::parser::{DFParser, Statement};
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use datafusion::sql::sqlparser::tokenizer::{Token, Tokenizer};
 
 use super::Sql;
 use super::commands::Command;
-use super::methods::{NAMES, take_calls};
 use super::script::{Pieces, is_whole, line_at};
-use crate::cli::signature::Signature;
-use crate::cli::{self, STACK, parse};
+use crate::cli::{self, parse};
+use crate::methods::Signature;
 use crate::pipeline::query::{Literal, Parameters};
 
 /// What the measurements of time run.
@@ -124,28 +121,5 @@ fn check_literals(given: &str) {
             assert_eq!(format!("-{number}"), given);
         }
         other => unreachable!("{other:?} of {given:?}"),
-    }
-}
-
-/// No call is left in a statement, and each is a command: options, and what is read.
-pub(crate) fn calls(data: &[u8]) {
-    let script = String::from_utf8_lossy(data);
-    let run = || DFParser::parse_sql(&script).into_iter().flatten().for_each(check_calls);
-    // A sum is nested as deep as it is long.
-    thread::scope(|scope| Builder::new().stack_size(STACK).spawn_scoped(scope, run).unwrap().join().unwrap());
-}
-
-fn check_calls(mut statement: Statement) {
-    let mut number = 0;
-    let Ok(calls) = take_calls(&mut statement, &mut number) else { return };
-    assert_eq!(number, calls.len());
-    assert!(take_calls(&mut statement, &mut number).unwrap().is_empty());
-    for call in &calls {
-        let line: Vec<_> = call.arguments.iter().map(String::as_str).collect();
-        let inputs = line.iter().position(|argument| *argument == "--").unwrap();
-        assert!(NAMES.contains(&line[0]) && line[1..inputs].iter().all(|option| option.starts_with("--")), "{line:?}");
-        if let Err(error) = parse(iter::once("ibid").chain(line)) {
-            assert!(!error.to_string().is_empty());
-        }
     }
 }

@@ -1,12 +1,12 @@
 //! `ibid sql`: a shell, and scripts.
 
+mod called;
 mod commands;
 mod damaged;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod helper;
 mod history;
-mod ignored;
 mod methods;
 mod mistakes;
 mod names;
@@ -14,7 +14,6 @@ mod repl;
 mod script;
 mod secrets;
 mod shell;
-mod using_columns;
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -87,7 +86,7 @@ impl Sql {
         if is_interactive {
             run.clear();
         }
-        let shell = Shell::new(run, running, parameters, self.writing.clone(), places, is_interactive);
+        let shell = Shell::new(run, running, parameters, self.writing.clone(), places, is_interactive)?;
         if is_interactive {
             return repl::run(shell).await;
         }
@@ -108,9 +107,7 @@ impl Sql {
             shell.run_script("standard input", &standard_input()?, 0).await?;
         }
         shell.commit()?;
-        if !running.quiet {
-            say_traffic();
-        }
+        say_traffic(&shell.summary(), running.quiet);
         Ok(shell.ending())
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use datafusion::logical_expr::Documentation;
 use datafusion::prelude::SessionContext;
 
-use super::methods;
+use crate::table_functions::NAMES;
 
 /// The names that there are at a moment.
 #[derive(Debug, Default)]
@@ -30,9 +30,6 @@ pub(super) struct Function {
     pub(super) documentation: Option<Documentation>,
 }
 
-/// The mark in the names of tables that stand for calls of methods.
-pub(super) const CALLED: char = '#';
-
 impl Names {
     /// Without the columns.
     pub(super) fn of(session: &SessionContext) -> Self {
@@ -54,7 +51,7 @@ impl Names {
         // An aggregate that is a window function, too, is one of both.
         functions.dedup_by(|a, b| a.name == b.name);
         let mut table_functions: Vec<_> = state.table_functions().keys().cloned().collect();
-        table_functions.extend(methods::NAMES.map(String::from));
+        table_functions.extend(NAMES.map(String::from));
         table_functions.sort();
         let config = state.config_options();
         let mut settings: Vec<_> = config.entries().into_iter().map(|entry| entry.key).collect();
@@ -81,8 +78,9 @@ fn tables(session: &SessionContext) -> Vec<String> {
     for catalog in session.catalog_names().iter().filter_map(|name| session.catalog(name)) {
         for schema in catalog.schema_names().into_iter().filter(|name| name != "information_schema") {
             let names = catalog.schema(&schema).map(|schema| schema.table_names()).unwrap_or_default();
-            let names = names.into_iter().filter(|name| !name.contains(CALLED));
-            tables.extend(names.map(|name| if schema == default { name } else { format!("{schema}.{name}") }));
+            tables.extend(
+                names.into_iter().map(|name| if schema == default { name } else { format!("{schema}.{name}") }),
+            );
         }
     }
     tables.sort();

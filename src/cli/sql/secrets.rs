@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use datafusion::sql::parser::Statement;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, visit_relations_mut};
 
-use super::methods::in_sql;
 use super::script::Pieces;
+use crate::datafusion_fixes::in_sql;
 use crate::store::{redacted, redacted_url};
 
 /// Puts names without secrets in the places of the URLs in FROM that have some, and gives each such URL with its name.

@@ -1,42 +1,41 @@
 //! What runs statements and commands, whoever gives them.
 
 use std::collections::BTreeSet;
-use std::convert::Infallible;
 use std::io::{self, Write as _};
-use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail};
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
+use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement;
-use datafusion::sql::sqlparser::ast::{self, VisitMut, VisitorMut};
+use datafusion::sql::sqlparser::ast;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
+use super::called::Called;
 use super::commands::{self, Command, Described};
 use super::damaged::{damaged_of_panic, name_damaged};
-use super::ignored::refuse_ignored;
-use super::methods::{self, Call, in_sql};
 use super::mistakes::{explained, nearest_files, placed};
 use super::names::Names;
 use super::script::{Piece, Pieces, Place, too_deep};
 use super::secrets::{names_secret, take_urls};
-use super::using_columns::settle_using_columns;
 use crate::cli::Ending;
 use crate::cli::options::{OutputOptions, Places, RunOptions};
-use crate::cli::run::{Run, Stdout, describe, grouped, is_of_closed_stdout, say, stdout_is_closed};
-use crate::export::{Format, StagedFile, outbox};
+use crate::cli::run::{Run, Stdout, describe, is_of_closed_stdout, say, stdout_is_closed};
+use crate::datafusion_fixes::{fix_statement, settle_using_columns};
+use crate::export::{Format, StagedFile};
 use crate::index::stored::check_place;
 use crate::pipeline::Outcome;
 use crate::pipeline::query::Parameters;
-use crate::store::{Location, Source};
+use crate::run::{Summary, grouped};
+use crate::store::Source;
+use crate::table_functions;
 
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -50,6 +49,7 @@ pub(super) struct Shell {
     options: &'static RunOptions,
     /// It says after each statement what became of it.
     is_interactive: bool,
+    called: Arc<Called>,
     state: Mutex<State>,
 }
 
@@ -59,20 +59,14 @@ struct State {
     /// Those that statements have named.
     used: Parameters,
     writing: OutputOptions,
-    /// Where results of the script go.
-    places: Places,
     /// Where the next result goes instead.
     next_output: Option<PathBuf>,
     says_time: bool,
     results: usize,
     /// The result that goes to --output, until all statements have run.
     result: Option<StagedFile>,
-    /// How many calls of methods there were.
-    calls: usize,
     /// Columns of what was read.
     columns: BTreeSet<String>,
-    /// With `--strict`: a method left something out.
-    has_left_out: bool,
     has_ended: bool,
 }
 
@@ -84,7 +78,7 @@ impl Shell {
         writing: OutputOptions,
         places: Places,
         is_interactive: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         // Errors say where in the statement they are.
         let session = run.workspace.session.state_ref();
         session.write().config_mut().options_mut().sql_parser.collect_spans = true;
@@ -93,17 +87,16 @@ impl Shell {
             parameters,
             used: Parameters::default(),
             writing,
-            places,
             next_output: None,
             says_time: is_interactive,
             results: 0,
             result: None,
-            calls: 0,
             columns: BTreeSet::new(),
-            has_left_out: false,
             has_ended: false,
         };
-        Self { run, options, is_interactive, state: Mutex::new(state) }
+        let called = Arc::new(Called::new(run.talk(), options, places, is_interactive));
+        table_functions::register(&run.workspace.session, run.engine.weak(), Arc::clone(&called) as _)?;
+        Ok(Self { run, options, is_interactive, called, state: Mutex::new(state) })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -128,9 +121,14 @@ impl Shell {
         }
     }
 
+    /// What there is to say of all statements.
+    pub(super) fn summary(&self) -> Summary {
+        self.run.summary_of(Vec::new(), None)
+    }
+
     /// How the command ends.
     pub(super) fn ending(&self) -> Ending {
-        if self.state().has_left_out { Ending::NotStrict } else { Ending::Done }
+        if self.called.has_left_out() { Ending::NotStrict } else { Ending::Done }
     }
 
     /// The names that there are.
@@ -177,12 +175,12 @@ impl Shell {
             }
         })?;
         {
-            let mut state = self.state();
+            let state = self.state();
             // That of --output takes its place at the end.
             let mut output = Places::default();
             state.writing.output.iter().try_for_each(|file| output.take(file))?;
             output.refuse(path)?;
-            state.places.keep(path)?;
+            self.called.keep(path)?;
         }
         self.run_script(&path.display().to_string(), &script, depth).await
     }
@@ -215,16 +213,8 @@ impl Shell {
             );
         }
         let Some(mut statement) = workspace.statements(sql)?.pop_front() else { return Ok(()) };
-        let _ = in_sql(&mut statement).map(|statement| statement.visit(&mut SelectAll));
-        let is_scalar = |name: &str| {
-            let (name, session) = (name.to_ascii_lowercase(), workspace.session.state_ref());
-            let session = session.read();
-            session.scalar_functions().contains_key(&name)
-                && !session.aggregate_functions().contains_key(&name)
-                && !session.window_functions().contains_key(&name)
-        };
-        refuse_ignored(&mut statement, &is_scalar)?;
-        let rows = outbox::with_outbox(self.run_delivering(statement)).await?;
+        fix_statement(&mut statement, &workspace.session)?;
+        let rows = self.run_delivering(statement).await?;
         self.say_outcome(rows, began.elapsed());
         Ok(())
     }
@@ -232,25 +222,21 @@ impl Shell {
     /// Runs a statement. The further files of the methods that it calls take their places when it is done.
     async fn run_delivering(&self, statement: Statement) -> Result<Option<u64>> {
         let is_explained = is_explained(&statement);
-        let outcome = self.run_calling(statement).await;
+        self.called.begin_statement(self.state().next_output.as_deref())?;
+        let outcome = self.run_guarded(statement).await;
+        let found = self.called.files();
         match &outcome {
             // It writes nothing.
             _ if is_explained => {}
-            Ok(_) => outbox::send()?,
-            Err(error) if is_of_closed_stdout(error) => outbox::send()?,
-            Err(_) => {
-                outbox::drop_results();
-                outbox::send_found().unwrap_or_else(|error| self.say_error(&error));
-            }
+            Err(error) if !is_of_closed_stdout(error) => {}
+            _ => found.into_iter().try_for_each(StagedFile::commit)?,
         }
         outcome
     }
 
-    /// Runs a statement, and the methods that it calls before it.
-    async fn run_calling(&self, mut statement: Statement) -> Result<Option<u64>> {
+    /// Runs a statement, and says which file it is if what it reads is damaged.
+    async fn run_guarded(&self, mut statement: Statement) -> Result<Option<u64>> {
         let workspace = &self.run.workspace;
-        let called = self.call_methods(&mut statement).await?;
-        let keeps_called = is_read_later(&statement);
         let hidden = self.hide_secrets(&mut statement).await?;
         let ran = self.run_planned(statement.clone());
         let outcome = match AssertUnwindSafe(ran).catch_unwind().await {
@@ -264,16 +250,10 @@ impl Shell {
         for table in hidden {
             workspace.session.deregister_table(bare(&table))?;
         }
-        if !keeps_called || outcome.is_err() {
-            for (table, file) in &called {
-                workspace.session.deregister_table(bare(table))?;
-                std::fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
-            }
-        }
         outcome
     }
 
-    /// Runs a statement that calls no methods any more, and says how many rows it gave or wrote.
+    /// Runs a statement, and says how many rows it gave or wrote.
     async fn run_planned(&self, mut statement: Statement) -> Result<Option<u64>> {
         settle_using_columns(&mut statement)?;
         if let Some(columns) = self.columns_of_file(&statement).await? {
@@ -325,41 +305,6 @@ impl Shell {
         Ok(Some(apart.sql(&format!("SELECT {columns} FROM information_schema.columns")).await?))
     }
 
-    /// Runs the methods that a statement calls, and puts their tables in their places. Gives the tables, and their files.
-    async fn call_methods(&self, statement: &mut Statement) -> Result<Vec<(String, PathBuf)>> {
-        let mut number = self.state().calls;
-        let calls = methods::take_calls(statement, &mut number)?;
-        self.state().calls = number;
-        if !is_explained(statement) {
-            self.take_places(&calls)?;
-        }
-        let workspace = &self.run.workspace;
-        let mut called = Vec::new();
-        for call in calls {
-            let file = workspace.folder().join(format!("{}.parquet", call.table));
-            if matches!(call.run(self.options, &file).await?, Ending::NotStrict) {
-                self.state().has_left_out = true;
-            }
-            let url = Location::url_of(&file, false)?;
-            workspace.session.register_parquet(bare(&call.table), url.as_str(), ParquetReadOptions::default()).await?;
-            called.push((call.table, file));
-        }
-        Ok(called)
-    }
-
-    /// Fails where further files of methods would take the place of other results: of the script, or of a statement that is typed.
-    fn take_places(&self, calls: &[Call]) -> Result<()> {
-        let mut state = self.state();
-        let mut typed = Places::default();
-        let places = if self.is_interactive {
-            state.next_output.iter().try_for_each(|file| typed.take(file))?;
-            &mut typed
-        } else {
-            &mut state.places
-        };
-        calls.iter().flat_map(Call::files).try_for_each(|file| places.take(file))
-    }
-
     /// Has objects whose URLs have secrets read by names without, which plans show. Gives those names.
     async fn hide_secrets(&self, statement: &mut Statement) -> Result<Vec<String>> {
         let session = &self.run.workspace.session;
@@ -399,7 +344,7 @@ impl Shell {
         let next = self.state().next_output.clone();
         if let Some(path) = next {
             if !self.is_interactive {
-                self.state().places.take(&path)?;
+                self.called.take(&path)?;
             }
             let writing = self.state().writing.beside(&path);
             let count = self.run.write_with(rows, &writing, &self.noted()).await?;
@@ -559,33 +504,5 @@ fn explained_queries(plan: &LogicalPlan) -> Vec<&LogicalPlan> {
         LogicalPlan::Statement(_) => Vec::new(),
         makes @ LogicalPlan::Ddl(_) => makes.inputs(),
         query => vec![query],
-    }
-}
-
-/// Whether what a statement calls is read once more later.
-fn is_read_later(statement: &Statement) -> bool {
-    let Statement::Statement(statement) = statement else { return false };
-    matches!(**statement, ast::Statement::CreateView(_) | ast::Statement::Prepare { .. })
-}
-
-/// Makes `FROM t` what it stands for, `SELECT * FROM t`: DataFusion takes it for a selection of no columns.
-struct SelectAll;
-
-impl VisitorMut for SelectAll {
-    type Break = Infallible;
-
-    fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<Infallible> {
-        let mut bodies = vec![query.body.as_mut()];
-        while let Some(body) = bodies.pop() {
-            match body {
-                ast::SetExpr::Select(select) if select.flavor == ast::SelectFlavor::FromFirstNoSelect => {
-                    select.flavor = ast::SelectFlavor::Standard;
-                    select.projection = vec![ast::SelectItem::Wildcard(ast::WildcardAdditionalOptions::default())];
-                }
-                ast::SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_mut(), right.as_mut()]),
-                _ => {}
-            }
-        }
-        ControlFlow::Continue(())
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn check_text_column(file: &str, text_column: Option<&str>) -> Result
     match text_column {
         None | Some("text") => Ok(()),
         Some(column) => Err(Error::Input(format!(
-            "{file}: the text of a MediaWiki dump is that of its pages, not {column:?}; leave --text-column out, or read \
+            "{file}: the text of a MediaWiki dump is that of its pages, not {column:?}; leave `text_column` out, or read \
              the dump apart"
         ))),
     }

@@ -272,7 +272,7 @@ impl Pages {
                 self.reader = None;
                 let reason = format!("it is no MediaWiki dump: its first element is <{shown}>, not <mediawiki>");
                 return Err(self.here(Problem::new(&self.file, reason)).remedy(
-                    "name another file, or say its format with --input-format, or leave it out with --on-error skip",
+                    "name another file, or say its format with `input_format`, or leave it out with `on_error = skip`",
                 ));
             }
             self.begun = true;
@@ -427,13 +427,13 @@ impl Pages {
         self.reader = None;
         let problem = if !self.begun {
             Problem::new(&self.file, "it is no MediaWiki dump: it has no element <mediawiki>").remedy(
-                "name another file, or say its format with --input-format, or leave it out with --on-error skip",
+                "name another file, or say its format with `input_format`, or leave it out with `on_error = skip`",
             )
         } else if self.path.is_empty() {
             return Ok(());
         } else {
             Problem::new(&self.file, "the file ends before </mediawiki>")
-                .remedy("the file is cut off: fetch it again, or read what is there with --on-error skip")
+                .remedy("the file is cut off: fetch it again, or read what is there with `on_error = skip`")
         };
         Err(self.here(problem))
     }
@@ -757,7 +757,7 @@ mod tests {
         let error = folder.error(&["a.xml"], &named("redirect"));
         assert!(error.contains("line 3, byte ") && error.contains("the id, \"redirect\", is missing"), "{error}");
         let error = folder.error(&["a.xml"], &Options { text_column: Some("title".to_owned()), ..Options::default() });
-        assert!(error.contains("leave --text-column out"), "{error}");
+        assert!(error.contains("leave `text_column` out"), "{error}");
         // Whoever wants no text does without that of the pages, too.
         let optional = Options { text_column: Some(String::new()), text_is_optional: true, ..Options::default() };
         assert_eq!(folder.read(&["a.xml"], &optional), folder.read(&["a.xml"], &Options::default()));

@@ -175,7 +175,7 @@ fn reserve(run: &Run) -> MemoryReservation {
 
 fn too_little(what: &str, error: &DataFusionError) -> DataFusionError {
     DataFusionError::ResourcesExhausted(format!(
-        "a similarity join {what}: raise the memory limit (--memory, or datafusion.runtime.memory_limit); {}",
+        "a similarity join {what}: raise the memory limit (`memory`, or datafusion.runtime.memory_limit); {}",
         error.strip_backtrace()
     ))
 }

@@ -122,7 +122,7 @@ impl Run {
         } else if self.condition.is_distance() {
             exec_err!(
                 "a join of codes by their distance holds them and the columns that it gives in memory, {} bytes here: raise the \
-                 memory limit (--memory, or datafusion.runtime.memory_limit), or SET ibid.similarity_join.strategy = 'operator', \
+                 memory limit (`memory`, or datafusion.runtime.memory_limit), or SET ibid.similarity_join.strategy = 'operator', \
                  which can do without",
                 summary.bytes + to_join
             )

@@ -1,9 +1,11 @@
-//! `--signature NAME:PARAMS`: which statement of `queries/signatures` runs, with which parameters.
+//! `NAME:PARAMS`: which statement of `queries/signatures` runs, with which parameters.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 
+use crate::error::{Error, misuse};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 
 /// A signature that can be chosen: its name, its statement, and its parameters with their defaults.
@@ -52,15 +54,42 @@ const SHARES: [&str; 2] = ["low", "high"];
 const MOST: f64 = 1e9;
 
 /// How a text becomes a set.
+///
+/// It is read from `NAME:PARAMS`, such as `shingles:4` or `spot_sigs:k=60`; parameters that are left out have their defaults.
+///
+/// ```
+/// let signature: ibid::Signature = "shingles:4".parse()?;
+/// let error = "shingle:4".parse::<ibid::Signature>().unwrap_err();
+/// assert!(error.to_string().contains("did you mean shingles?"));
+/// # Ok::<(), ibid::Error>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(super) struct Signature {
-    pub(super) query: Query,
-    values: Vec<(&'static str, f64)>,
+pub struct Signature {
+    pub(crate) query: Query,
+    values: Cow<'static, [(&'static str, f64)]>,
 }
 
 impl Signature {
-    /// Says for the help which signatures there are.
-    pub(super) fn help() -> String {
+    /// Returns what it is read from.
+    pub(super) fn spec(&self) -> String {
+        let name = KNOWN.iter().find(|known| known.query == self.query).map_or("", |known| known.name);
+        let values: Vec<_> = self.values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if values.is_empty() { name.to_owned() } else { format!("{name}:{}", values.join(",")) }
+    }
+
+    pub(super) const SHINGLES_1: Self = Self::shingles(&[("n", 1.0)]);
+    pub(super) const SHINGLES_3: Self = Self::shingles(&[("n", 3.0)]);
+    pub(super) const SHINGLES_4: Self = Self::shingles(&[("n", 4.0)]);
+    pub(super) const CHARACTERS_10: Self =
+        Self { query: query::SIGNATURES_CHARACTERS, values: Cow::Borrowed(&[("n", 10.0)]) };
+
+    const fn shingles(values: &'static [(&'static str, f64)]) -> Self {
+        Self { query: query::SIGNATURES_SHINGLES, values: Cow::Borrowed(values) }
+    }
+
+    /// Returns which signatures there are, with the defaults of their parameters.
+    #[must_use]
+    pub fn help() -> String {
         let one = |known: &Known| {
             let parameters: Vec<_> = known.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let separator = if parameters.is_empty() { "" } else { ":" };
@@ -69,8 +98,8 @@ impl Signature {
         KNOWN.iter().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    pub(super) fn set(&self, parameters: &mut Parameters) {
-        for (name, value) in &self.values {
+    pub(crate) fn set(&self, parameters: &mut Parameters) {
+        for (name, value) in self.values.iter() {
             parameters.set(name, Literal::of_text(&value.to_string()));
         }
     }
@@ -79,7 +108,13 @@ impl Signature {
 impl FromStr for Signature {
     type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self> {
+    fn from_str(text: &str) -> Result<Self, Error> {
+        Self::parse(text).map_err(|error| misuse!("{error}").into())
+    }
+}
+
+impl Signature {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let (name, given) = text.split_once(':').unwrap_or((text, ""));
         let Some(known) = KNOWN.iter().find(|known| known.name == name) else {
             let nearest = KNOWN
@@ -111,7 +146,7 @@ impl FromStr for Signature {
                 }
             }
         }
-        Ok(Self { query: known.query, values })
+        Ok(Self { query: known.query, values: values.into() })
     }
 }
 

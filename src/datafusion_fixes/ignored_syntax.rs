@@ -1,4 +1,5 @@
-//! What a statement may say that DataFusion would pass over without a word, or take for something else.
+//! No upstream issue found: DataFusion passes over parts of statements without a word, or takes them for something else, such as PREWHERE
+//! or a FILTER of a scalar function. Remove when it refuses them; test a_condition_is_passed_over fails then.
 
 use std::ops::ControlFlow;
 
@@ -9,11 +10,11 @@ use datafusion::sql::sqlparser::ast::{
     TableFactor, TableWithJoins, Visit, Visitor,
 };
 
-use super::methods::in_sql;
+use super::statements::in_sql;
 
 /// Fails where a part of a statement would be passed over, or taken for something else. `is_scalar` knows the functions that give a
 /// value for each row.
-pub(super) fn refuse_ignored(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> Result<()> {
+pub(super) fn refuse_ignored_syntax(statement: &mut Statement, is_scalar: &dyn Fn(&str) -> bool) -> Result<()> {
     match look(statement, is_scalar) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(Found { part, instead }) => bail!("{part} is not supported: {instead}"),
@@ -233,10 +234,18 @@ mod tests {
     use datafusion::sql::sqlparser::dialect::GenericDialect;
 
     use super::*;
+    use crate::datafusion_fixes::testing::assert_wrong;
 
     fn refused(sql: &str) -> Result<()> {
         let mut parser = DFParserBuilder::new(sql).with_dialect(&GenericDialect {}).build()?;
-        refuse_ignored(&mut parser.parse_statements()?[0], &|name| name == "upper")
+        refuse_ignored_syntax(&mut parser.parse_statements()?[0], &|name| name == "upper")
+    }
+
+    #[test]
+    fn a_condition_is_passed_over() {
+        let table = "CREATE TABLE t AS VALUES (7), (8)";
+        assert_wrong(&[table, "SELECT * FROM t PREWHERE column1 = 7"], &["7", "8"]);
+        assert_wrong(&[table, "SELECT abs(column1) FILTER (WHERE column1 = 7) FROM t"], &["7", "8"]);
     }
 
     #[test]

@@ -1,34 +1,34 @@
-//! Which columns `ibid threads` reads, and whether they can be read so.
+//! The columns that are read, and whether they can be read so.
 
 use anyhow::{Result, bail};
 use arrow::datatypes::{DataType, Schema};
 
 use super::field::FieldOption;
-use super::{Canonical, Threads};
+use super::{Canonical, Collections, Threads};
 use crate::corpus;
 
 impl Threads {
-    /// How the collections are read. Where nothing asks for a column called `text` it may hold anything.
-    pub(super) fn reading(&self) -> corpus::Options {
-        let reading = corpus::Options { text_is_optional: true, ..self.reading.reading() };
+    /// Says how the collections are read. Where nothing asks for a column called `text` it may hold anything.
+    pub(super) fn reading(&self, collections: Collections) -> Collections {
+        let reading = corpus::Options { text_is_optional: true, ..collections.reading };
         let is_text_read = reading.text_column.is_some() || self.columns().any(|(_, column)| column == "text");
         let text_column = if is_text_read { reading.text_column } else { Some(String::new()) };
-        corpus::Options { text_column, ..reading }
+        Collections { reading: corpus::Options { text_column, ..reading }, ..collections }
     }
 
     /// The columns that are read, with the option that asks for each.
     fn columns(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        let rule = self.groups.as_ref().and_then(|_| self.canonical.column());
-        let fields = self.field.iter().flat_map(FieldOption::columns).map(|column| ("--field", column));
-        fields.chain(rule.map(|column| ("--canonical", column)))
+        let rule = self.groups.as_ref().and_then(Canonical::column);
+        let fields = self.field.iter().flat_map(FieldOption::columns).map(|column| ("`field`", column));
+        fields.chain(rule.map(|column| ("`canonical`", column)))
     }
 
     /// Fails where a column of a table is not there, or cannot be read as it is meant to.
     pub(super) fn check_columns(&self, table: &str, schema: &Schema) -> Result<()> {
         for (option, wanted) in self.columns() {
-            let readable = match (option, &self.canonical) {
-                ("--field", _) => Readable::AS_TEXT,
-                (_, Canonical::Votes(_)) => Readable::NUMBERS,
+            let readable = match (option, &self.groups) {
+                ("`field`", _) => Readable::AS_TEXT,
+                (_, Some(Canonical::Votes(_))) => Readable::NUMBERS,
                 _ => Readable::TIMES,
             };
             readable.check(table, schema, option, wanted)?;
@@ -38,19 +38,19 @@ impl Threads {
 }
 
 /// What an option can read of a column, and how that is called.
-pub(in crate::cli) struct Readable(&'static [Form], &'static str);
+pub(crate) struct Readable(&'static [Form], &'static str);
 
 impl Readable {
-    pub(in crate::cli) const AS_TEXT: Self = Self(
+    pub(crate) const AS_TEXT: Self = Self(
         &[Form::Text, Form::Number, Form::Time, Form::Plain],
         "text, numbers, dates or times, which are read as their text",
     );
     const NUMBERS: Self = Self(&[Form::Text, Form::Number], "numbers, or text that is a number");
-    pub(in crate::cli) const TIMES: Self =
+    pub(crate) const TIMES: Self =
         Self(&[Form::Text, Form::Number, Form::Time], "dates, timestamps, numbers, or text that is one of them");
 
     /// Fails where the column is not there, or cannot be read so.
-    pub(in crate::cli) fn check(&self, table: &str, schema: &Schema, option: &str, wanted: &str) -> Result<()> {
+    pub(crate) fn check(&self, table: &str, schema: &Schema, option: &str, wanted: &str) -> Result<()> {
         let Ok(found) = schema.field_with_name(wanted) else {
             let there: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
             bail!("there is no column {wanted:?} in the table {table}; its columns are {}", there.join(", "));

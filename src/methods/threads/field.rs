@@ -1,23 +1,39 @@
-//! What `ibid threads` is told about fields: `--field`, `--signature` and `--canonical`.
+//! Fields, how they become sets, and which thread of a group is kept.
 
 use std::str::FromStr;
 
 use anyhow::{Error, Result, bail};
 
-use crate::cli::signature::Signature;
+use crate::error::misuse;
+use crate::methods::Signature;
 use crate::pipeline::query::Literal;
 
 /// Names of columns of the result, which fields cannot have.
 const TAKEN: [&str; 7] = ["id_a", "id_b", "score", "doc_a", "doc_b", "label", "canonical"];
 
-/// `--field NAME=WEIGHT`
+/// A field as it is given: `NAME` or `NAME=WEIGHT`.
 #[derive(Debug, Clone)]
-pub(super) struct FieldOption {
+pub(crate) struct FieldOption {
     name: String,
     weight: Option<f64>,
 }
 
 impl FieldOption {
+    pub(super) fn new(name: String, weight: f64) -> Self {
+        Self { name, weight: Some(weight) }
+    }
+
+    /// Fails where the name or the weight cannot be.
+    fn check(&self) -> Result<()> {
+        if self.name.split('+').any(str::is_empty) {
+            bail!("write NAME=WEIGHT, such as title=0.4, or title+body=1 for two columns that are read as one");
+        }
+        match self.weight.filter(|weight| !(*weight >= 0.0 && weight.is_finite())) {
+            Some(weight) => bail!("the weight of {} is a number from 0, got {weight}", self.name),
+            None => Ok(()),
+        }
+    }
+
     /// The columns that are read as one text.
     pub(super) fn columns(&self) -> impl Iterator<Item = &str> {
         self.name.split('+')
@@ -37,20 +53,26 @@ impl FromStr for FieldOption {
                 ),
             },
         };
-        if name.split('+').any(str::is_empty) {
-            bail!("write NAME=WEIGHT, such as title=0.4, or title+body=1 for two columns that are read as one");
-        }
-        Ok(Self { name: name.to_string(), weight })
+        let field = Self { name: name.to_string(), weight };
+        field.check()?;
+        Ok(field)
     }
 }
 
-/// `--signature SPEC` or `--signature FIELD=SPEC`
+/// A signature of all fields, or of one: `SPEC` or `FIELD=SPEC`.
 #[derive(Debug, Clone)]
-pub(super) struct SignatureOption {
+pub(crate) struct SignatureOption {
     /// As it was given.
     pub(super) text: String,
     field: Option<String>,
     signature: Signature,
+}
+
+impl SignatureOption {
+    pub(super) fn new(field: Option<String>, signature: Signature) -> Self {
+        let of_field = field.as_ref().map(|field| format!("{field}=")).unwrap_or_default();
+        Self { text: format!("{of_field}{}", signature.spec()), field, signature }
+    }
 }
 
 impl FromStr for SignatureOption {
@@ -58,7 +80,7 @@ impl FromStr for SignatureOption {
 
     fn from_str(text: &str) -> Result<Self> {
         let (field, signature) = text.rsplit_once('=').map_or((None, text), |(field, rest)| (Some(field), rest));
-        Ok(Self { text: text.to_string(), field: field.map(str::to_string), signature: signature.parse()? })
+        Ok(Self { text: text.to_string(), field: field.map(str::to_string), signature: Signature::parse(signature)? })
     }
 }
 
@@ -77,13 +99,17 @@ impl Field {
         let sum: f64 = fields.iter().filter_map(|field| field.weight).sum();
         let given = fields.iter().filter(|field| field.weight.is_some()).count();
         if given > 0 && given < fields.len() {
-            bail!("give all fields a weight, as in --field title=0.4, or none, which makes them equal");
+            bail!("give all fields a weight, as in title=0.4, or none, which makes them equal");
         }
         if given > 0 && !(sum > 0.0 && sum.is_finite()) {
             bail!("the weights of all fields are {sum} together; they must be more than 0, and not that large");
         }
+        if fields.is_empty() {
+            return Err(misuse!("there is no field to compare; name some as `field`, such as title=0.4"));
+        }
         let mut all: Vec<Self> = Vec::new();
         for option in fields {
+            option.check()?;
             let name = &option.name;
             if TAKEN.contains(&name.as_str()) {
                 bail!(
@@ -101,12 +127,12 @@ impl Field {
             all.push(Self {
                 name: name.clone(),
                 weight: option.weight.map_or(equal, |weight| weight / sum),
-                signature: chosen.map_or_else(|| "shingles:3".parse(), |option| Ok(option.signature.clone()))?,
+                signature: chosen.map_or_else(|| Signature::SHINGLES_3, |option| option.signature.clone()),
             });
         }
         for (i, SignatureOption { field, .. }) in signatures.iter().enumerate() {
             if let Some(name) = field.as_ref().filter(|name| all.iter().all(|field| field.name != **name)) {
-                bail!("--signature names the field {name}, which is not among those of --field");
+                bail!("`signature` names the field {name}, which is not among those of `field`");
             }
             if signatures[..i].iter().any(|before| before.field == *field) {
                 let of_what = field.as_ref().map_or("all fields".to_owned(), |name| format!("the field {name}"));
@@ -130,7 +156,7 @@ impl Field {
 
 /// Which thread of a group is kept.
 #[derive(Debug, Clone)]
-pub(super) enum Canonical {
+pub(crate) enum Canonical {
     Votes(String),
     Oldest(String),
     Longest,
@@ -179,7 +205,7 @@ impl Canonical {
 }
 
 /// A column of times, of seconds since 1970, or of text that is one of them as seconds, as SQL: NULL for what is none.
-pub(in crate::cli) fn seconds(column: &str) -> Literal {
+pub(crate) fn seconds(column: &str) -> Literal {
     let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
     let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
     Literal::joined([seconds, number(column, MOST_SECONDS)], ", ").within("coalesce(", ")")
@@ -229,7 +255,7 @@ mod tests {
         assert!(error(&["title=1e308", "body=1e308"], &[]).contains("are inf together"));
         assert!(error(&["title=1", "title=1"], &[]).contains("given twice"));
         assert!(error(&["score=1"], &[]).contains("cannot be called score"));
-        assert!(error(&["title=1"], &["body=shingles:3"]).contains("not among those of --field"));
+        assert!(error(&["title=1"], &["body=shingles:3"]).contains("not among those of `field`"));
         for twice in [["title=shingles:3", "title=lines"], ["shingles:3", "lines"]] {
             assert!(error(&["title=1"], &twice).contains("is given twice"));
         }

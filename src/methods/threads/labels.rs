@@ -1,6 +1,5 @@
 //! What labelled pairs say of the fields, and the weights that they ask for.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,10 +12,10 @@ use datafusion::common::runtime::SpawnedTask;
 
 use super::columns::Form;
 use super::{Field, Threads, run_parts, similarities};
-use crate::cli::run::{Run, grouped};
 use crate::corpus;
 use crate::corpus::ingest::Needed;
 use crate::pipeline::query::{self, Literal, Parameters};
+use crate::run::{Run, grouped};
 use crate::weights::{Examples, Figures};
 
 /// Into how many parts labelled pairs are dealt, each to be judged by what the others give.
@@ -24,7 +23,8 @@ const FOLDS: usize = 5;
 
 impl Threads {
     /// Judges the fields by labelled pairs, and fits their weights if that is asked for. Gives the threshold to take.
-    pub(super) async fn judge(&self, run: &mut Run<'_>, fields: &mut [Field], labels: &Path) -> Result<f64> {
+    pub(super) async fn judge(&self, run: &mut Run, fields: &mut [Field]) -> Result<f64> {
+        let (labels, _) = self.labels.as_ref().context("labels are judged by")?;
         let examples = Arc::new(self.examples(run, fields).await?);
         if examples.is_one_sided() {
             bail!(
@@ -37,8 +37,8 @@ impl Threads {
         }
         let mut threshold = self.given_threshold();
         let (mut held_out, mut seconds) = (None, 0.0);
-        if self.weights.is_some() {
-            let (starts, seed) = (usize::from(self.starts), self.seed);
+        if let Some((starts, seed)) = self.fit {
+            let starts = usize::from(starts);
             let threads = run.workspace.session.copied_config().target_partitions();
             let examples = Arc::clone(&examples);
             let began = Instant::now();
@@ -60,39 +60,36 @@ impl Threads {
             table.push("score, held out", None, held_out);
         }
         let table = table.batch()?;
-        if let Some(path) = &self.evaluation {
-            run.workspace.session.register_batch("evaluation", table.clone())?;
-            run.write_table("SELECT * FROM evaluation", &self.writing.beside(path)).await?;
-        }
-        run.say(&format!(
+        run.workspace.session.register_batch("evaluation", table.clone())?;
+        run.note(format!(
             "{} labelled pairs, {} of them duplicates; of a field alone the best threshold\n{}",
             grouped(examples.len() as u64),
             grouped(examples.duplicates() as u64),
             pretty_format_batches(&[rounded(&table)?])?
         ));
-        if self.weights.is_some() {
-            let weights =
-                fields.iter().map(|field| format!("--field {}", quoted(&format!("{}={}", field.name, field.weight))));
-            let signatures = self.signature.iter().map(|option| format!("--signature {}", quoted(&option.text)));
-            let options: Vec<_> = weights.chain(signatures).collect();
-            run.say(&format!("fitted in {seconds:.1} s: {} --threshold {threshold}", options.join(" ")));
+        if self.fit.is_some() {
+            let fields = fields.iter().map(|field| format!("{}={}", field.name, field.weight));
+            let fields = fields.map(|field| format!("`field = {}`", quoted(&field)));
+            let signatures = self.signature.iter().map(|option| format!("`signature = {}`", quoted(&option.text)));
+            let options: Vec<_> = fields.chain(signatures).collect();
+            run.note(format!("fitted in {seconds:.1} s: {} `threshold = {threshold}`", options.join(" ")));
         }
         Ok(threshold)
     }
 
     /// Reads the labelled pairs, if there are any, and says which rows count for nothing.
-    pub(super) async fn read_labels(&self, run: &mut Run<'_>) -> Result<()> {
-        let Some(labels) = &self.labels else { return Ok(()) };
-        let file = labels.to_str().context("the file of --labels has a name that is not Unicode")?;
-        let reading = self.reading.of_labels(if self.label == "text" { "text" } else { "" });
+    pub(super) async fn read_labels(&self, run: &mut Run) -> Result<()> {
+        let Some((labels, label)) = &self.labels else { return Ok(()) };
+        let file = labels.to_str().context("the file of `labels` has a name that is not Unicode")?;
+        let reading = of_labels(if label == "text" { "text" } else { "" }, &self.base.reading);
         let documents = corpus::open(&[file.to_string()], &reading)?;
         let schema = documents.schema();
-        for wanted in ["id_a", "id_b", &self.label] {
+        for wanted in ["id_a", "id_b", label] {
             let Ok(found) = schema.field_with_name(wanted) else {
                 let there: Vec<_> = schema.fields().iter().skip(2).map(|field| field.name().as_str()).collect();
                 bail!(
-                    "{file} has no column {wanted:?}; its columns are {}; --labels needs id_a, id_b, and the column that \
-                     --label names",
+                    "{file} has no column {wanted:?}; its columns are {}; `labels` needs id_a, id_b, and the column that \
+                     `label` names",
                     there.join(", ")
                 );
             };
@@ -102,8 +99,8 @@ impl Threads {
         }
         run.take_in("labels_", documents, Needed::Documents).await.with_context(|| format!("in {file}"))?;
         let mut parameters = Parameters::default();
-        parameters.set("label", Literal::column(&self.label));
-        parameters.set("against", self.against.is_some());
+        parameters.set("label", Literal::column(label));
+        parameters.set("against", self.base.against.is_some());
         run_parts(run, vec![(parameters, vec![query::LABELS_ROWS])]).await?;
         self.check_labels(run, file).await?;
         run.workspace.run_all(&[query::LABELS]).await?;
@@ -114,7 +111,7 @@ impl Threads {
             (repeated, "name a pair that stands before, and do not count again"),
         ] {
             if rows > 0 {
-                run.say(&format!("{} rows of {file} {what}", grouped(rows)));
+                run.note(format!("{} rows of {file} {what}", grouped(rows)));
             }
         }
         let what = format!("pairs of {file} are labelled both ways, and are left out");
@@ -122,7 +119,7 @@ impl Threads {
     }
 
     /// Fails where a label says neither that two threads are duplicates nor that they are not.
-    async fn check_labels(&self, run: &mut Run<'_>, file: &str) -> Result<()> {
+    async fn check_labels(&self, run: &mut Run, file: &str) -> Result<()> {
         let rows = run.workspace.run_all(&[query::LABELS_UNREAD]).await?.context("it is a query")?;
         let unread = rows.clone().count().await? as u64;
         let first = rows.limit(0, Some(1))?.collect().await?;
@@ -140,7 +137,7 @@ impl Threads {
         Ok(())
     }
 
-    async fn examples(&self, run: &mut Run<'_>, fields: &[Field]) -> Result<Examples> {
+    async fn examples(&self, run: &mut Run, fields: &[Field]) -> Result<Examples> {
         let parameters = self.parameters(fields, self.given_threshold());
         run_parts(run, vec![(parameters.clone(), vec![query::LABELS_CANDIDATES])]).await?;
         run.list(query::LABELS_UNKNOWN, "labelled pairs name threads that are not there, and are left out").await?;
@@ -156,6 +153,17 @@ impl Threads {
             examples.similarities.extend((0..batch.num_rows()).flat_map(|row| columns.iter().map(move |c| c[row])));
         }
         Ok(examples)
+    }
+}
+
+/// Says how labels are read, of which all columns are kept by their names, whatever these are.
+pub(crate) fn of_labels(text_column: &str, reading: &corpus::Options) -> corpus::Options {
+    corpus::Options {
+        text_column: Some(text_column.to_owned()),
+        text_is_optional: true,
+        id_column: Some(String::new()),
+        results: reading.results.clone(),
+        ..corpus::Options::default()
     }
 }
 

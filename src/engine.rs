@@ -1,0 +1,268 @@
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
+
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::TrackConsumersPool;
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::DFParserBuilder;
+use datafusion::sql::sqlparser::dialect::GenericDialect;
+
+use crate::datafusion_fixes::{fix_statement, settle_using_columns};
+use crate::error::{Error, misuse};
+use crate::memory::machine::default_memory;
+use crate::memory::pool::{SharedPool, for_operators};
+use crate::pipeline::Scratch;
+use crate::sql::session;
+use crate::store::stores;
+use crate::table_functions::{self, NoHooks};
+
+/// The operators that an error about memory names.
+const NAMED_OPERATORS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(2);
+
+/// The bytes that a sort reserves at most to read back what it put on disk.
+const SORT_RESERVATION: usize = 10 << 20;
+
+/// The bytes of memory for each of the parts in which operators work side by side.
+const BYTES_OF_PARTITION: usize = 64 << 20;
+
+/// The bytes that a row may take on its way, with all that is held of it between operators.
+const BYTES_OF_ROW: usize = 1 << 20;
+
+/// The bytes of memory for each of the files that a part of a query merges at a time.
+const BYTES_OF_MERGED_FILE: usize = 4 << 20;
+
+/// Runs methods and SQL, within limits of memory and threads.
+///
+/// An engine has a session of DataFusion with all of ibid, a limit of memory that all its methods and statements share, and a
+/// temporary folder. A clone is the same engine.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let engine = ibid::Engine::builder().memory(1 << 30).threads(2).build()?;
+/// let rows = engine.sql("SELECT jaccard([1, 2, 3], [2, 3, 4]) AS similarity").await?.collect().await?;
+/// assert_eq!(rows[0].num_rows(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    shared: Arc<Shared>,
+}
+
+/// An engine that may be gone.
+#[derive(Clone)]
+pub(crate) struct WeakEngine(Weak<Shared>);
+
+impl WeakEngine {
+    pub(crate) fn upgrade(&self) -> Option<Engine> {
+        self.0.upgrade().map(|shared| Engine { shared })
+    }
+}
+
+struct Shared {
+    settings: EngineBuilder,
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
+    session: SessionContext,
+    /// Holds what goes to disk and the tables that runs make. Dropped last.
+    scratch: Arc<Scratch>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Engine").field(&self.shared.settings).finish()
+    }
+}
+
+/// The limits of an [`Engine`].
+#[derive(Debug, Clone, Default)]
+pub struct EngineBuilder {
+    memory: Option<usize>,
+    threads: Option<usize>,
+    temporary_folder: Option<PathBuf>,
+    is_all_of_process: bool,
+}
+
+impl EngineBuilder {
+    /// Limits memory to so many bytes: operators may reserve half of it, and go to disk for more; buffers and batches on their way
+    /// come on top. Default: 60 % of the memory of the machine or of the process's control group, whichever has less.
+    ///
+    /// Where a limit is given, joins sort their inputs, which can go to disk, and do not hash them.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.memory = Some(bytes);
+        self
+    }
+
+    /// Sets the number of threads, 1 or more; less counts as 1. Default: one a core.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    /// Makes temporary files below this folder, which is there. Default: that of the system, which `TMPDIR` names.
+    #[must_use]
+    pub fn temporary_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.temporary_folder = Some(folder.into());
+        self
+    }
+
+    /// Says that the process is there for this engine: operators are refused memory also where the process takes more than the limit,
+    /// whoever took it. Default: no.
+    #[must_use]
+    pub fn all_of_process(mut self, is_all: bool) -> Self {
+        self.is_all_of_process = is_all;
+        self
+    }
+
+    /// Makes the engine.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] where no temporary folder can be made.
+    pub fn build(self) -> Result<Engine, Error> {
+        let scratch = Arc::new(Scratch::try_new(self.temporary_folder.as_deref())?);
+        let mut config = SessionConfig::new();
+        // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
+        config.options_mut().catalog.newlines_in_values = true;
+        if let Some(threads) = self.threads {
+            config = config.with_target_partitions(threads);
+        }
+        let mode = DiskManagerMode::Directories(vec![scratch.path().to_path_buf()]);
+        let mut spills = DiskManagerBuilder::default().with_mode(mode);
+        let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::clone(stores()) as _);
+        let mut pool = None;
+        if let Some(memory) = self.memory.or_else(default_memory) {
+            let reservable = for_operators(memory);
+            // Each partition of each operator has buffers of its own.
+            let partitions = (memory / BYTES_OF_PARTITION).clamp(1, config.target_partitions());
+            config = config.with_target_partitions(partitions);
+            // What is on its way from operator to operator is reserved by none.
+            let rows = memory / config.target_partitions() / BYTES_OF_ROW;
+            let most = config.batch_size();
+            config = config.with_batch_size(rows.clamp(128.min(most), most));
+            // Of this much each sort is sure when it reads back what it put on disk.
+            let of_sort = reservable / 128 / config.target_partitions();
+            config = config.with_sort_spill_reservation_bytes(of_sort.min(SORT_RESERVATION));
+            // A file that is merged with others has buffers that nothing reserves.
+            let merged = memory / config.target_partitions() / BYTES_OF_MERGED_FILE;
+            spills = spills.with_max_spill_merge_fan_in(merged.max(2));
+            // It makes one batch of those that it holds, and then counts its buffers once for each part of it that it gives.
+            config.options_mut().execution.sort_in_place_threshold_bytes = 0;
+            // An error names the operators that hold most.
+            let shared = if self.is_all_of_process {
+                SharedPool::of_process(reservable, memory)
+            } else {
+                SharedPool::new(reservable)
+            };
+            let tracked = Arc::new(TrackConsumersPool::new(shared, NAMED_OPERATORS));
+            runtime = runtime.with_memory_pool(Arc::clone(&tracked) as _);
+            pool = Some(tracked);
+        }
+        let runtime = runtime.with_disk_manager_builder(spills).build_arc()?;
+        let session = session(config.clone(), Arc::clone(&runtime))?;
+        let shared = Shared { settings: self, config, runtime, pool, session, scratch };
+        let engine = Engine { shared: Arc::new(shared) };
+        table_functions::register(engine.session(), engine.weak(), Arc::new(NoHooks))?;
+        Ok(engine)
+    }
+}
+
+impl Engine {
+    /// Makes an engine with other limits than those of [`Engine::new`].
+    #[must_use]
+    pub fn builder() -> EngineBuilder {
+        EngineBuilder::default()
+    }
+
+    /// Makes an engine with the limits that hold where none are given.
+    ///
+    /// # Errors
+    ///
+    /// As [`EngineBuilder::build`].
+    pub fn new() -> Result<Self, Error> {
+        Self::builder().build()
+    }
+
+    /// Returns the session, in which tables can be registered and SQL can run.
+    #[must_use]
+    pub fn session(&self) -> &SessionContext {
+        &self.shared.session
+    }
+
+    /// Plans a statement. It runs when its rows are asked for. In FROM methods are functions, with the options of their builders by name.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("a.txt"), "To be or not to be.")?;
+    /// # std::fs::write(folder.path().join("b.txt"), "To be or not to be.")?;
+    /// # let corpus = folder.path().display();
+    /// let engine = ibid::Engine::new()?;
+    /// let rows = engine.sql(&format!("SELECT id_a, id_b FROM pairs('{corpus}', threshold => 0.9)")).await?;
+    /// assert_eq!(rows.count().await?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Sql`] for what is no SQL or cannot be planned.
+    pub async fn sql(&self, sql: &str) -> Result<DataFrame, Error> {
+        Ok(self.planned(sql).await?)
+    }
+
+    async fn planned(&self, sql: &str) -> anyhow::Result<DataFrame> {
+        let session = self.session();
+        let mut statements = DFParserBuilder::new(sql).with_dialect(&GenericDialect {}).build()?.parse_statements()?;
+        let Some(mut statement) = statements.pop_front() else {
+            return Err(misuse!("there is no statement to run"));
+        };
+        if !statements.is_empty() {
+            return Err(misuse!("there are {} statements; run them one by one", statements.len() + 1));
+        }
+        fix_statement(&mut statement, session)?;
+        settle_using_columns(&mut statement)?;
+        let plan = session.state().statement_to_plan(statement).await?;
+        Ok(session.execute_logical_plan(plan).await?)
+    }
+
+    /// Returns the bytes of memory that the engine may take; `None` where there is no limit since the system does not tell what there is.
+    #[must_use]
+    pub fn memory(&self) -> Option<usize> {
+        self.shared.settings.memory.or_else(default_memory)
+    }
+
+    pub(crate) fn weak(&self) -> WeakEngine {
+        WeakEngine(Arc::downgrade(&self.shared))
+    }
+
+    /// Returns the limit of memory that was given.
+    pub(crate) fn given_memory(&self) -> Option<usize> {
+        self.shared.settings.memory
+    }
+
+    /// Returns the operators that hold most of what is reserved, for people; empty where none holds any.
+    pub(crate) fn largest_reservations(&self) -> String {
+        let report = self.shared.pool.as_ref().map(|pool| pool.report_top(NAMED_OPERATORS.get())).unwrap_or_default();
+        // A list of none ends with a full stop, too.
+        if report.trim_matches('.').is_empty() { String::new() } else { report }
+    }
+
+    /// Makes a session with the limits of the engine and no tables.
+    pub(crate) fn new_session(&self) -> Result<SessionContext, Error> {
+        Ok(session(self.shared.config.clone(), Arc::clone(&self.shared.runtime))?)
+    }
+
+    pub(crate) fn scratch(&self) -> &Arc<Scratch> {
+        &self.shared.scratch
+    }
+}

@@ -1,0 +1,205 @@
+use std::error::Error as StdError;
+use std::fmt::{self, Display, Write as _};
+use std::io;
+use std::sync::Arc;
+
+use datafusion::error::DataFusionError;
+use tokio::task::JoinError;
+
+use crate::corpus;
+use crate::pipeline::is_out_of_memory;
+use crate::store::{Explained, redacted};
+
+/// What went wrong, by kind.
+///
+/// The text says what, where and why, and what to do. Options stand in it by their names in Rust and SQL, between backticks:
+/// `` `max_pairs` ``, `` `on_error = skip` ``. No secrets stand in it.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let engine = ibid::Engine::new()?;
+/// let error = engine.pairs("nowhere/").await.err().unwrap();
+/// assert!(matches!(error, ibid::Error::Input(_)), "{error}");
+/// assert_eq!(error.kind(), "input");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// What is to be read is not there, or is not what it should be: a bad record, a missing column.
+    #[error("{0}")]
+    Input(Cause),
+    /// Options that do not go together, or values that they cannot have.
+    #[error("{0}")]
+    Options(Cause),
+    /// More than a limit that was set allows, such as of pairs.
+    #[error("{0}")]
+    Limit(Cause),
+    /// Too little memory.
+    #[error("{0}")]
+    Memory(Cause),
+    /// An object store or a web server does not give or take what it should.
+    #[error("{0}")]
+    Store(Cause),
+    /// SQL that cannot be parsed, planned or evaluated.
+    #[error("{0}")]
+    Sql(Cause),
+    /// A file cannot be read or written.
+    #[error("{0}")]
+    Io(Cause),
+    /// A fault of ibid.
+    #[error("{0}")]
+    Internal(Cause),
+    /// Anything else.
+    #[error("{0}")]
+    Other(Cause),
+}
+
+impl Error {
+    /// Returns the name of the kind: `input`, `options`, `limit`, `memory`, `store`, `sql`, `io`, `internal` or `other`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Input(_) => "input",
+            Self::Options(_) => "options",
+            Self::Limit(_) => "limit",
+            Self::Memory(_) => "memory",
+            Self::Store(_) => "store",
+            Self::Sql(_) => "sql",
+            Self::Io(_) => "io",
+            Self::Internal(_) => "internal",
+            Self::Other(_) => "other",
+        }
+    }
+}
+
+impl Error {
+    /// Returns what makes an error of the same kind.
+    fn like(&self) -> fn(Cause) -> Self {
+        match self {
+            Self::Input(_) => Self::Input,
+            Self::Options(_) => Self::Options,
+            Self::Limit(_) => Self::Limit,
+            Self::Memory(_) => Self::Memory,
+            Self::Store(_) => Self::Store,
+            Self::Sql(_) => Self::Sql,
+            Self::Io(_) => Self::Io,
+            Self::Internal(_) => Self::Internal,
+            Self::Other(_) => Self::Other,
+        }
+    }
+}
+
+/// The errors that led to an [`Error`], as one text.
+pub struct Cause(anyhow::Error);
+
+impl Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&describe(&self.0))
+    }
+}
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", describe(&self.0))
+    }
+}
+
+/// Options that do not go together, or values that they cannot have.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Misuse(pub(crate) String);
+
+/// More than a limit allows.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct OverLimit(pub(crate) String);
+
+/// Returns an error of options.
+macro_rules! misuse {
+    ($($text:tt)*) => { anyhow::Error::new($crate::error::Misuse(format!($($text)*))) };
+}
+pub(crate) use misuse;
+
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        let error = match error.downcast::<Self>() {
+            Ok(known) => return known,
+            Err(error) => error,
+        };
+        // A method in FROM fails with an error of ours within one of DataFusion.
+        if let Some(kind) = error.chain().find_map(|cause| Some(cause.downcast_ref::<Self>()?.like())) {
+            return kind(Cause(error));
+        }
+        let has = |is: fn(&(dyn StdError + 'static)) -> bool| error.chain().any(is);
+        let kind = if is_panic(&error) {
+            Self::Internal
+        } else if is_out_of_memory(&error) {
+            Self::Memory
+        } else if has(|cause| cause.is::<Misuse>()) {
+            Self::Options
+        } else if has(|cause| cause.is::<OverLimit>()) {
+            Self::Limit
+        } else if Explained::of(error.as_ref()).is_some() {
+            Self::Store
+        } else if has(|cause| cause.is::<corpus::Error>()) {
+            Self::Input
+        } else if has(|cause| cause.is::<io::Error>()) {
+            Self::Io
+        } else if has(|cause| cause.is::<DataFusionError>()) {
+            Self::Sql
+        } else {
+            Self::Other
+        };
+        kind(Cause(error))
+    }
+}
+
+impl From<DataFusionError> for Error {
+    fn from(error: DataFusionError) -> Self {
+        anyhow::Error::new(error).into()
+    }
+}
+
+impl From<Error> for DataFusionError {
+    fn from(error: Error) -> Self {
+        Self::External(Box::new(error))
+    }
+}
+
+/// Describes an error and what led to it, each said once.
+pub(crate) fn describe(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
+    for cause in error.chain() {
+        let text = match cause.downcast_ref::<DataFusionError>().map(DataFusionError::find_root) {
+            // The next cause is the error within, which has words of its own.
+            Some(DataFusionError::SQL(error, _)) => error.to_string(),
+            Some(DataFusionError::External(error)) => error.to_string(),
+            Some(error) => error.strip_backtrace(),
+            None => cause.to_string(),
+        };
+        // What a store says has been told, in other words.
+        let text = of_store.clone().filter(|of_store| text.contains(of_store)).unwrap_or(text);
+        if !said.contains(&text) {
+            let _ = write!(said, "{}{text}", if said.is_empty() { "" } else { ": " });
+        }
+    }
+    if is_out_of_memory(error) && !said.contains("`memory`") {
+        said.push_str("; raise `memory`, or give it where it is not given: all joins can go to disk then");
+    }
+    if is_panic(error) {
+        said.push_str("; this is an internal error, please report it with the command that did it");
+    }
+    redacted(&said)
+}
+
+/// Returns whether a thread of the query engine panicked, which it says as an error.
+pub(crate) fn is_panic(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);
+        shared.or_else(|| cause.downcast_ref()).is_some_and(JoinError::is_panic)
+    })
+}

@@ -1,0 +1,650 @@
+//! The rows that a batch of documents adds to those of an index, and then the batch to the index.
+//!
+//! The rows take their place first, and the index grows after: a run that is killed between the two has added nothing, and
+//! gives the same rows when it is run again.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use arrow::array::AsArray;
+use arrow::datatypes::{Int64Type, Schema};
+use async_trait::async_trait;
+use datafusion::dataframe::DataFrame;
+
+use super::threads::{Readable, seconds};
+use super::{Base, Containment, Input, Pairs, Passages};
+use crate::corpus::ingest::{self, Needed};
+use crate::corpus::{self, Problem, Problems};
+use crate::error::{Error, misuse};
+use crate::export::layout::FILES;
+use crate::export::{Form, Format, StagedFile, write_rows};
+use crate::index::Index;
+use crate::index::stored::{Stored, check_place, index_to_add};
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, read_first, script};
+use crate::seal::Root;
+use crate::store::seal_of;
+
+/// How often another run may come between before this one gives up.
+const ATTEMPTS: usize = 5;
+
+/// What is read of a batch, whatever the method needs: a part of an index is a whole corpus.
+const NEEDED: Needed = Needed::DocumentsAndSentences;
+
+/// A method that finds the rows that documents add to those of an index.
+#[async_trait]
+pub(crate) trait Incremental: Send + Sync {
+    fn base(&self) -> &Base;
+
+    /// Returns the tables of a collection that it reads.
+    fn needed(&self) -> Needed;
+
+    /// Returns the seconds that may be between two documents that are compared, where there is a limit.
+    fn window(&self) -> Option<f64> {
+        None
+    }
+
+    /// Runs all stages over an index, `documents` and `sentences`, and a batch, `against_documents` and `against_sentences`, and
+    /// gives the rows that involve the batch.
+    async fn find(&self, run: &mut Run, time_column: Option<&str>) -> Result<DataFrame>;
+
+    /// Returns the stages, in parts, each with its parameters.
+    fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>>;
+
+    /// Returns what leads from what the stages have made to a further table.
+    fn table(&self, name: &str) -> Option<&'static [Query]>;
+
+    /// Returns what the summary calls the rows.
+    fn result(&self) -> &'static str;
+
+    /// Returns what the summary counts, before the rows of the result.
+    fn counts(&self, run: &Run) -> Vec<(&'static str, u64)>;
+
+    /// Returns the summary, with these counts before others.
+    async fn summary(&self, run: &mut Run, counts: Vec<(&'static str, u64)>) -> Result<Summary>;
+}
+
+/// A method of the usual steps, with its builder's collections.
+struct Steps {
+    base: Base,
+    method: Method,
+    tables: &'static [(&'static str, &'static [Query])],
+}
+
+#[async_trait]
+impl Incremental for Steps {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn needed(&self) -> Needed {
+        self.method.needed
+    }
+
+    async fn find(&self, run: &mut Run, _: Option<&str>) -> Result<DataFrame> {
+        self.method.find(run).await
+    }
+
+    fn script(&self, _: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
+        Ok(vec![(self.method.parameters.clone(), self.method.stages())])
+    }
+
+    fn table(&self, name: &str) -> Option<&'static [Query]> {
+        self.tables.iter().find(|(table, _)| *table == name).map(|(_, rows)| *rows)
+    }
+
+    fn result(&self) -> &'static str {
+        self.method.result
+    }
+
+    fn counts(&self, run: &Run) -> Vec<(&'static str, u64)> {
+        self.method.counted(run)
+    }
+
+    async fn summary(&self, run: &mut Run, mut counts: Vec<(&'static str, u64)>) -> Result<Summary> {
+        counts.extend(self.method.summed(run).await?);
+        run.summary(counts, self.method.fate, "; `within_documents` does that").await
+    }
+}
+
+#[async_trait]
+impl Incremental for Containment {
+    fn base(&self) -> &Base {
+        &self.base
+    }
+
+    fn needed(&self) -> Needed {
+        Needed::DocumentsAndSentences
+    }
+
+    fn window(&self) -> Option<f64> {
+        self.window
+    }
+
+    async fn find(&self, run: &mut Run, time_column: Option<&str>) -> Result<DataFrame> {
+        self.find(run, time_column).await
+    }
+
+    fn script(&self, time_column: Option<&str>) -> Result<Vec<(Parameters, Vec<Query>)>> {
+        self.script(time_column)
+    }
+
+    fn table(&self, _: &str) -> Option<&'static [Query]> {
+        None
+    }
+
+    fn result(&self) -> &'static str {
+        "contained"
+    }
+
+    fn counts(&self, run: &Run) -> Vec<(&'static str, u64)> {
+        vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))]
+    }
+
+    async fn summary(&self, run: &mut Run, counts: Vec<(&'static str, u64)>) -> Result<Summary> {
+        run.note_twins("");
+        let capped = self.note_capped(run).await?;
+        Ok(run.summary_of(counts, Some(capped)))
+    }
+}
+
+impl Pairs {
+    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together.
+    pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
+        self.pairing.adds = true;
+        let method = self.method()?;
+        let steps = Steps { base: self.base, method, tables: &[("capped", &super::pairs::CAPPED)] };
+        Ok(Addition::new(Box::new(steps), documents.into()))
+    }
+}
+
+impl Passages {
+    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (index, reuse) = (folder.path().join("index"), folder.path().join("reuse.parquet"));
+    /// let engine = ibid::Engine::new()?;
+    /// let text = "The board approved the new ferry terminal by nine votes to two, and work will begin in March.";
+    /// for day in ["monday", "tuesday"] {
+    ///     let news = engine.sql(&format!("SELECT '{day}' AS id, '{text}' AS text")).await?;
+    ///     let summary = engine.passages(&index).min_words(10).adding(news)?.write(&reuse).await?;
+    ///     assert_eq!(summary.count("passages"), Some(if day == "monday" { 0 } else { 1 }));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together.
+    pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
+        self.pairing.adds = true;
+        let method = self.method()?;
+        let steps = Steps { base: self.base, method, tables: &super::passages::BESIDE };
+        Ok(Addition::new(Box::new(steps), documents.into()))
+    }
+}
+
+impl Containment {
+    /// Adds documents to the index that the input is, once the rows are written that involve them. The index is made where there is none,
+    /// with [`Containment::time_column`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together.
+    pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
+        self.adds = true;
+        self.check()?;
+        let time_column = self.time_column.clone();
+        Ok(Addition { time_column, ..Addition::new(Box::new(self), documents.into()) })
+    }
+}
+
+/// Documents that are added to an index, with the rows that they add.
+#[must_use = "it runs when `write` is called and awaited"]
+pub struct Addition {
+    method: Box<dyn Incremental>,
+    documents: Input,
+    time_column: Option<String>,
+    /// Further tables, and their files.
+    further: Vec<(String, PathBuf, Form)>,
+}
+
+/// Where the rows go.
+pub(crate) enum Delivery<'a> {
+    File(&'a Path, Form),
+    /// They are written to a temporary file, and this is called with its path.
+    Print(Form, &'a (dyn Fn(&Path) -> Result<()> + Sync)),
+}
+
+impl Addition {
+    fn new(method: Box<dyn Incremental>, documents: Input) -> Self {
+        Self { method, documents, time_column: None, further: Vec::new() }
+    }
+
+    /// Names the column that says when a document is of, for the first documents of an index: a date, a timestamp, a number of seconds since
+    /// 1970, or text that is one of them.
+    pub fn time_column(mut self, name: impl Into<String>) -> Self {
+        self.time_column = Some(name.into());
+        self
+    }
+
+    /// Writes a further table to a file, too, such as `families`: the same rows as in one run over everything that involve a new document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where the name does not say the format, or there is no such table.
+    pub fn also(self, table: &str, file: impl Into<PathBuf>) -> Result<Self, Error> {
+        let file = file.into();
+        let form = Form::of(Format::of_file(&file)?);
+        check_place(&file)?;
+        self.also_as(table, file, form)
+    }
+
+    pub(crate) fn also_as(mut self, table: &str, file: PathBuf, form: Form) -> Result<Self, Error> {
+        if self.method.table(table).is_none() {
+            return Err(misuse!("there is no table {table} here").into());
+        }
+        self.further.push((table.to_owned(), file, form));
+        Ok(self)
+    }
+
+    /// Writes the rows that involve the documents to a file, then adds these to the index. If another run adds to it meanwhile, the rows
+    /// are found anew.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading, of the method, and of writing; nothing is added then.
+    pub async fn write(self, file: impl AsRef<Path>) -> Result<Summary, Error> {
+        let file = file.as_ref();
+        check_place(file)?;
+        Ok(self.run(Delivery::File(file, Form::of(Format::of_file(file)?))).await?)
+    }
+
+    pub(crate) async fn run(self, delivery: Delivery<'_>) -> Result<Summary> {
+        let mut adding = Adding::begin(&self, delivery).await?;
+        for _ in 0..ATTEMPTS {
+            match adding.attempt().await {
+                Ok(Some(summary)) => return Ok(summary),
+                Ok(None) => {}
+                Err(error) => return Err(adding.failed(error)),
+            }
+            let said = format!("another run changed {} in the meantime; once more", adding.folder.display());
+            adding.reader.note(said);
+        }
+        Err(adding.failed(anyhow!(
+            "other runs changed {} {ATTEMPTS} times in the meantime, and nothing was added; run it again",
+            adding.folder.display()
+        )))
+    }
+
+    /// Returns the SQL that would run, as a script for `ibid sql`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together, and for an input that is no file.
+    pub fn show_sql(&self) -> Result<String, Error> {
+        Ok(self.script()?)
+    }
+
+    fn script(&self) -> Result<String> {
+        let index = index_to_add(&self.folder()?)?;
+        let needed = self.method.needed();
+        let mut statements = Vec::new();
+        let documents = self.documents.named_places()?;
+        match corpus_folder(&documents)? {
+            Some(batch) => statements.extend(batch.statements("added_", needed)?),
+            None => statements.extend(read_first("added_", &documents, &self.method.base().reading, needed)),
+        }
+        if index.manifest().parts.is_empty() {
+            statements.extend(needed.tables().iter().map(|table| none_of(table, &format!("added_{table}"))));
+        } else {
+            statements.extend(Stored::Index(index.clone()).statements("", needed)?);
+        }
+        let mut adding = vec![query::ADDED_LEFT_OUT];
+        adding.extend(batch_tables(needed));
+        let time_column = time_column(&index, self.time_column.as_deref())?;
+        let mut parts = vec![(times(time_column.as_deref()), adding)];
+        parts.extend(self.method.script(time_column.as_deref())?);
+        script(&statements, &parts)
+    }
+
+    /// Returns the folder of the index.
+    fn folder(&self) -> Result<PathBuf> {
+        match self.method.base().input.named_places()?.as_slice() {
+            [index] => Ok(PathBuf::from(index)),
+            _ => Err(misuse!("`add` takes one input, the folder of the index, and the documents to add")),
+        }
+    }
+}
+
+/// The statements that make the documents to add known.
+fn batch_tables(needed: Needed) -> &'static [Query] {
+    match needed {
+        Needed::Documents => &[query::ADDED_DOCUMENTS],
+        Needed::DocumentsAndSentences => &[query::ADDED_DOCUMENTS, query::ADDED_SENTENCES],
+    }
+}
+
+/// The column that says when the documents of the index are of: the first batch decides.
+pub(crate) fn time_column(index: &Index, asked: Option<&str>) -> Result<Option<String>> {
+    let manifest = index.manifest();
+    match (asked, manifest.time_column.as_deref()) {
+        (asked, _) if manifest.number == 0 => Ok(asked.map(str::to_owned)),
+        (Some(asked), Some(column)) if asked != column => {
+            bail!(
+                "the time column of {} is {column:?}, not {asked:?}; leave out `time_column`",
+                index.folder().display()
+            )
+        }
+        (Some(_), None) => {
+            bail!(
+                "{} was made without a time column; leave out `time_column`, or make an index anew",
+                index.folder().display()
+            )
+        }
+        (_, column) => Ok(column.map(str::to_owned)),
+    }
+}
+
+/// The parameters that read the time of a document.
+fn times(column: Option<&str>) -> Parameters {
+    let mut parameters = Parameters::default();
+    parameters.set("seconds", column.map_or(Literal::from(0.0), seconds));
+    parameters
+}
+
+/// Fails where no times can be read from a column.
+fn check_time_column(column: Option<&str>, schema: &Schema) -> Result<()> {
+    column.map_or(Ok(()), |column| Readable::TIMES.check("added_documents", schema, "`time_column`", column))
+}
+
+/// A table without rows that is like another.
+fn none_of(table: &str, like: &str) -> String {
+    format!("CREATE VIEW {table} AS SELECT * FROM {like} WHERE false")
+}
+
+/// The seals of the files of a batch, where they have some.
+fn seals(batch: &Path) -> Result<Vec<Option<Root>>> {
+    FILES.iter().map(|file| Ok(seal_of(&batch.join(file))?.map(|seal| seal.root))).collect()
+}
+
+/// A batch of documents on its way into an index.
+struct Adding<'a> {
+    addition: &'a Addition,
+    delivery: Delivery<'a>,
+    needed: Needed,
+    reading: corpus::Options,
+    folder: PathBuf,
+    /// What is added, as it was named.
+    documents: Vec<String>,
+    /// Has read the batch, and keeps it.
+    reader: Run,
+    batch: PathBuf,
+    /// Those of its files, which are read more than once.
+    seals: Vec<Option<Root>>,
+    /// The documents that were said to be refused.
+    refused: HashSet<String>,
+    problems: Problems,
+    /// Whether another run was faster when the result was in its place already.
+    is_outdated: bool,
+}
+
+impl<'a> Adding<'a> {
+    /// Reads the batch.
+    async fn begin(addition: &'a Addition, delivery: Delivery<'a>) -> Result<Self> {
+        let folder = addition.folder()?;
+        let index = index_to_add(&folder)?;
+        let time_column = time_column(&index, addition.time_column.as_deref())?;
+        let base = addition.method.base();
+        let mut reader = Run::begin(&base.engine, base.settings.clone())?;
+        let reading = base.reading_of_run()?;
+        let documents = addition.documents.resolved(&reader, "added_").await?;
+        let batch = match corpus_folder(&documents)? {
+            Some(Stored::Index(index)) => {
+                bail!("{} is an index; add what it was made of", index.folder().display())
+            }
+            Some(stored) => {
+                check_pages(&reading.pages, false)?;
+                stored.refuse_results(&reading)?;
+                stored.register(&reader.workspace.session, "added_", NEEDED).await?;
+                let documents = reader.workspace.session.table("added_documents").await?;
+                check_time_column(time_column.as_deref(), documents.schema().as_arrow())?;
+                match stored {
+                    Stored::Corpus(batch) => batch,
+                    stored => reader.fetch(&stored)?,
+                }
+            }
+            None => {
+                let documents = reader.read(&documents, &reading, true)?;
+                check_time_column(time_column.as_deref(), &documents.schema())?;
+                reader.take_in("added_", documents, NEEDED).await?
+            }
+        };
+        let problems = Problems::new(&reading.on_error);
+        let (seals, refused, needed) = (seals(&batch)?, HashSet::new(), addition.method.needed());
+        Ok(Self {
+            addition,
+            delivery,
+            needed,
+            reading,
+            folder,
+            documents,
+            reader,
+            batch,
+            seals,
+            refused,
+            problems,
+            is_outdated: false,
+        })
+    }
+
+    /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
+    async fn attempt(&mut self) -> Result<Option<Summary>> {
+        let method = self.addition.method.as_ref();
+        let index = Index::open_to_add(&self.folder)?;
+        let time_column = time_column(&index, self.addition.time_column.as_deref())?;
+        index.check_columns(&self.batch)?;
+        let mut run = self.reader.again()?;
+        ingest::register(&run.workspace.session, "added_", &self.batch, self.needed).await?;
+        run.note_contents("added_", &Stored::Corpus(self.batch.clone()), self.needed).await?;
+        // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
+        let looked_at = if method.window().is_some() { Needed::Documents } else { self.needed };
+        self.open_index(&mut run, &index, looked_at).await?;
+        run.workspace.parameters = times(time_column.as_deref());
+        let left_out = self.leave_out(&mut run).await?;
+        let [_, new] = run.count("documents").await?;
+        let times = if time_column.is_some() && new > 0 { Some(earliest_and_latest(&mut run).await?) } else { None };
+        let compared = match (times, method.window()) {
+            // There is nothing to find where nothing is new.
+            _ if new == 0 => Some(index.without_parts()),
+            (Some(times), Some(window)) => Some(index.within(times, window)),
+            _ => None,
+        };
+        if let Some(compared) = compared {
+            for table in looked_at.tables() {
+                run.workspace.session.deregister_table(*table)?;
+            }
+            self.open_index(&mut run, &compared, self.needed).await?;
+        }
+        let rows = method.find(&mut run, time_column.as_deref()).await?;
+        let (result, count) = Written::write(&run, rows, &self.delivery).await?;
+        let mut further = Vec::new();
+        for (table, path, form) in &self.addition.further {
+            let rows = method.table(table).context("the table was looked for")?;
+            let rows = run.workspace.run_all(rows).await?.context("it is a query")?;
+            further.push(run.stage(rows, path, *form, &run.workspace.parameters).await?.0);
+        }
+        if new > 0 && !index.is_newest()? {
+            return Ok(None);
+        }
+        let write = || index.write_part(&self.batch, &left_out, times, &self.documents, &self.reading);
+        let part = (new > 0).then(write).transpose()?;
+        if seals(&self.batch)? != self.seals {
+            bail!("{} has changed while it was read; run it again", self.batch.display());
+        }
+        result.commit(&self.delivery)?;
+        self.is_outdated = false;
+        further.into_iter().try_for_each(StagedFile::commit)?;
+        if let Some(part) = part
+            && !index.append(part, time_column.as_deref())?
+        {
+            if matches!(self.delivery, Delivery::Print(..)) {
+                bail!(
+                    "another run changed {} while the rows above were printed: they are not all, and nothing was added; run \
+                     it again",
+                    self.folder.display()
+                );
+            }
+            self.is_outdated = true;
+            return Ok(None);
+        }
+        let mut counts = method.counts(&run);
+        counts.extend([("new documents", new), (method.result(), count)]);
+        let refused = self.refused.iter().filter(|id| left_out.contains(*id)).count();
+        run.skip(self.refusals());
+        if index.manifest().number == 0 && new > 0 {
+            run.note_last(format!("made the index {}", self.folder.display()));
+        }
+        if left_out.len() > refused {
+            run.note_last(format!(
+                "{} documents of the batch were in the index already, with the same text, and were not added again",
+                grouped((left_out.len() - refused) as u64)
+            ));
+        }
+        method.summary(&mut run, counts).await.map(Some)
+    }
+
+    /// The error with which it ends, and what is in the place of the result then.
+    fn failed(&self, error: anyhow::Error) -> anyhow::Error {
+        match self.delivery {
+            Delivery::File(path, _) if self.is_outdated => {
+                error.context(format!("{} was replaced, by rows that are not all", path.display()))
+            }
+            _ => error,
+        }
+    }
+
+    /// Makes the tables of the index known.
+    async fn open_index(&self, run: &mut Run, index: &Index, needed: Needed) -> Result<()> {
+        if !index.manifest().parts.is_empty() {
+            let stored = Stored::Index(index.clone());
+            stored.register(&run.workspace.session, "", needed).await?;
+            return run.note_contents("", &stored, needed).await;
+        }
+        for table in needed.tables() {
+            run.workspace.run(&none_of(table, &format!("added_{table}"))).await?;
+        }
+        Ok(())
+    }
+
+    /// Finds the documents of the batch that are not to be added, and makes the others known as the other collection. Fails where
+    /// some cannot be added and none is to be left out.
+    async fn leave_out(&mut self, run: &mut Run) -> Result<HashSet<String>> {
+        run.workspace.run_all(&[query::ADDED_LEFT_OUT]).await?;
+        let refused = run.workspace.run_all(&[query::ADDED_REFUSED]).await?.context("it is a query")?;
+        let from = self.documents.join(" ");
+        for row in texts(refused).await? {
+            let [id, reason, text] = row.as_slice() else { continue };
+            if self.refused.insert(id.clone()) {
+                let (why, remedy) = match reason.as_str() {
+                    "changed" => (
+                        format!("the document {id:?} is in the index already, with another text"),
+                        "give it another id, or leave such documents out with `on_error = skip`",
+                    ),
+                    _ => (
+                        format!("the document {id:?} has no time that can be read in the time column"),
+                        "correct it, or leave such documents out with `on_error = skip`",
+                    ),
+                };
+                self.problems.take(Problem::new(&from, why).showing(text.as_bytes(), 0).remedy(remedy))?;
+            }
+        }
+        run.workspace.run_all(batch_tables(self.needed)).await?;
+        let left_out = run.workspace.session.sql("SELECT doc_id FROM left_out").await?;
+        Ok(texts(left_out).await?.into_iter().flatten().collect())
+    }
+
+    /// What was refused, as reading says it.
+    fn refusals(&self) -> corpus::Summary {
+        corpus::Summary {
+            files: 0,
+            files_begun: 0,
+            documents: 0,
+            skipped: self.problems.skipped.clone(),
+            skipped_count: self.problems.count,
+            left_out: Default::default(),
+            passed_over: Vec::new(),
+        }
+    }
+}
+
+/// The time of the first and of the last new document, in microseconds since 1970.
+async fn earliest_and_latest(run: &mut Run) -> Result<[i64; 2]> {
+    let rows = run.workspace.run_all(&[query::ADDED_TIMES]).await?.context("it is a query")?.collect().await?;
+    let time = |i: usize| {
+        let column = rows.first().map(|row| row.column(i).as_primitive::<Int64Type>());
+        column.and_then(|times| times.iter().next().flatten()).context("internal error: no time; please report it")
+    };
+    Ok([time(0)?, time(1)?])
+}
+
+/// The rows of a query of which all columns are text.
+async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
+    let mut texts = Vec::new();
+    for batch in rows.collect().await? {
+        let columns: Vec<_> = batch
+            .columns()
+            .iter()
+            .map(|column| arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8))
+            .collect::<Result<_, _>>()?;
+        texts.extend((0..batch.num_rows()).map(|row| {
+            columns.iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect::<Vec<_>>()
+        }));
+    }
+    Ok(texts)
+}
+
+/// A result that is whole, and not in its place yet.
+enum Written {
+    File(StagedFile),
+    Printed(PathBuf),
+}
+
+impl Written {
+    async fn write(run: &Run, rows: DataFrame, delivery: &Delivery<'_>) -> Result<(Self, u64)> {
+        match delivery {
+            Delivery::File(path, form) => {
+                let (staged, count) = run.stage(rows, path, *form, &run.workspace.parameters).await?;
+                Ok((Self::File(staged), count))
+            }
+            Delivery::Print(form, _) => {
+                let rows = rows.execute_stream().await?;
+                let path = run.workspace.folder().join("printed");
+                let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+                let count = write_rows(rows, *form, &run.about(), &mut BufWriter::new(file)).await?;
+                Ok((Self::Printed(path), count))
+            }
+        }
+    }
+
+    fn commit(self, delivery: &Delivery<'_>) -> Result<()> {
+        match (self, delivery) {
+            (Self::File(staged), _) => staged.commit(),
+            (Self::Printed(path), Delivery::Print(_, print)) => print(&path),
+            (Self::Printed(_), Delivery::File(..)) => {
+                bail!("internal error: rows for a file were printed; please report it")
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use datafusion::dataframe::DataFrame;
+
+use super::Base;
+use crate::error::{Error, misuse};
+use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder};
+use crate::index::stored::check_place;
+use crate::run::{Method, Run, Summary};
+
+/// What a method found: tables, and a summary. The tables are there while it is.
+pub struct Found {
+    pub(crate) run: Run,
+    /// The tables by name; the first is the result.
+    pub(super) tables: Vec<(&'static str, DataFrame)>,
+    pub(crate) summary: Summary,
+    /// Where among the counts of the summary the number of rows of the result belongs.
+    pub(crate) counted_at: usize,
+}
+
+impl std::fmt::Debug for Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Found")
+            .field("tables", &self.tables().collect::<Vec<_>>())
+            .field("summary", &self.summary)
+            .finish()
+    }
+}
+
+/// A result that is written and not in its place yet. If it is dropped, what was there before stays.
+#[must_use]
+pub struct Staged {
+    file: StagedFile,
+    rows: u64,
+}
+
+impl Staged {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Puts the result in its place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] and [`Error::Store`] where that cannot be.
+    pub fn commit(self) -> Result<(), Error> {
+        Ok(self.file.commit()?)
+    }
+
+    pub(crate) fn into_file(self) -> StagedFile {
+        self.file
+    }
+}
+
+impl Found {
+    /// Notes in what it writes which method has run.
+    pub(super) fn new(
+        mut run: Run,
+        method: &'static str,
+        tables: Vec<(&'static str, DataFrame)>,
+        summary: Summary,
+        counted_at: usize,
+    ) -> Self {
+        run.note_method(method, &summary);
+        Self { run, tables, summary, counted_at }
+    }
+
+    /// Runs a method over the collections of a builder.
+    pub(super) async fn of_method(base: &Base, method: Method) -> Result<Self> {
+        let (mut run, collections) = base.begin().await?;
+        run.open_both(&collections.compared(method.needed)).await?;
+        let rows = method.find(&mut run).await?;
+        let mut tables = vec![(method.result, rows)];
+        for (name, queries) in &method.tables {
+            tables.push((name, run.workspace.run_all(queries).await?.context("a table is a query")?));
+        }
+        let mut counts = method.counted(&run);
+        counts.extend(method.summed(&mut run).await?);
+        let summary = run.summary(counts, method.fate, "; `within_documents` does that").await?;
+        Ok(Self::new(run, method.name, tables, summary, method.counts.len()))
+    }
+
+    /// Returns the names of the tables; the first is the result.
+    pub fn tables(&self) -> impl Iterator<Item = &'static str> {
+        self.tables.iter().map(|(name, _)| *name)
+    }
+
+    /// Returns a table. Its rows are made when they are asked for, each time; they can be joined with the tables of no session but that
+    /// of the run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where there is no table of this name.
+    pub fn dataframe(&self, table: &str) -> Result<DataFrame, Error> {
+        match self.tables.iter().find(|(name, _)| *name == table) {
+            Some((_, rows)) => Ok(rows.clone()),
+            None => {
+                let there: Vec<_> = self.tables().collect();
+                Err(misuse!("there is no table {table}; there are {}", there.join(", ")).into())
+            }
+        }
+    }
+
+    /// Returns the counts, and what else there is to say.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Writes the result to a file, here or by URL, as Parquet, CSV or JSON lines, which its name says: `.parquet`, `.csv`, `.ndjson`.
+    /// The file is there when it is whole; until then what was there before stays. Returns the number of rows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`] and [`Error::Store`] where it cannot be written, and those of the query that makes the rows.
+    pub async fn write(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
+        let staged = self.stage(self.tables[0].0, path).await?;
+        let rows = staged.rows();
+        staged.commit()?;
+        Ok(rows)
+    }
+
+    /// Writes a table beside the place of a file, to be put there later, such as when others are whole, too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Found::write`], and as [`Found::dataframe`].
+    pub async fn stage(&self, table: &str, path: impl AsRef<Path>) -> Result<Staged, Error> {
+        let path = path.as_ref();
+        check_place(path)?;
+        self.stage_as(table, path, Form::of(Format::of_file(path)?)).await
+    }
+
+    pub(crate) async fn stage_as(&self, table: &str, path: &Path, form: Form) -> Result<Staged, Error> {
+        let rows = self.dataframe(table)?;
+        let (file, rows) = self.run.stage(rows, path, form, &self.run.workspace.parameters).await?;
+        Ok(Staged { file, rows })
+    }
+
+    /// Writes all tables as Parquet to a folder, here or by URL, with a manifest. It takes the place of one that an earlier run wrote, and
+    /// of nothing else. Returns the number of rows of each table.
+    ///
+    /// # Errors
+    ///
+    /// As [`Found::write`].
+    pub async fn write_folder(&self, folder: impl Into<PathBuf>) -> Result<Vec<(&'static str, u64)>, Error> {
+        let folder = folder.into();
+        let staged = FolderPlace::new(&folder, &self.tables().collect::<Vec<_>>())?;
+        self.write_staged_folder(staged).await
+    }
+
+    pub(crate) async fn write_staged_folder(&self, place: FolderPlace) -> Result<Vec<(&'static str, u64)>, Error> {
+        let mut counts = Vec::new();
+        for (name, rows) in &self.tables {
+            let written = self.run.write_into(&place.0, name, rows.clone()).await;
+            counts.push((*name, written.with_context(|| format!("in the table {name}"))?));
+        }
+        Manifest::write(place.0.path(), &self.run.about())?;
+        place.0.commit()?;
+        Ok(counts)
+    }
+}
+
+/// A folder of tables that is about to be written.
+pub(crate) struct FolderPlace(StagedFolder);
+
+impl FolderPlace {
+    /// Stages a folder that may have these tables. Fails where it cannot take the place of what is there.
+    pub(crate) fn new(folder: &Path, tables: &[&str]) -> Result<Self> {
+        let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
+        let files: Vec<_> = files.iter().map(String::as_str).collect();
+        Ok(Self(StagedFolder::create(folder, &files)?))
+    }
+}

@@ -1,0 +1,95 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::{Base, Input, common_options};
+use crate::corpus::ingest::{Ingested, Needed};
+use crate::corpus::{self, Content};
+use crate::engine::Engine;
+use crate::error::{Error, misuse};
+use crate::export::layout::FILES;
+use crate::export::{Manifest, StagedFolder};
+use crate::run::{Summary, corpus_folder, shown};
+use crate::store::redacted_url;
+
+impl Engine {
+    /// Turns files into a corpus: a folder with the documents and their sentences as Parquet.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # std::fs::write(folder.path().join("a.txt"), "It was late. Nobody spoke.")?;
+    /// # let (notes, corpus) = (folder.path().join("*.txt"), folder.path().join("corpus"));
+    /// let engine = ibid::Engine::new()?;
+    /// let summary = engine.ingest(&notes).write(&corpus).await?;
+    /// assert_eq!(summary.count("sentences"), Some(2));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ingest(&self, input: impl Into<Input>) -> Ingest {
+        Ingest { base: Base::new(self, input.into()) }
+    }
+}
+
+/// Files that become a corpus; see [`Engine::ingest`].
+#[derive(Clone)]
+#[must_use = "it runs when `write` is called and awaited"]
+pub struct Ingest {
+    pub(crate) base: Base,
+}
+
+common_options!(Ingest);
+
+impl Ingest {
+    /// Writes the corpus to a folder, here or by URL. It takes the place of a corpus, and of nothing else; until it is whole, what was
+    /// there before stays.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Input`] for what cannot be read, [`Error::Io`] and [`Error::Store`] where the folder cannot be written.
+    pub async fn write(self, folder: impl Into<PathBuf>) -> Result<Summary, Error> {
+        Ok(self.run(&folder.into()).await?)
+    }
+
+    async fn run(self, output: &Path) -> Result<Summary> {
+        let (mut run, collections) = self.base.begin().await?;
+        let (inputs, reading) = (collections.inputs, collections.reading);
+        if let Some(stored) = corpus_folder(&inputs)? {
+            return Err(misuse!("{} is {} already", shown(&inputs), stored.kind()));
+        }
+        let staged = StagedFolder::create(output, &FILES)?;
+        let documents = run.read(&inputs, &reading, true)?;
+        let content = documents.inputs().content()?;
+        let needed = Needed::DocumentsAndSentences;
+        let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed).await?;
+        if folder != staged.path() {
+            for file in FILES {
+                let (from, to) = (folder.join(file), staged.path().join(file));
+                fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
+            }
+        }
+        Manifest::write(staged.path(), &about(&inputs, &reading, content, &ingested))?;
+        staged.commit()?;
+        let counts = vec![
+            ("files", ingested.summary.files as u64),
+            ("documents", ingested.summary.documents),
+            ("sentences", ingested.sentences),
+        ];
+        run.skip(ingested.summary);
+        Ok(run.summary_of(counts, None))
+    }
+}
+
+/// Returns what the manifest says of the corpus.
+fn about(inputs: &[String], reading: &corpus::Options, content: Content, ingested: &Ingested) -> Value {
+    json!({
+        "ibid": env!("CARGO_PKG_VERSION"),
+        "parameters": reading.parameters(),
+        "inputs": inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>(),
+        "content": content.to_json(),
+        "skipped": ingested.summary.skipped_count,
+    })
+}

@@ -1,0 +1,262 @@
+//! Methods, each as a builder: options with defaults, and a future that runs it.
+//!
+//! ```
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//! # let folder = tempfile::tempdir()?;
+//! # let text = "The board approved the new ferry terminal by nine votes to two. Work will begin in March and last two years.";
+//! # std::fs::write(folder.path().join("report.txt"), format!("Lunch followed. {text} Nobody spoke."))?;
+//! # std::fs::write(folder.path().join("article.txt"), format!("Good news for commuters! {text}"))?;
+//! # let corpus = folder.path();
+//! let engine = ibid::Engine::new()?;
+//! let found = engine.passages(corpus).min_words(12).await?;
+//! let passages = found.dataframe("passages")?.collect().await?;
+//! assert_eq!(passages[0].num_rows(), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+pub(crate) mod add;
+pub(crate) mod clusters;
+pub(crate) mod containment;
+mod explain;
+pub(crate) mod found;
+mod gc;
+mod ingest;
+mod input;
+pub(crate) mod options;
+pub(crate) mod pairs;
+pub(crate) mod passages;
+pub(crate) mod search;
+pub(crate) mod signature;
+pub(crate) mod table;
+pub(crate) mod threads;
+mod verify;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+pub use self::add::Addition;
+pub use self::clusters::Clusters;
+pub use self::containment::{Comparing, Containment};
+pub use self::explain::Estimate;
+pub use self::found::{Found, Staged};
+pub use self::gc::{Gc, Removal};
+pub use self::ingest::Ingest;
+pub use self::input::{Input, InputFormat};
+pub use self::pairs::{Pairs, Unit};
+pub use self::passages::{Passages, Profile};
+pub use self::search::Search;
+pub use self::signature::Signature;
+pub use self::threads::Threads;
+pub use self::verify::{Checked, Outcome, Verify};
+use crate::corpus::ingest::Needed;
+use crate::corpus::{self, OnError};
+use crate::engine::Engine;
+use crate::error::misuse;
+use crate::run::{Compared, Run, Settings};
+
+/// What the builders of all methods have in common.
+#[derive(Clone)]
+pub(crate) struct Base {
+    pub(crate) engine: Engine,
+    pub(crate) input: Input,
+    pub(crate) against: Option<Input>,
+    pub(crate) reading: corpus::Options,
+    pub(crate) quarantine: Option<PathBuf>,
+    pub(crate) settings: Settings,
+}
+
+impl Base {
+    fn new(engine: &Engine, input: Input) -> Self {
+        Self {
+            engine: engine.clone(),
+            input,
+            against: None,
+            reading: corpus::Options::default(),
+            quarantine: None,
+            settings: Settings::default(),
+        }
+    }
+
+    /// Begins a run, and gives its collections as they are opened.
+    async fn begin(&self) -> Result<(Run, Collections)> {
+        let run = Run::begin(&self.engine, self.settings.clone())?;
+        let reading = self.reading_of_run()?;
+        let inputs = self.input.resolved(&run, "").await?;
+        let against = match &self.against {
+            Some(against) => Some(against.resolved(&run, "against_").await?),
+            None => None,
+        };
+        let against = against.map(one_place).transpose()?;
+        Ok((run, Collections { inputs, against, reading }))
+    }
+
+    /// Says how a run reads.
+    fn reading_of_run(&self) -> Result<corpus::Options> {
+        let mut reading = self.reading.clone();
+        if let Some(path) = &self.quarantine {
+            corpus::Quarantine::check(path)?;
+            reading.on_error = OnError::Quarantine(corpus::Quarantine::new(path.clone()));
+        }
+        Ok(reading)
+    }
+
+    /// Returns the places that are read, where none of them is of rows in memory.
+    fn places(&self) -> Result<Collections> {
+        let against = self.against.as_ref().map(Input::named_places).transpose()?.map(one_place).transpose()?;
+        Ok(Collections { inputs: self.input.named_places()?, against, reading: self.reading.clone() })
+    }
+}
+
+fn one_place(places: Vec<String>) -> Result<String> {
+    match <[String; 1]>::try_from(places) {
+        Ok([one]) => Ok(one),
+        Err(_) => Err(misuse!("the other collection is one place: a folder, a file, a pattern or a URL")),
+    }
+}
+
+/// The places of the collections of a method.
+struct Collections {
+    inputs: Vec<String>,
+    against: Option<String>,
+    reading: corpus::Options,
+}
+
+impl Collections {
+    fn compared(&self, needed: Needed) -> Compared<'_> {
+        Compared { inputs: &self.inputs, against: self.against.as_ref(), reading: self.reading.clone(), needed }
+    }
+}
+
+/// Gives a builder the options that all methods have.
+macro_rules! common_options {
+    ($builder:ident) => {
+        impl $builder {
+            /// Names the column that holds the text, in JSON lines, CSV and Parquet. Default: `text`.
+            pub fn text_column(mut self, name: impl Into<String>) -> Self {
+                self.base.reading.text_column = Some(name.into());
+                self
+            }
+
+            /// Names the column that holds the id. Default: `doc_id` or `id` if there is one, the title of MediaWiki dumps; an empty
+            /// name numbers the records.
+            pub fn id_column(mut self, name: impl Into<String>) -> Self {
+                self.base.reading.id_column = Some(name.into());
+                self
+            }
+
+            /// Sets the format of the input, where file names do not say it.
+            pub fn input_format(mut self, format: $crate::methods::InputFormat) -> Self {
+                self.base.reading.format = Some(format);
+                self
+            }
+
+            /// Leaves bad records out, counts and lists them. Default: the first one is an error.
+            pub fn skip_bad_records(mut self) -> Self {
+                self.base.reading.on_error = $crate::corpus::OnError::Skip;
+                self
+            }
+
+            /// Leaves bad records out and writes them to this file, a JSON object a line.
+            pub fn quarantine(mut self, file: impl Into<std::path::PathBuf>) -> Self {
+                self.base.quarantine = Some(file.into());
+                self
+            }
+
+            /// Limits a record (a line of JSON, a row of CSV, a text file, a page of a wiki) to so many bytes, at most 256 MiB. Default:
+            /// 16 MiB.
+            pub fn max_record_bytes(mut self, bytes: usize) -> Self {
+                self.base.reading.max_record_bytes = bytes;
+                self
+            }
+
+            /// Limits how many bytes may come of one compressed byte, beyond the first 64 MiB of a file. Default: 200.
+            pub fn max_ratio(mut self, ratio: u64) -> Self {
+                self.base.reading.max_ratio = ratio;
+                self
+            }
+
+            /// Reads of MediaWiki dumps the pages of these namespaces only, such as 0 for articles.
+            pub fn namespaces(mut self, namespaces: impl IntoIterator<Item = i64>) -> Self {
+                self.base.reading.pages.namespaces = namespaces.into_iter().collect();
+                self
+            }
+
+            /// Leaves out the redirects of MediaWiki dumps.
+            pub fn skip_redirects(mut self, skips: bool) -> Self {
+                self.base.reading.pages.skip_redirects = skips;
+                self
+            }
+
+            /// Leaves out the pages of disambiguation of MediaWiki dumps.
+            pub fn skip_disambiguation(mut self, skips: bool) -> Self {
+                self.base.reading.pages.skip_disambiguation = skips;
+                self
+            }
+
+            /// Keeps the tables that the run makes in this folder, and takes from it those that an earlier run made of the same rows in
+            /// the same way.
+            pub fn resume(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
+                self.base.settings.resume = Some(folder.into());
+                self
+            }
+
+            /// Calls this with what happens in the run.
+            pub fn on_event(mut self, call: impl Fn($crate::run::Event<'_>) + Send + Sync + 'static) -> Self {
+                self.base.settings.on_event = std::sync::Arc::new(call);
+                self
+            }
+        }
+    };
+}
+pub(crate) use common_options;
+
+/// Gives a builder the options of methods that compare two collections.
+macro_rules! against_option {
+    ($builder:ident) => {
+        impl $builder {
+            /// Compares with this collection instead of with itself; the first of each pair is then of the input, the second of this
+            /// one.
+            pub fn against(mut self, other: impl Into<$crate::methods::Input>) -> Self {
+                self.base.against = Some(other.into());
+                self
+            }
+        }
+    };
+}
+pub(crate) use against_option;
+
+/// Makes a builder a future of what it finds.
+macro_rules! runs {
+    ($builder:ident => $found:ty) => {
+        impl std::future::IntoFuture for $builder {
+            type Output = Result<$found, $crate::error::Error>;
+            type IntoFuture = futures::future::BoxFuture<'static, Self::Output>;
+
+            fn into_future(self) -> Self::IntoFuture {
+                Box::pin(async move { Ok(self.run().await?) })
+            }
+        }
+    };
+}
+pub(crate) use runs;
+
+/// Fails where an option is given that has no effect. Of each: whether it is given, and whether it has one.
+pub(crate) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
+    match options.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
+        Some((option, ..)) => {
+            Err(misuse!("`{option}` has no effect here; see the documentation for what it belongs to"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Fails where a number is no share above 0 and up to 1.
+pub(crate) fn check_ratio(option: &str, number: f64) -> Result<()> {
+    if number > 0.0 && number <= 1.0 {
+        return Ok(());
+    }
+    Err(misuse!("`{option}` is a number above 0 and up to 1, such as 0.8, got {number}"))
+}

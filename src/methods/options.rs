@@ -1,0 +1,193 @@
+//! Options by name, as SQL and other languages give them.
+
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+
+use super::{Base, Input, InputFormat};
+use crate::corpus::OnError;
+use crate::error::{Error, misuse};
+
+/// An option that is given by its name: its values as they are written, one or a list of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) values: &'a [String],
+}
+
+impl Given<'_> {
+    fn one(&self) -> Result<&str> {
+        match self.values {
+            [one] => Ok(one),
+            _ => Err(misuse!("`{}` is one value, not {}", self.name, self.values.len())),
+        }
+    }
+
+    pub(super) fn text(&self) -> Result<String> {
+        self.one().map(str::to_owned)
+    }
+
+    /// Reads a number.
+    pub(super) fn number<T: FromStr>(&self) -> Result<T> {
+        let text = self.one()?;
+        text.parse().map_err(|_| misuse!("`{}` is a number, not {text}, or it is out of range", self.name))
+    }
+
+    pub(super) fn flag(&self) -> Result<bool> {
+        match self.one()? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            other => Err(misuse!("{} is true or false, not {other}", self.name)),
+        }
+    }
+
+    /// Reads one of some names.
+    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T> {
+        let text = self.one()?;
+        let found = choices.iter().find(|(name, _)| *name == text);
+        found.map(|(_, choice)| *choice).ok_or_else(|| {
+            let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+            misuse!("`{}` is one of {}, not {text}", self.name, names.join(", "))
+        })
+    }
+
+    /// Reads what says itself what is wrong with it.
+    pub(super) fn parsed<T: FromStr>(&self) -> Result<T>
+    where
+        Error: From<T::Err>,
+    {
+        Ok(self.one()?.parse().map_err(Error::from)?)
+    }
+
+    /// Reads a size such as `16MiB` or `1000`.
+    fn bytes(&self) -> Result<usize> {
+        bytes(self.one()?).with_context(|| format!("in `{}`", self.name))
+    }
+
+    /// Reads a duration such as `72h`, in seconds.
+    pub(super) fn seconds(&self) -> Result<f64> {
+        seconds(self.one()?).with_context(|| format!("in `{}`", self.name))
+    }
+}
+
+/// Reads a size such as `512MiB`, `4g` or `1000000`.
+pub(crate) fn bytes(text: &str) -> Result<usize> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 0,
+        "k" | "kb" | "kib" => 10,
+        "m" | "mb" | "mib" => 20,
+        "g" | "gb" | "gib" => 30,
+        "t" | "tb" | "tib" => 40,
+        unit => return Err(misuse!("unknown unit '{unit}'; write a number and KiB, MiB, GiB or TiB")),
+    };
+    match digits.trim().parse::<usize>() {
+        Ok(n) if n > 0 && n.leading_zeros() > shift => Ok(n << shift),
+        _ => Err(misuse!("write a whole number and KiB, MiB, GiB or TiB, such as 512MiB")),
+    }
+}
+
+/// Reads a duration, in seconds.
+pub(crate) fn seconds(text: &str) -> Result<f64> {
+    let duration = humantime::parse_duration(text);
+    Ok(duration.map_err(|_| misuse!("write a number and its unit, such as 72h or 30days"))?.as_secs_f64())
+}
+
+/// What has options that can be given by name.
+pub(crate) trait NamedOptions {
+    /// The names of the options that are not those of all methods.
+    const NAMES: &'static [&'static str];
+
+    fn base(&mut self) -> &mut Base;
+
+    /// Sets an option of [`Self::NAMES`].
+    fn set_own(&mut self, given: Given<'_>) -> Result<()>;
+
+    /// Sets an option. Fails where there is none of this name.
+    fn set_option(&mut self, given: Given<'_>) -> Result<()> {
+        if Self::NAMES.contains(&given.name) {
+            return self.set_own(given);
+        }
+        let base = self.base();
+        match given.name {
+            "text_column" => base.reading.text_column = Some(given.text()?),
+            "id_column" => base.reading.id_column = Some(given.text()?),
+            "input_format" => base.reading.format = Some(format_of(&given.text()?)?),
+            "on_error" => {
+                let skips = given.choice(&[("fail", false), ("skip", true), ("quarantine", true)])?;
+                base.reading.on_error = if skips { OnError::Skip } else { OnError::Fail };
+            }
+            "quarantine" => base.quarantine = Some(given.text()?.into()),
+            "max_record_bytes" => base.reading.max_record_bytes = given.bytes()?,
+            "max_ratio" => base.reading.max_ratio = given.number()?,
+            "namespace" => {
+                let numbers = given.values.iter().map(|text| text.parse());
+                let numbers: Result<_, _> = numbers.collect();
+                base.reading.pages.namespaces =
+                    numbers.map_err(|_| misuse!("`namespace` is a whole number, or a list of them"))?;
+            }
+            "skip_redirects" => base.reading.pages.skip_redirects = given.flag()?,
+            "skip_disambiguation" => base.reading.pages.skip_disambiguation = given.flag()?,
+            "resume" => base.settings.resume = Some(given.text()?.into()),
+            name => {
+                let known: Vec<_> = Self::NAMES.iter().chain(&OF_ALL).copied().collect();
+                return Err(misuse!("there is no parameter {name}. {}", did_you_mean(name, &known)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The options of all methods that read.
+const OF_ALL: [&str; 11] = [
+    "text_column",
+    "id_column",
+    "input_format",
+    "on_error",
+    "quarantine",
+    "max_record_bytes",
+    "max_ratio",
+    "namespace",
+    "skip_redirects",
+    "skip_disambiguation",
+    "resume",
+];
+
+/// Reads the name of a format of input.
+pub(crate) fn format_of(name: &str) -> Result<InputFormat> {
+    InputFormat::from_name(name).ok_or_else(|| {
+        misuse!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki, not {name}")
+    })
+}
+
+/// Returns the names that are like one that there is not, or all.
+fn did_you_mean(name: &str, known: &[&str]) -> String {
+    let nearest = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
+    match nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
+        Some((similarity, nearest)) if similarity > 0.8 => format!("Did you mean {nearest}?"),
+        _ => format!("There are {}", known.join(", ")),
+    }
+}
+
+/// Returns an input of places, which cannot be standard input.
+pub(super) fn input_of(given: Given<'_>) -> Result<Input> {
+    if given.values.iter().any(|place| place == "-") {
+        return Err(misuse!("standard input cannot be read here; name a file"));
+    }
+    Ok(Input::places(given.values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(bytes("512MiB").unwrap(), 512 << 20);
+        assert_eq!(bytes("4g").unwrap(), 4 << 30);
+        assert_eq!(bytes("1000").unwrap(), 1000);
+        for wrong in ["", "MiB", "0", "1.5GiB", "99999999TiB", "3 elephants", "-1"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+use anyhow::Result;
+use arrow::datatypes::Field;
+use ibid_udfs::similarity::Measure;
+
+use super::options::{Given, NamedOptions, input_of};
+use super::pairs::{Pairing, pairing_options};
+use super::table::{Tabular, boolean, float, int, long, text};
+use super::{Base, Found, Input, against_option, check_ratio, common_options, refuse_without_effect, runs};
+use crate::corpus::ingest::Needed;
+use crate::engine::Engine;
+use crate::error::{Error, misuse};
+use crate::pipeline::query::{self, Parameters, Query};
+use crate::run::{Method, Texts};
+
+impl Engine {
+    /// Finds the passages that documents share, and where they stand.
+    ///
+    /// The table `passages` has a row a pair of places: `doc_a`, `doc_b`, where the passage stands in either (`sent_a_start`,
+    /// `sent_a_end`, `char_a_start`, `char_a_end`, `byte_a_start`, `byte_a_end`, and the same of `b`; ends are the first place behind it),
+    /// `sentences`, `gaps`, `similarity`. The table `families` has the places of text that many documents share. With
+    /// [`Passages::coverage`] the table `coverage` says how much of each document stands elsewhere.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// let documents = engine.sql(
+    ///     "SELECT * FROM (VALUES
+    ///          ('report', 'The board met on Monday. It approved the new ferry terminal by nine votes to two. Work will begin in March.'),
+    ///          ('article', 'Good news! The board approved the new ferry terminal by nine votes to two. Work will begin in March.')
+    ///      ) AS t(doc_id, text)").await?;
+    /// let found = engine.passages(documents).min_words(10).await?;
+    /// let passages = found.dataframe("passages")?.select_columns(&["doc_a", "doc_b", "char_a_start", "char_a_end"])?;
+    /// datafusion::assert_batches_eq!(
+    ///     [
+    ///         "+---------+--------+--------------+------------+",
+    ///         "| doc_a   | doc_b  | char_a_start | char_a_end |",
+    ///         "+---------+--------+--------------+------------+",
+    ///         "| article | report | 21           | 100        |",
+    ///         "+---------+--------+--------------+------------+",
+    ///     ],
+    ///     &passages.collect().await?
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn passages(&self, input: impl Into<Input>) -> Passages {
+        Passages {
+            base: Base::new(self, input.into()),
+            profile: Profile::Verbatim,
+            threshold: None,
+            min_words: None,
+            min_sentences: 1,
+            max_gap: None,
+            common: Some(20),
+            coverage: false,
+            pairing: Pairing::default(),
+        }
+    }
+}
+
+/// Passages that documents share; see [`Engine::passages`].
+#[derive(Clone)]
+#[must_use = "it runs when it is awaited"]
+pub struct Passages {
+    pub(crate) base: Base,
+    pub(crate) profile: Profile,
+    pub(crate) threshold: Option<f64>,
+    pub(crate) min_words: Option<u32>,
+    pub(crate) min_sentences: u32,
+    pub(crate) max_gap: Option<u32>,
+    pub(crate) common: Option<u32>,
+    pub(crate) coverage: bool,
+    pub(crate) pairing: Pairing,
+}
+
+common_options!(Passages);
+against_option!(Passages);
+pairing_options!(Passages);
+runs!(Passages => Found);
+
+/// What to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Copies, with a word changed here and there.
+    Verbatim,
+    /// Copies whose words were replaced, left out, added and put in another order, too; slower.
+    Edited,
+}
+
+/// More than a collection can have, such that its square is an Int64.
+const MOST_DOCUMENTS: u32 = i32::MAX.unsigned_abs();
+
+/// The most words of a fingerprint, and the size of the window of which one is sampled.
+const K: i64 = 5;
+const WINDOW: i64 = 8;
+
+/// The most words between two fingerprints of a run of a family, such as the title of a page in its side bar.
+const BRIDGE: i64 = 15;
+
+/// The pairs of rare words that make two sentences a seed of the profile edited: how far apart the words may stand, in
+/// how many distinct sentences a pair may occur, how many pairs must be shared. And how long a passage must be.
+const EDITED: [(&str, i64); 4] = [
+    ("distance", 3),
+    ("max_pair_frequency", MAX_PAIR_FREQUENCY),
+    ("min_overlap", MIN_OVERLAP),
+    ("min_characters", 150),
+];
+const MAX_PAIR_FREQUENCY: i64 = 20;
+const MIN_OVERLAP: i64 = 4;
+
+/// The stages that find families, from the words of the documents on.
+const STAGES: [Query; 14] = [
+    query::UNITS_DOC_TEXTS,
+    query::UNITS_SENTENCE_STARTS,
+    query::COMMON_SEQUENCES,
+    query::COMMON_FINGERPRINTS,
+    query::COMMON_SAMPLED,
+    query::COMMON_FREQUENCIES,
+    query::COMMON,
+    query::COMMON_PRINT_LINKS,
+    query::COMMON_CLUSTERS,
+    query::COMMON_RUNS,
+    query::FAMILIES_SLICES,
+    query::FAMILIES_MEMBERS,
+    query::FAMILIES_STRETCHES,
+    query::FAMILIES_PLACES,
+];
+
+/// From places to the further tables.
+const FAMILIES: [Query; 1] = [query::FAMILIES];
+const COVERAGE: [Query; 2] = [query::COVERED, query::COVERAGE];
+
+/// The tables beside the passages.
+pub(super) const BESIDE: [(&str, &[Query]); 2] = [("families", &FAMILIES), ("coverage", &COVERAGE)];
+
+impl Passages {
+    /// Sets what to look for. Default: [`Profile::Verbatim`].
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Sets the least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
+    /// are rare in their documents; for the profile edited that of two sentences. Default: 0.8, edited 0.25.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets the least number of words that both sides of a passage have, from 1 to 10,000, for the profile verbatim. Default: 15.
+    pub fn min_words(mut self, words: u32) -> Self {
+        self.min_words = Some(words);
+        self
+    }
+
+    /// Sets the least number of sentences that a passage touches on both sides, 1 or more, for the profile edited of those that match.
+    /// Default: 1.
+    pub fn min_sentences(mut self, sentences: u32) -> Self {
+        self.min_sentences = sentences;
+        self
+    }
+
+    /// Sets how many sentences a passage may skip on either side between two that match, up to 1000, for the profile edited. Default: 4.
+    pub fn max_gap(mut self, sentences: u32) -> Self {
+        self.max_gap = Some(sentences);
+        self
+    }
+
+    /// Sets in how many documents text may stand that founds passages, 1 or more. Text in more documents is common: it makes families.
+    /// `None` makes no text common. Default: 20.
+    pub fn common(mut self, documents: impl Into<Option<u32>>) -> Self {
+        self.common = documents.into();
+        self
+    }
+
+    /// Makes the table `coverage`, too: `doc_id`, `characters`, `in_passages`, `in_families`, `reused`, `closest`,
+    /// `shared_with_closest`. Default: no.
+    pub fn coverage(mut self, makes: bool) -> Self {
+        self.coverage = makes;
+        self
+    }
+
+    /// Returns the SQL that would run, as a script for `ibid sql`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together, and for an input that is no file.
+    pub fn show_sql(&self) -> Result<String, Error> {
+        let method = self.method()?;
+        Ok(self.base.places()?.compared(method.needed).script(&[(method.parameters.clone(), method.stages())])?)
+    }
+
+    async fn run(self) -> Result<Found> {
+        Found::of_method(&self.base, self.method()?).await
+    }
+
+    /// Fails where an option has a value that it cannot have, or no effect.
+    fn check(&self) -> Result<()> {
+        let edited = self.profile == Profile::Edited;
+        refuse_without_effect(&[
+            ("min_words", self.min_words.is_some(), !edited),
+            ("max_gap", self.max_gap.is_some(), edited),
+        ])?;
+        check_ratio("threshold", self.threshold.unwrap_or(1.0))?;
+        for (option, value, from, to) in [
+            ("min_words", self.min_words, 1, 10_000),
+            ("min_sentences", Some(self.min_sentences), 1, u32::MAX),
+            ("max_gap", self.max_gap, 0, 1000),
+            ("common", self.common, 1, MOST_DOCUMENTS),
+        ] {
+            if value.is_some_and(|value| !(from..=to).contains(&value)) {
+                return Err(misuse!("`{option}` is a whole number from {from} to {to}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the number of documents in which text is not common yet.
+    fn most_common(&self) -> u32 {
+        self.common.unwrap_or(MOST_DOCUMENTS)
+    }
+
+    /// Returns the stages and parameters that the options ask for.
+    pub(crate) fn method(&self) -> Result<Method> {
+        self.check()?;
+        let edited = self.profile == Profile::Edited;
+        let texts = Texts {
+            unit: ("sentences", query::UNITS_SENTENCES),
+            signature: query::SIGNATURES_SKIP_BIGRAMS,
+            links: query::EDITED_LINKS,
+            #[expect(clippy::cast_precision_loss, reason = "4")]
+            join: (Measure::Overlap, MIN_OVERLAP as f64),
+            in_texts: &[("max_pair_frequency", MAX_PAIR_FREQUENCY)],
+            limit: ("common", self.most_common()),
+        };
+        let mut method = Method {
+            name: "passages",
+            parameters: self.parameters(),
+            needed: Needed::DocumentsAndSentences,
+            before: Vec::new(),
+            estimate: (query::PASSAGES_ESTIMATE, "lower `common`, so that more text makes families"),
+            pairs: Vec::new(),
+            max_pairs: self.pairing.max_pairs,
+            tables: vec![("families", &FAMILIES)],
+            texts: edited.then_some(texts),
+            counts: vec![("documents", query::UNITS_DOCS)],
+            result: "passages",
+            summed: Some((query::FAMILIES_SUMS, ["families", "documents in families", "characters in families"])),
+            fate: None,
+        };
+        let located = [query::PASSAGES_PLACES, query::FAMILIES_LOCATED];
+        if edited {
+            method.before = texts.stages();
+            method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
+            method.pairs.extend(STAGES);
+            method.pairs.extend([
+                self.pairing.unit_pairs(),
+                query::EDITED_SEEDS,
+                query::EDITED_PLACED,
+                query::EDITED_PARTS,
+            ]);
+            method.pairs.extend(located);
+            method.counts.extend([
+                ("sentences", texts.signature),
+                ("distinct texts", query::TEXTS),
+                ("document pairs", query::EDITED_SEEDS),
+            ]);
+            method.fate = Some("they found no passage, and only carry on those that others found");
+        } else {
+            method.before.extend([query::UNITS_DOCS, query::UNITS_TWINS]);
+            method.before.extend(STAGES);
+            method.pairs.extend([
+                query::PASSAGES_SEEDS,
+                query::PASSAGES_MARKED,
+                query::PASSAGES_RUNS,
+                query::PASSAGES_PARTS,
+            ]);
+            method.pairs.extend(located);
+            method.pairs.push(query::PASSAGES_PLACED);
+            method.counts.push(("document pairs", query::PASSAGES_SEEDS));
+        }
+        if self.coverage {
+            method.tables.push(("coverage", &COVERAGE));
+        }
+        method.pairs.push(query::PASSAGES);
+        Ok(method)
+    }
+
+    fn parameters(&self) -> Parameters {
+        let edited = self.profile == Profile::Edited;
+        let mut parameters = Parameters::default();
+        self.pairing.set(&mut parameters, self.base.against.is_some());
+        let min_words = i64::from(self.min_words.unwrap_or(15));
+        // A run of one and a half times as many words has a sampled fingerprint.
+        let k = K.min(min_words);
+        let window = WINDOW.min(min_words * 3 / 2 - k + 1);
+        parameters.set("common", i64::from(self.most_common()));
+        parameters.set("k", k);
+        parameters.set("window", window);
+        parameters.set("bridge", BRIDGE);
+        parameters.set("margin", k + window - 2);
+        parameters.set("min_words", min_words);
+        parameters.set("min_sentences", i64::from(self.min_sentences));
+        // Of two sentences, or of the sides of a passage.
+        let (name, least) = if edited { ("threshold", 0.25) } else { ("similarity", 0.8) };
+        parameters.set(name, self.threshold.unwrap_or(least));
+        if edited {
+            EDITED.iter().for_each(|(name, value)| parameters.set(name, *value));
+            parameters.set("max_frequency", i64::from(self.most_common()));
+            parameters.set("max_gap", i64::from(self.max_gap.unwrap_or(4)));
+        }
+        parameters
+    }
+}
+
+impl NamedOptions for Passages {
+    const NAMES: &'static [&'static str] = &[
+        "profile",
+        "threshold",
+        "min_words",
+        "min_sentences",
+        "max_gap",
+        "common",
+        "against",
+        "within_documents",
+        "max_pairs",
+    ];
+
+    fn base(&mut self) -> &mut Base {
+        &mut self.base
+    }
+
+    fn set_own(&mut self, given: Given<'_>) -> Result<()> {
+        match given.name {
+            "profile" => {
+                self.profile = given.choice(&[("verbatim", Profile::Verbatim), ("edited", Profile::Edited)])?;
+            }
+            "threshold" => self.threshold = Some(given.number()?),
+            "min_words" => self.min_words = Some(given.number()?),
+            "min_sentences" => self.min_sentences = given.number()?,
+            "max_gap" => self.max_gap = Some(given.number()?),
+            "common" if given.text()? == "none" => self.common = None,
+            "common" => self.common = Some(given.number()?),
+            "against" => self.base.against = Some(input_of(given)?),
+            _ => self.pairing.set_option(given)?,
+        }
+        Ok(())
+    }
+}
+
+impl Tabular for Passages {
+    fn schema(&self, table: &str) -> Result<Vec<Field>> {
+        let numbers = |names: &[&str]| names.iter().map(|name| int(name)).collect::<Vec<_>>();
+        Ok(match table {
+            "families" => [
+                vec![text("family_id"), text("doc_id")],
+                numbers(&["sent_start", "sent_end", "char_start", "char_end", "byte_start", "byte_end"]),
+                vec![long("documents"), boolean("representative"), float("similarity")],
+            ]
+            .concat(),
+            "coverage" => {
+                let counts = ["characters", "in_passages", "in_families", "reused"].map(long);
+                [&[text("doc_id")], &counts[..], &[text("closest"), long("shared_with_closest")]].concat()
+            }
+            _ => [vec![text("doc_a"), text("doc_b")], passage_fields()].concat(),
+        })
+    }
+}
+
+/// Returns where a passage stands in two documents, and how alike it is.
+pub(super) fn passage_fields() -> Vec<Field> {
+    let places = ["sent", "char", "byte"]
+        .into_iter()
+        .flat_map(|unit| ["a_start", "a_end", "b_start", "b_end"].map(|place| int(&format!("{unit}_{place}"))));
+    places.chain([int("sentences"), int("gaps"), float("similarity")]).collect()
+}

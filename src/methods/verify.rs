@@ -1,0 +1,295 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use datafusion::common::runtime::SpawnedTask;
+use serde_json::Value;
+
+use super::runs;
+use crate::corpus::ingest::about_corpus;
+use crate::engine::Engine;
+use crate::export::layout::{FILES, is_index};
+use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
+use crate::index::Index;
+use crate::run::grouped;
+use crate::seal::Written;
+use crate::store::{Location, MAGIC, Object, Verified, redacted, redacted_url, seal_of, verify};
+
+impl Engine {
+    /// Checks that results, corpora and indexes are what was written: each byte of each file.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let reuse = folder.path().join("reuse.parquet");
+    /// let engine = ibid::Engine::new()?;
+    /// let notes = engine.sql("SELECT 1 AS id, 'To be or not to be.' AS text").await?;
+    /// engine.pairs(notes).await?.write(&reuse).await?;
+    /// let checked = engine.verify([&reuse]).await?;
+    /// assert!(!checked[0].is_wrong());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn verify<P: Into<PathBuf>>(&self, paths: impl IntoIterator<Item = P>) -> Verify {
+        Verify { paths: paths.into_iter().map(Into::into).collect(), on_file: Arc::new(|_| ()) }
+    }
+}
+
+/// Parquet files, corpora, indexes and other folders of results that are checked; see [`Engine::verify`].
+#[derive(Clone)]
+#[must_use = "it runs when it is awaited"]
+pub struct Verify {
+    paths: Vec<PathBuf>,
+    on_file: Arc<dyn Fn(&Checked) + Send + Sync>,
+}
+
+runs!(Verify => Vec<Checked>);
+
+/// A file that was checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Its path or URL, without secrets.
+    pub file: String,
+    /// What it was found to be.
+    pub outcome: Outcome,
+    /// The same for people: its rows, bytes and seal, or what is wrong and why.
+    pub said: String,
+}
+
+/// What a file was found to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is what was written.
+    Sound,
+    /// It is damaged, missing, or has no seal, so that nothing says what was written.
+    Wrong,
+    /// It is not of the result, or a folder within it.
+    PassedOver,
+}
+
+impl Checked {
+    /// Returns whether it is not what was written.
+    #[must_use]
+    pub fn is_wrong(&self) -> bool {
+        self.outcome == Outcome::Wrong
+    }
+}
+
+/// What is found at a path.
+enum Entry {
+    /// A file of a result, and what a manifest says of it.
+    File(Option<Written>),
+    /// A file beside a manifest that does not name it.
+    Stranger,
+    /// No file, such as a pipe, which may never end.
+    NoFile,
+    /// A folder within the one that is named.
+    Folder,
+}
+
+impl Verify {
+    /// Calls this with each file once it is checked.
+    pub fn on_file(mut self, call: impl Fn(&Checked) + Send + Sync + 'static) -> Self {
+        self.on_file = Arc::new(call);
+        self
+    }
+
+    async fn run(self) -> Result<Vec<Checked>> {
+        let check = move || {
+            let mut all = Vec::new();
+            for path in &self.paths {
+                for (file, entry) in entries(path)? {
+                    let checked = check(&file, entry);
+                    (self.on_file)(&checked);
+                    all.push(checked);
+                }
+            }
+            anyhow::Ok(all)
+        };
+        SpawnedTask::spawn_blocking(check).join().await.context("the check stopped")?
+    }
+}
+
+fn check(file: &Path, entry: Entry) -> Checked {
+    let is_folder = matches!(entry, Entry::Folder);
+    let found = match entry {
+        Entry::File(written) => check_file(file, written).map(Some),
+        Entry::Stranger => look_at_stranger(file),
+        Entry::NoFile | Entry::Folder => Ok(None),
+    };
+    let (outcome, said) = match found {
+        Ok(Some(found)) => (Outcome::Sound, found),
+        Ok(None) => {
+            let why = if is_folder { "a folder: name it to verify it" } else { "it is not of this result" };
+            (Outcome::PassedOver, format!("passed over, {why}"))
+        }
+        Err(error) => (Outcome::Wrong, format!("WRONG: {error:#}")),
+    };
+    Checked { file: redacted_url(&file.display().to_string()), outcome, said: redacted(&said) }
+}
+
+/// What there is to be looked at of a result.
+fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
+    let location = Location::of_path(path)?;
+    let is_folder = match &location {
+        Some(location) => is_prefix(location)?,
+        None => path.is_dir(),
+    };
+    if !is_folder {
+        if is_pattern(path, location.as_ref())? {
+            bail!(
+                "{}: verify takes no patterns: name the folder, or the files, or have the shell name them, without quotes",
+                path.display()
+            );
+        }
+        return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
+    }
+    if is_index(path)? {
+        let files = Index::open(path)?.sealed_files().into_iter();
+        return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
+    }
+    let mut found = of_result(path, location.is_some())?;
+    found.extend(folders(path, location.as_ref())?.into_iter().map(|folder| (folder, Entry::Folder)));
+    Ok(found)
+}
+
+/// Whether there is nothing of this name, which has what stands in patterns.
+fn is_pattern(path: &Path, location: Option<&Location>) -> Result<bool> {
+    match location {
+        // There `?` stands before what is asked for.
+        Some(location) if location.is_web() => Ok(false),
+        Some(location) => Ok(location.key().as_ref().contains(MAGIC) && Object::find(location)?.is_none()),
+        None => Ok(path.to_string_lossy().contains(MAGIC) && path.symlink_metadata().is_err()),
+    }
+}
+
+/// The folders within one, but for hidden ones, and those that have names of files, which are found as such.
+fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
+    if let Some(location) = location {
+        let (_, folders) = Object::list_folder(location)?;
+        return Ok(folders.iter().map(|folder| PathBuf::from(folder.to_string())).collect());
+    }
+    let mut folders = Vec::new();
+    for entry in path.read_dir().with_context(|| format!("cannot read {}", path.display()))? {
+        let folder = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        let is_hidden = folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+        if folder.is_dir() && !is_hidden && folder.extension() != Some("parquet".as_ref()) {
+            folders.push(folder);
+        }
+    }
+    folders.sort();
+    Ok(folders)
+}
+
+/// What there is to be looked at in a folder that is no index.
+fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
+    let names = names(path)?;
+    let missing = |file: &str| (path.join(file), Entry::File(None));
+    let Some(manifest) = Manifest::of(path)? else {
+        if names.is_empty() {
+            bail!("{}: there are no Parquet files in it; name a result of ibid, such as {}", path.display(), FILES[0]);
+        }
+        let mut found: Vec<_> = names.iter().map(|name| file_or_none(path.join(name))).collect();
+        // Of a corpus both files are needed, even where nothing says so.
+        let (there, gone): (Vec<&str>, Vec<&str>) =
+            FILES.iter().partition(|file| names.iter().any(|name| name == *file));
+        if there.iter().any(|file| is_of_corpus(&path.join(file))) {
+            found.extend(gone.into_iter().map(missing));
+        }
+        return Ok(found);
+    };
+    let mut found: Vec<_> = manifest
+        .files
+        .iter()
+        .map(|file| {
+            let written = Written { rows: file.rows, bytes: file.bytes, seal: file.seal };
+            (path.join(&file.name), Entry::File(Some(written)))
+        })
+        .collect();
+    // In a store the files of earlier manifests stay for those that read them.
+    let is_earlier = |name: &str| {
+        let file = stem_of_sealed(name).map(|stem| format!("{stem}.parquet"));
+        is_in_store && manifest.file(file.as_deref().unwrap_or(name)).is_some()
+    };
+    for name in names.iter().filter(|name| manifest.seal_of(name).is_none() && !is_earlier(name)) {
+        found.push(match file_or_none(path.join(name)) {
+            (path, Entry::File(_)) => (path, Entry::Stranger),
+            none => none,
+        });
+    }
+    // A table that --resume kept may have the documents alone.
+    let is_corpus = manifest.about["key"].is_null()
+        && (!manifest.about["content"].is_null() || FILES.iter().any(|file| manifest.file(file).is_some()));
+    let is_listed = |file: &str| manifest.file(file).is_some() || names.iter().any(|name| name == file);
+    if is_corpus {
+        found.extend(FILES.into_iter().filter(|file| !is_listed(file)).map(missing));
+    }
+    if found.is_empty() {
+        bail!("{} names no file; write the result again", path.join(MANIFEST).display());
+    }
+    Ok(found)
+}
+
+/// Whether a URL is that of a folder: one with a `/` at its end, or one without an object below which there are some.
+fn is_prefix(location: &Location) -> Result<bool> {
+    if location.is_prefix() || location.is_web() {
+        return Ok(location.is_prefix());
+    }
+    Ok(Object::find(location)?.is_none() && !Object::list(&location.as_prefix(), 1)?.is_empty())
+}
+
+/// A file of a folder. What is no file is not opened; a link that leads nowhere is a file that is missing.
+fn file_or_none(path: PathBuf) -> (PathBuf, Entry) {
+    let entry = if is_no_file(&path) { Entry::NoFile } else { Entry::File(None) };
+    (path, entry)
+}
+
+/// Whether something else is there. An object is a file.
+fn is_no_file(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file())
+}
+
+/// Whether a file says of itself what those of a corpus do.
+fn is_of_corpus(path: &Path) -> bool {
+    let seal = if is_no_file(path) { None } else { seal_of(path).ok().flatten() };
+    let about: Option<Value> = seal.and_then(|seal| serde_json::from_str(&seal.result).ok());
+    let keys = |about: &Value| about.as_object().map(|about| about.keys().cloned().collect::<Vec<_>>());
+    about.is_some_and(|about| keys(&about) == keys(&about_corpus()))
+}
+
+/// What a file is found to be that the manifest beside it does not name: nothing, if it is not one of ours.
+fn look_at_stranger(path: &Path) -> Result<Option<String>> {
+    if seal_of(path)?.is_some() {
+        bail!("{MANIFEST} does not name it: it is of another run; move it elsewhere");
+    }
+    Ok(None)
+}
+
+/// What a file is found to be.
+fn check_file(path: &Path, written: Option<Written>) -> Result<String> {
+    if is_no_file(path) {
+        bail!("it is no file");
+    }
+    match verify(path)? {
+        Verified::Sealed { seal, bytes } => {
+            let found = Written { rows: seal.rows, bytes, seal: seal.root };
+            let written = written.unwrap_or(found);
+            if written.seal != found.seal {
+                bail!("its seal is {}, and {} was written", found.seal, written.seal);
+            }
+            if written != found {
+                bail!(
+                    "it has {} rows and {} bytes, as its seal says, and the manifest says {} and {}",
+                    grouped(found.rows),
+                    grouped(found.bytes),
+                    grouped(written.rows),
+                    grouped(written.bytes)
+                );
+            }
+            Ok(format!("sound, {} rows, {} bytes, seal {}", grouped(seal.rows), grouped(bytes), seal.root))
+        }
+        Verified::Unsealed => bail!("it has no seal, so nothing says what was written"),
+    }
+}

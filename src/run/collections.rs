@@ -1,0 +1,244 @@
+//! Collections that a method reads: opened where they are stored, read into the workspace where they are not.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use arrow::datatypes::{Schema, SchemaRef};
+
+use super::{Event, Run};
+use crate::corpus::ingest::{self, Ingested, Needed};
+use crate::corpus::{self, Content, Documents, PageFilter};
+use crate::error::misuse;
+use crate::index::stored::Stored;
+use crate::store::{Location, Object};
+
+impl Run {
+    /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
+    /// `against_documents` and `against_sentences` then: a corpus folder as it stands, anything else read into the workspace
+    /// first. Where there is no other collection its tables are there, without rows. Gives the collections.
+    pub(crate) async fn open_both(&mut self, compared: &Compared<'_>) -> Result<Vec<Stored>> {
+        self.open_checked(compared, |_, _| Ok(())).await
+    }
+
+    /// As [`Self::open_both`], once `check` has found nothing wrong with the columns of each table of documents. They are
+    /// known before any document is read.
+    pub(crate) async fn open_checked(
+        &mut self,
+        compared: &Compared<'_>,
+        check: impl Fn(&str, &Schema) -> Result<()>,
+    ) -> Result<Vec<Stored>> {
+        let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
+        if compared.against.is_some_and(|other| other == "-" && compared.inputs.contains(other)) {
+            bail!("- (standard input) can be read only once; name a file for one of the two collections");
+        }
+        let mut collections = Vec::new();
+        for (prefix, inputs) in std::iter::once(("", compared.inputs)).chain(other) {
+            let collection = self.open(prefix, inputs, compared).await?;
+            check(&format!("{prefix}documents"), &collection.columns())?;
+            collections.push((prefix, collection));
+        }
+        if collections.iter().all(|(_, collection)| matches!(collection, Collection::Stored(..))) {
+            check_read(&compared.reading)?;
+        }
+        let mut stored = Vec::new();
+        for (prefix, collection) in collections {
+            stored.push(match collection {
+                Collection::Stored(collection, _) => {
+                    self.note_contents(prefix, &collection, compared.needed).await?;
+                    collection
+                }
+                Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
+            });
+        }
+        if compared.against.is_none() {
+            for statement in compared.no_other_collection() {
+                self.workspace.run(&statement).await?;
+            }
+        }
+        Ok(stored)
+    }
+
+    /// Opens what there is to read, and makes a collection known that is stored.
+    async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
+        // Beside another collection it is enough that one of the two is a dump.
+        let alone = compared.against.is_none();
+        let Some(stored) = corpus_folder(inputs)? else {
+            return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
+        };
+        check_pages(&compared.reading.pages, !alone)?;
+        stored.refuse_results(&compared.reading)?;
+        let session = &self.workspace.session;
+        stored.register(session, prefix, compared.needed).await?;
+        let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
+        Ok(Collection::Stored(stored, columns))
+    }
+
+    /// Reads documents into the workspace, and makes them known.
+    pub(crate) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
+        let folder = self.workspace.folder().join(format!("{prefix}corpus"));
+        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+        let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
+        self.read.push(ingested.summary);
+        ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
+        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed).await?;
+        Ok(folder)
+    }
+
+    /// Notes what results will be made of: the tables of a collection that is known.
+    pub(crate) async fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
+        let contents = collection.contents(prefix, needed)?;
+        if let Some(finished) = &self.workspace.finished {
+            for table in needed.tables() {
+                let name = format!("{prefix}{table}");
+                let seals: Option<String> = contents
+                    .iter()
+                    .filter(|content| content["table"] == *name)
+                    .map(|content| content["seal"].as_str())
+                    .collect();
+                if let Some(key) = seals.and_then(|seals| finished.key([seals.as_str()], &[])) {
+                    finished.note(self.workspace.session.table_provider(name).await?, key);
+                }
+            }
+        }
+        self.contents.retain(|noted| contents.iter().all(|content| content["table"] != noted["table"]));
+        self.contents.extend(contents);
+        Ok(())
+    }
+
+    /// Copies a corpus of an object store into the workspace.
+    pub(crate) fn fetch(&self, corpus: &Stored) -> Result<PathBuf> {
+        let folder = self.workspace.folder().join("fetched");
+        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+        for table in Needed::DocumentsAndSentences.tables() {
+            for file in corpus.files(table) {
+                let failed = || format!("cannot read {}", file.display());
+                let location = Location::of_path(&file)?.with_context(failed)?;
+                let object = Object::find(&location)?.with_context(failed)?;
+                let copy = folder.join(format!("{table}.parquet"));
+                let mut to =
+                    std::fs::File::create(&copy).with_context(|| format!("cannot write {}", copy.display()))?;
+                std::io::copy(&mut object.reader()?, &mut to).with_context(failed)?;
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Opens what there is to read. `alone` says that nothing else is read.
+    pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
+        self.tell(Event::Stage("reading"));
+        let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
+        let documents = corpus::open(inputs, &reading)?;
+        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
+        Ok(documents)
+    }
+
+    /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
+    /// What is in their files, where that is known, must not change meanwhile.
+    pub(crate) async fn ingest(
+        &self,
+        documents: Documents,
+        content: Option<Content>,
+        folder: &Path,
+        needed: Needed,
+    ) -> Result<(Ingested, PathBuf)> {
+        let inputs = documents.inputs();
+        let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
+        let content = match content {
+            None if finished.is_some() => Some(inputs.content()?),
+            known => known,
+        };
+        let summary = documents.summary();
+        let read = async |folder: &Path| {
+            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed).await?;
+            content.map_or(Ok(()), |content| inputs.check(content))?;
+            anyhow::Ok(ingested)
+        };
+        let Some((finished, content)) = finished.zip(content) else {
+            return Ok((read(folder).await?, folder.to_path_buf()));
+        };
+        // Where results go makes no other rows.
+        let options = corpus::Options { results: Vec::new(), ..inputs.options.clone() };
+        let reading = format!("{} {options:?} {needed:?}", content.to_json());
+        let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
+        if let Some((folder, noted)) = finished.take(key)? {
+            return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
+        }
+        let staged = finished.begin(key)?;
+        let ingested = read(staged.path()).await?;
+        let folder = finished.keep(key, staged, &ingested.to_json())?;
+        Ok((ingested, folder))
+    }
+}
+
+/// A collection that was opened.
+enum Collection {
+    /// What needs not be read in, with the columns of its documents.
+    Stored(Stored, SchemaRef),
+    /// What is to be read.
+    Read(Box<Documents>),
+}
+
+impl Collection {
+    /// The columns of the documents.
+    fn columns(&self) -> SchemaRef {
+        match self {
+            Self::Stored(_, columns) => Arc::clone(columns),
+            Self::Read(documents) => documents.schema(),
+        }
+    }
+}
+
+/// The collections that a method compares.
+pub(crate) struct Compared<'a> {
+    pub(crate) inputs: &'a [String],
+    /// The other collection; `None` where the first is compared with itself.
+    pub(crate) against: Option<&'a String>,
+    pub(crate) reading: corpus::Options,
+    pub(crate) needed: Needed,
+}
+
+impl Compared<'_> {
+    /// What stands in the place of the other collection where there is none.
+    pub(super) fn no_other_collection(&self) -> impl Iterator<Item = String> {
+        self.needed
+            .tables()
+            .iter()
+            .map(|table| format!("CREATE VIEW against_{table} AS SELECT * FROM {table} WHERE false"))
+    }
+}
+
+/// The corpus folder or the index that `inputs` name, if they name one.
+pub(crate) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
+    if let [one] = inputs {
+        return Stored::at(Path::new(one));
+    }
+    for path in inputs {
+        if let Some(stored) = Stored::at(Path::new(path))? {
+            bail!("{path} is {}; give it alone, or ingest everything into one corpus first", stored.kind());
+        }
+    }
+    Ok(None)
+}
+
+/// Fails where columns are named of which a collection was made already.
+fn check_read(reading: &corpus::Options) -> Result<()> {
+    let text_column = reading.text_column.is_some() && !reading.text_is_optional;
+    if text_column || reading.id_column.is_some() {
+        return Err(misuse!(
+            "`text_column` and `id_column` are for reading raw input, and what is named is read already; give them to ibid ingest"
+        ));
+    }
+    Ok(())
+}
+
+/// Fails where pages are to be left out and none are read.
+pub(crate) fn check_pages(pages: &PageFilter, reads_dumps: bool) -> Result<()> {
+    if reads_dumps || pages.is_empty() {
+        return Ok(());
+    }
+    Err(misuse!(
+        "`namespace`, `skip_redirects` and `skip_disambiguation` are for reading MediaWiki dumps (.xml), and the input is none; \
+         leave them out, or say `input_format = mediawiki`"
+    ))
+}

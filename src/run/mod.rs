@@ -1,0 +1,219 @@
+//! A run of a method: the collections that it reads, the stages that it runs, the results that it writes, and what there is to say of it.
+
+mod collections;
+mod method;
+mod results;
+mod script;
+mod summary;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use arrow::array::AsArray;
+use arrow::datatypes::Int64Type;
+use datafusion::dataframe::DataFrame;
+use serde_json::{Value, json};
+
+pub(crate) use self::collections::{Compared, check_pages, corpus_folder};
+pub(crate) use self::method::{BYTES_OF_PAIR, FEWER_PLACES, Method, Texts};
+pub(crate) use self::script::{read_first, script, shown};
+pub use self::summary::{Event, Summary};
+pub(crate) use self::summary::{LISTED, describe_recall, grouped, mebibytes};
+use crate::corpus;
+use crate::engine::Engine;
+use crate::error::OverLimit;
+use crate::index::stored::check_folder;
+use crate::pipeline::query::{self, Parameters, Query};
+use crate::pipeline::{StageCache, Workspace};
+use crate::recall::Recall;
+
+/// Called with what happens in a run.
+pub(crate) type OnEvent = Arc<dyn Fn(Event<'_>) + Send + Sync>;
+
+/// How a method runs, whatever it finds.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    /// The folder that keeps the tables that the run makes, and has those that earlier runs made.
+    pub(crate) resume: Option<PathBuf>,
+    pub(crate) on_event: OnEvent,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { resume: None, on_event: Arc::new(|_| ()) }
+    }
+}
+
+/// A method that is under way.
+pub(crate) struct Run {
+    pub(crate) workspace: Workspace,
+    pub(crate) engine: Engine,
+    settings: Settings,
+    began: Instant,
+    /// What was read that was not a corpus yet.
+    read: Vec<corpus::Summary>,
+    /// The number of documents that a method left out.
+    left_out: u64,
+    /// The seals and counts of the tables of the collections.
+    contents: Vec<Value>,
+    /// What was said so far.
+    notes: Vec<String>,
+    /// The method that makes the results, and what it counted, for those who read them later.
+    method: Option<(&'static str, Value)>,
+}
+
+impl Run {
+    pub(crate) fn begin(engine: &Engine, settings: Settings) -> Result<Self> {
+        let on_event = Arc::clone(&settings.on_event);
+        let on_stage = Box::new(move |file| on_event(Event::Stage(file)));
+        let mut workspace = Workspace::try_new(engine.scratch(), engine.new_session()?, on_stage)?;
+        // Sorting takes longer, and what a machine has is enough for most joins.
+        workspace.hashes_rows = engine.given_memory().is_none();
+        if let Some(folder) = &settings.resume {
+            workspace.finished = Some(StageCache::at(folder)?);
+            check_folder(folder).context("cannot keep tables there with `resume`")?;
+        }
+        Ok(Self {
+            workspace,
+            engine: engine.clone(),
+            settings,
+            began: Instant::now(),
+            read: Vec::new(),
+            left_out: 0,
+            contents: Vec::new(),
+            notes: Vec::new(),
+            method: None,
+        })
+    }
+
+    /// Begins the same once more, but for what it has read.
+    pub(crate) fn again(&self) -> Result<Self> {
+        let mut run = Self::begin(&self.engine, self.settings.clone())?;
+        (run.began, run.read, run.notes) = (self.began, self.read.clone(), self.notes.clone());
+        Ok(run)
+    }
+
+    pub(crate) fn tell(&self, event: Event<'_>) {
+        (self.settings.on_event)(event);
+    }
+
+    /// Says something.
+    pub(crate) fn note(&mut self, text: String) {
+        self.tell(Event::Note(&text));
+        self.notes.push(text);
+    }
+
+    /// Notes what is to be said with the summary.
+    pub(crate) fn note_last(&mut self, text: String) {
+        self.notes.push(text);
+    }
+
+    /// Returns what a result is: the version of ibid, the method with its counts, the parameters, and what it was made of.
+    pub(crate) fn about(&self) -> Value {
+        self.about_with(&self.workspace.parameters)
+    }
+
+    pub(crate) fn about_with(&self, parameters: &Parameters) -> Value {
+        let mut about = json!({ "ibid": env!("CARGO_PKG_VERSION") });
+        if let Some((method, counts)) = &self.method {
+            about["method"] = json!(method);
+            about["counts"] = counts.clone();
+        }
+        about["parameters"] = parameters.to_json();
+        about["inputs"] = json!(self.contents);
+        about
+    }
+
+    /// Notes which method has run and what it counted.
+    pub(crate) fn note_method(&mut self, method: &'static str, summary: &Summary) {
+        let capped = summary.capped.map(|capped| ("capped", capped));
+        let counts = summary.counts.iter().copied().chain(capped).chain([("skipped", summary.skipped)]);
+        self.method = Some((method, counts.map(|(name, count)| (name.to_owned(), json!(count))).collect()));
+    }
+
+    /// Fails if there would be more than `most` pairs, by the query that estimates them.
+    pub(crate) async fn refuse_more_pairs(&mut self, estimate: Query, most: u64, remedy: &str) -> Result<()> {
+        let [pairs] = self.numbers(estimate).await?;
+        if pairs > most {
+            return Err(anyhow::Error::new(OverLimit(format!(
+                "this would make {} pairs of places, more than `max_pairs` {most}: {remedy}; or raise `max_pairs`, if there is \
+                 memory for some {BYTES_OF_PAIR} bytes a pair",
+                grouped(pairs)
+            ))));
+        }
+        Ok(())
+    }
+
+    /// Returns the rows of a query.
+    pub(crate) async fn rows(&mut self, query: Query) -> Result<DataFrame> {
+        self.workspace.run_all(&[query]).await?.context("it is a query")
+    }
+
+    /// Returns the numbers that a query gives as columns of BIGINT of one row.
+    pub(crate) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
+        let rows = self.rows(query).await?;
+        let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
+        let number = |i: usize| {
+            let number = rows.first().map_or(0, |row| row.column(i).as_primitive::<Int64Type>().value(0));
+            u64::try_from(number).unwrap_or(u64::MAX)
+        };
+        Ok(std::array::from_fn(number))
+    }
+
+    /// Returns the rows of a query as a table for people.
+    pub(crate) async fn shown(&mut self, query: Query) -> Result<String> {
+        let shown = self.rows(query).await?.to_string().await.with_context(|| format!("in queries/{}", query.file))?;
+        // Without rows there are no columns, either.
+        Ok(if shown.starts_with("++") { "none".to_string() } else { shown })
+    }
+
+    /// Says how many rows a query gives, if there are any, what of, and the first of them. Returns how many there are.
+    pub(crate) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
+        let rows = self.rows(query).await?;
+        let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
+        if count > 0 {
+            let shown = rows.limit(0, Some(LISTED))?.to_string().await?;
+            self.note(format!("{} {what}\n{shown}", grouped(count as u64)));
+        }
+        Ok(count as u64)
+    }
+
+    /// Returns what was found of the pairs of the table `sampled`; `is_all` says that nothing was left out of the sample.
+    pub(crate) async fn recall(&mut self, is_all: bool) -> Result<Recall> {
+        Ok(Recall::of_sums(self.numbers(query::CERTIFICATE_RECALL).await?, is_all))
+    }
+
+    /// Returns the number of rows of a table of the collection, and of that of the other collection.
+    pub(crate) async fn count(&self, table: &str) -> Result<[u64; 2]> {
+        let session = &self.workspace.session;
+        let other = session.table(format!("against_{table}")).await?.count().await?;
+        Ok([session.table(table).await?.count().await? as u64, other as u64])
+    }
+
+    /// Returns the number of records that reading left out, and of documents that a method did.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.read.iter().map(|summary| summary.skipped_count).sum::<u64>() + self.left_out
+    }
+
+    /// Counts documents that a method leaves out, and lists.
+    pub(crate) fn leave_out(&mut self, documents: u64) {
+        self.left_out += documents;
+    }
+
+    /// Counts more records that were left out.
+    pub(crate) fn skip(&mut self, summary: corpus::Summary) {
+        self.read.push(summary);
+    }
+
+    /// Returns whether something was read that is not a corpus.
+    pub(crate) fn has_read(&self) -> bool {
+        !self.read.is_empty()
+    }
+
+    /// Returns the capped texts.
+    pub(crate) async fn capped(&self) -> Result<DataFrame> {
+        Ok(self.workspace.session.sql("SELECT * FROM capped ORDER BY pairs_not_made DESC, text").await?)
+    }
+}

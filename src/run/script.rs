@@ -1,0 +1,85 @@
+//! What a method would run, as a script for `ibid sql`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::collections::{Compared, corpus_folder};
+use crate::corpus;
+use crate::corpus::ingest::{self, Needed};
+use crate::pipeline::query::{Parameters, Query};
+use crate::store::{redacted, redacted_url};
+
+impl Compared<'_> {
+    /// Returns what would run: the statements that make the collections known, and those of `parts` with their parameters.
+    pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)]) -> Result<String> {
+        let mut statements = Vec::new();
+        let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
+        for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
+            match corpus_folder(inputs)? {
+                Some(stored) => statements.extend(stored.statements(prefix, self.needed)?),
+                None => statements.extend(read_first(prefix, inputs, &self.reading, self.needed)),
+            }
+        }
+        if self.against.is_none() {
+            statements.extend(self.no_other_collection());
+        }
+        script(&statements, parts)
+    }
+}
+
+/// Inputs as they are written, without secrets.
+pub(crate) fn shown(inputs: &[String]) -> String {
+    inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>().join(" ")
+}
+
+/// The statements that make inputs known once they have been read in.
+pub(crate) fn read_first(prefix: &str, inputs: &[String], reading: &corpus::Options, needed: Needed) -> Vec<String> {
+    let corpus = format!("{prefix}corpus");
+    let mut statements: Vec<_> = needed
+        .tables()
+        .iter()
+        .map(|table| ingest::statement(prefix, &Path::new(&corpus).join(format!("{table}.parquet")), table))
+        .collect();
+    if let Some(first) = statements.first_mut() {
+        let inputs = inputs.iter().map(|input| quoted(&redacted_url(input)));
+        // A text that is optional is one of a method that reads other columns.
+        let text_column = reading.text_column.as_ref().filter(|_| !reading.text_is_optional);
+        let columns = [("--text-column", text_column), ("--id-column", reading.id_column.as_ref())];
+        let columns = columns.into_iter().filter_map(|(option, name)| Some(format!("{option} {}", quoted(name?))));
+        let skips = (reading.on_error != corpus::OnError::Fail).then(|| "--on-error skip".to_owned());
+        let arguments: Vec<_> = inputs.chain(columns).chain(skips).collect();
+        first.insert_str(0, &format!("-- first: ibid ingest {} -o {corpus}\n", arguments.join(" ")));
+    }
+    statements
+}
+
+/// An argument as a shell takes it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-:=,@%+".contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', "'\\''"))
+    }
+}
+
+/// Returns statements, and those of `parts` with their parameters, without the secrets of URLs.
+pub(crate) fn script(statements: &[String], parts: &[(Parameters, Vec<Query>)]) -> Result<String> {
+    let mut script = String::new();
+    for statement in statements {
+        let _ = writeln!(script, "{statement};");
+    }
+    for (parameters, queries) in parts {
+        for query in queries {
+            let sql = parameters.bind(query.sql)?;
+            let _ = write!(script, "\n-- queries/{}\n{};\n", query.file, sql.trim_end());
+        }
+    }
+    let mut shown = redacted(&script);
+    if shown.contains("***") {
+        shown.insert_str(0, "-- secrets of URLs are left out: write them in the places of ***\n");
+    }
+    Ok(shown)
+}

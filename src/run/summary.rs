@@ -1,0 +1,174 @@
+//! What there is to say of a run.
+
+use anyhow::Result;
+
+use super::Run;
+use crate::corpus::{self, PassedOver, Skipped};
+use crate::memory::watch;
+use crate::pipeline::query;
+use crate::recall::Recall;
+use crate::store::{StoreTraffic, stores};
+
+/// The capped texts and skipped records that are listed.
+pub(crate) const LISTED: usize = 10;
+
+/// What happens in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A stage begins: `reading`, `writing`, or a file of `queries/`.
+    Stage(&'a str),
+    /// Something is worth to be said before the run ends. It stands among the notes of the [`Summary`], too.
+    Note(&'a str),
+}
+
+/// What a method did.
+///
+/// ```
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::write(folder.path().join("a.txt"), "The board approved the new ferry terminal by nine votes to two.")?;
+/// # std::fs::write(folder.path().join("b.txt"), "The board approved the new ferry terminal by nine votes to two.")?;
+/// let engine = ibid::Engine::new()?;
+/// let found = engine.pairs(folder.path()).await?;
+/// assert_eq!(found.summary().count("documents"), Some(2));
+/// assert_eq!(found.summary().skipped, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Numbers by name, such as of documents, in the order in which a report has them.
+    pub counts: Vec<(&'static str, u64)>,
+    /// The number of texts that were too frequent to found a pair; `None` for methods that cap none.
+    pub capped: Option<u64>,
+    /// The number of records that reading left out, and of documents that the method left out.
+    pub skipped: u64,
+    /// The first thousand records that reading left out of each collection.
+    pub skipped_records: Vec<Skipped>,
+    /// Sentences on what was left out or passed over while reading.
+    pub left_out: Vec<String>,
+    /// Sentences on what else there is to know.
+    pub notes: Vec<String>,
+    /// What went to and from object stores.
+    pub traffic: Vec<StoreTraffic>,
+    /// The seconds from the beginning of the run.
+    pub seconds: f64,
+    /// The bytes of memory that the process has at the end of the run, where the system tells.
+    pub memory: Option<usize>,
+}
+
+impl Summary {
+    /// Returns the number of this name.
+    #[must_use]
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.counts.iter().find(|(known, _)| *known == name).map(|(_, count)| *count)
+    }
+}
+
+impl Run {
+    /// Returns what there is to say. `fate` is what became of capped texts, where there may be some.
+    pub(crate) async fn summary(
+        &mut self,
+        counts: Vec<(&'static str, u64)>,
+        fate: Option<&str>,
+        remedy_for_twins: &str,
+    ) -> Result<Summary> {
+        let capped = self.workspace.rows_of(query::TEXTS_CAPPED);
+        if let Some(fate) = fate.filter(|_| capped > 0) {
+            let note = self.describe_capped(capped, fate).await?;
+            self.note_last(note);
+        }
+        self.note_twins(remedy_for_twins);
+        Ok(self.summary_of(counts, fate.map(|_| capped)))
+    }
+
+    /// Returns the same without looking for what else there is to know.
+    pub(crate) fn summary_of(&self, counts: Vec<(&'static str, u64)>, capped: Option<u64>) -> Summary {
+        Summary {
+            counts,
+            capped,
+            skipped: self.skipped(),
+            skipped_records: self.read.iter().flat_map(|read| read.skipped.iter().cloned()).collect(),
+            left_out: self.read.iter().flat_map(left_out).collect(),
+            notes: self.notes.clone(),
+            traffic: stores().traffic(),
+            seconds: self.began.elapsed().as_secs_f64(),
+            memory: watch::taken(),
+        }
+    }
+
+    /// Notes how many documents were not compared with themselves, and what does that.
+    pub(crate) fn note_twins(&mut self, remedy: &str) {
+        let twins = self.workspace.rows_of(query::UNITS_TWINS);
+        if twins > 0 {
+            self.note_last(format!(
+                "{} documents stand in both collections, with the same id and the same text, and were not compared with \
+                 themselves{remedy}",
+                grouped(twins)
+            ));
+        }
+    }
+
+    async fn describe_capped(&self, count: u64, fate: &str) -> Result<String> {
+        let sql = format!(
+            "SELECT df, units, pairs_not_made, substr(text, 1, 60) AS text, example FROM capped \
+             ORDER BY pairs_not_made DESC, text LIMIT {LISTED}"
+        );
+        let shown = self.workspace.session.sql(&sql).await?.to_string().await?;
+        Ok(format!(
+            "{} texts stand in more places than `max_frequency` allows: {fate}; `capped` lists them all\n{shown}",
+            grouped(count)
+        ))
+    }
+}
+
+/// Returns sentences on what reading left out.
+fn left_out(summary: &corpus::Summary) -> Vec<String> {
+    let mut said: Vec<_> = summary.skipped.iter().take(LISTED).map(|skipped| format!("skipped {skipped}")).collect();
+    if summary.skipped_count > LISTED as u64 {
+        let count = grouped(summary.skipped_count);
+        said.push(format!("… {count} skipped in all; `on_error = quarantine` keeps them"));
+    }
+    if summary.left_out.pages() > 0 {
+        said.push(format!("left out on request: {}", summary.left_out));
+    }
+    said.extend(PassedOver::summarize(&summary.passed_over).map(|passed_over| format!("passed over {passed_over}")));
+    said
+}
+
+/// Returns what was found of the pairs of a sample `of` something.
+pub(crate) fn describe_recall(of: &str, recall: Recall) -> String {
+    format!(
+        "of a sample of {of} {} of {} pairs were found: {}",
+        grouped(recall.found),
+        grouped(recall.pairs),
+        recall.describe()
+    )
+}
+
+/// Returns a number with its thousands apart.
+pub(crate) fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Returns a number of bytes for people.
+#[expect(clippy::cast_precision_loss, reason = "rounded")]
+pub(crate) fn mebibytes(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}

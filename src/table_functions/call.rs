@@ -1,0 +1,101 @@
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use futures::future::BoxFuture;
+
+use super::arguments::Arguments;
+use crate::engine::Engine;
+use crate::error::misuse;
+use crate::methods::options::{Given, NamedOptions};
+use crate::methods::table::Tabular;
+use crate::methods::{Found, Input};
+use crate::run::Settings;
+
+/// The methods that are table functions.
+pub(crate) const NAMES: [&str; 8] =
+    ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search"];
+
+/// Tables beside the rows of a call, which can be written to files: the option of each has its name.
+const BESIDE: [&str; 5] = ["capped", "coverage", "evaluation", "families", "groups"];
+
+type RunCall = Box<dyn Fn(Engine, Settings) -> BoxFuture<'static, Result<Found>> + Send + Sync>;
+
+/// A method with its options, ready to run.
+pub(super) struct Call {
+    /// The table of what it finds that the rows are of.
+    pub(super) table: &'static str,
+    pub(super) schema: SchemaRef,
+    /// The further tables that are to be written, and their files.
+    pub(super) files: Vec<(String, PathBuf)>,
+    pub(super) run: RunCall,
+}
+
+impl Call {
+    /// Reads the arguments of a method of [`NAMES`].
+    pub(super) fn of(engine: &Engine, method: &str, arguments: Arguments) -> Result<Self> {
+        let Arguments { inputs, named } = arguments;
+        if inputs.is_empty() {
+            return Err(misuse!("it needs an input: a folder, a file, a pattern or a URL"));
+        }
+        if inputs.iter().any(|input| input == "-") {
+            return Err(misuse!("standard input cannot be read here; name a file"));
+        }
+        let (beside, named): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|(name, _)| BESIDE.contains(&name.as_str()) && name != method);
+        let mut files = Vec::new();
+        for (table, path) in beside {
+            let [path] = path.as_slice() else { return Err(misuse!("`{table}` is the name of one file")) };
+            files.push((table, PathBuf::from(path)));
+        }
+        let asks = |table: &str| files.iter().any(|(name, _)| name == table);
+        let input = Input::places(inputs);
+        match method {
+            "passages" | "families" | "coverage" => {
+                let passages = engine.passages(input).coverage(asks("coverage") || method == "coverage");
+                let table = NAMES.into_iter().find(|name| *name == method).context("it is one of three")?;
+                Self::new(passages, named, table, files)
+            }
+            "pairs" => Self::new(engine.pairs(input), named, "pairs", files),
+            "threads" => {
+                let mut threads = engine.threads(input);
+                if asks("groups") {
+                    threads = threads.groups("longest")?;
+                }
+                Self::new(threads, named, "pairs", files)
+            }
+            "clusters" => Self::new(engine.clusters(input), named, "clusters", files),
+            "containment" => Self::new(engine.containment(input), named, "containments", files),
+            _ => {
+                if named.iter().all(|(name, _)| name != "queries") {
+                    return Err(misuse!("it needs `queries`: the texts to look for, as a file, a folder or a URL"));
+                }
+                Self::new(engine.search(input, Input::places([""; 0])), named, "hits", files)
+            }
+        }
+    }
+
+    fn new<M>(
+        mut method: M,
+        named: Vec<(String, Vec<String>)>,
+        table: &'static str,
+        files: Vec<(String, PathBuf)>,
+    ) -> Result<Self>
+    where
+        M: NamedOptions + Tabular + IntoFuture<Output = Result<Found, crate::Error>> + Clone + Send + Sync + 'static,
+        M::IntoFuture: Send + 'static,
+    {
+        for (name, values) in &named {
+            method.set_option(Given { name, values })?;
+        }
+        let fields: Vec<Field> = method.schema(table)?;
+        let run = Box::new(move |_: Engine, settings: Settings| {
+            let mut method = method.clone();
+            let resume = method.base().settings.resume.take();
+            method.base().settings = Settings { resume: resume.or(settings.resume), ..settings };
+            let found = method.into_future();
+            Box::pin(async move { Ok(found.await?) }) as BoxFuture<'static, _>
+        });
+        Ok(Self { table, schema: std::sync::Arc::new(Schema::new(fields)), files, run })
+    }
+}

@@ -1,0 +1,15 @@
+//! Methods in FROM: `SELECT * FROM passages('corpus/', min_words => 20)` has the rows that [`crate::Engine::passages`] finds.
+//!
+//! They are planned without running: the columns are known from the options. A call runs when it is first scanned, once, and equal calls
+//! of a statement are one.
+
+mod arguments;
+mod call;
+mod exec;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod fuzz;
+mod planner;
+mod table;
+
+pub(crate) use self::call::NAMES;
+pub(crate) use self::planner::{Hooks, NoHooks, register};

@@ -1,0 +1,109 @@
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use datafusion::catalog::default_table_source::provider_as_source;
+use datafusion::common::{DataFusionError, Result, exec_err};
+use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
+use datafusion::prelude::SessionContext;
+use datafusion::sql::sqlparser::ast::TableFactor;
+
+use super::arguments::Arguments;
+use super::call::{Call, NAMES};
+use super::table::{MethodCall, MethodTable};
+use crate::engine::WeakEngine;
+use crate::export::StagedFile;
+use crate::run::{Settings, Summary};
+use crate::store::redacted;
+
+/// What is done around the run of a call.
+pub(crate) trait Hooks: Send + Sync {
+    fn settings(&self) -> Settings {
+        Settings::default()
+    }
+
+    /// Says that a further table goes to a file. An error refuses the run.
+    fn take_place(&self, file: &Path) -> anyhow::Result<()> {
+        crate::index::stored::check_place(file)
+    }
+
+    /// Takes what a call found beside its rows, once it has run.
+    fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> anyhow::Result<()> {
+        let _ = summary;
+        files.into_iter().try_for_each(StagedFile::commit)
+    }
+}
+
+/// Nothing is said, and files take their places at once.
+pub(crate) struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// Makes the methods of an engine table functions of a session.
+pub(crate) fn register(session: &SessionContext, engine: WeakEngine, hooks: Arc<dyn Hooks>) -> Result<()> {
+    let planner = MethodPlanner { engine, hooks, known: Mutex::default() };
+    session.state_ref().write().register_relation_planner(Arc::new(planner))
+}
+
+/// Plans calls of methods in FROM, with arguments by name.
+struct MethodPlanner {
+    engine: WeakEngine,
+    hooks: Arc<dyn Hooks>,
+    /// Calls as they are written, and their tables, as long as a plan has them.
+    known: Mutex<Vec<(String, Weak<MethodCall>)>>,
+}
+
+impl fmt::Debug for MethodPlanner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MethodPlanner")
+    }
+}
+
+impl MethodPlanner {
+    /// Returns the table of a call. Equal calls have one.
+    fn table(&self, method: &str, written: &str, arguments: Arguments) -> Result<Arc<MethodTable>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(_, call)| call.strong_count() > 0);
+        if let Some(call) = known.iter().find(|(call, _)| call == written).and_then(|(_, call)| call.upgrade()) {
+            return Ok(Arc::new(MethodTable(call)));
+        }
+        let Some(engine) = self.engine.upgrade() else {
+            return exec_err!("the engine of this session is gone");
+        };
+        let call = Call::of(&engine, method, arguments);
+        let call = call.map_err(|error| DataFusionError::from(crate::Error::from(error)))?;
+        let call = Arc::new(MethodCall::new(redacted(written), self.engine.clone(), call, Arc::clone(&self.hooks)));
+        known.push((written.to_owned(), Arc::downgrade(&call)));
+        Ok(Arc::new(MethodTable(call)))
+    }
+}
+
+impl RelationPlanner for MethodPlanner {
+    fn plan_relation(&self, relation: TableFactor, _: &mut dyn RelationPlannerContext) -> Result<RelationPlanning> {
+        let (name, alias, arguments) = match &relation {
+            TableFactor::Table { name, alias, args: Some(arguments), .. } => (name, alias, &arguments.args),
+            TableFactor::Function { name, alias, args, .. } => (name, alias, args),
+            _ => return Ok(RelationPlanning::Original(Box::new(relation))),
+        };
+        let method = match name.0.as_slice() {
+            [part] => part.as_ident().map(|ident| ident.value.to_lowercase()),
+            _ => None,
+        };
+        let Some(method) = method.and_then(|method| NAMES.into_iter().find(|name| *name == method)) else {
+            return Ok(RelationPlanning::Original(Box::new(relation)));
+        };
+        // The same call may have another alias, and with LATERAL it is the same: nothing of it is of another table.
+        let written = relation.to_string();
+        let written = written.strip_prefix("LATERAL ").unwrap_or(&written);
+        let written = match alias {
+            Some(alias) => written.trim_end_matches(&format!(" {alias}")),
+            None => written,
+        };
+        let in_call = |error: DataFusionError| error.context(format!("in {method}(…)"));
+        let arguments = Arguments::of(arguments).map_err(in_call)?;
+        let table = self.table(method, written, arguments).map_err(in_call)?;
+        let plan = LogicalPlanBuilder::scan(method, provider_as_source(table), None)?.build()?;
+        Ok(RelationPlanning::Planned(Box::new(PlannedRelation::new(plan, alias.clone()))))
+    }
+}

@@ -1,0 +1,257 @@
+//! The library: engines, methods as builders, methods in FROM.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use datafusion::dataframe::DataFrame;
+use ibid::methods::{Comparing, Unit};
+use ibid::{Engine, Error, Event, Found, Input};
+
+use crate::program::{Place, collection_jsonl};
+
+/// A folder with two collections that share passages.
+fn place() -> Place {
+    Place::with([("docs.jsonl", &collection_jsonl(60, 3)), ("more.jsonl", &collection_jsonl(40, 3))])
+}
+
+async fn shown(rows: DataFrame) -> String {
+    rows.to_string().await.unwrap()
+}
+
+/// The first number of a query.
+async fn number(engine: &Engine, sql: &str) -> i64 {
+    let rows = engine.sql(sql).await.unwrap().collect().await.unwrap();
+    rows[0].column(0).as_primitive::<Int64Type>().value(0)
+}
+
+/// What is below a folder for temporary files.
+fn left_in(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// The same by a builder and in FROM: `(table, found, sql)`.
+async fn each_method(engine: &Engine, place: &Place) -> Vec<(&'static str, Found, String)> {
+    let (docs, more) = (place.path("docs.jsonl"), place.path("more.jsonl"));
+    let of = |call: &str| {
+        let call = call.replace("DOCS", &docs.display().to_string()).replace("MORE", &more.display().to_string());
+        format!("SELECT * FROM {call}")
+    };
+    vec![
+        ("passages", engine.passages(&docs).min_words(10).await.unwrap(), of("passages('DOCS', min_words => 10)")),
+        ("families", engine.passages(&docs).common(2).await.unwrap(), of("families('DOCS', common => 2)")),
+        ("coverage", engine.passages(&docs).coverage(true).await.unwrap(), of("coverage('DOCS')")),
+        ("pairs", engine.pairs(&docs).threshold(0.1).await.unwrap(), of("pairs('DOCS', threshold => 0.1)")),
+        (
+            "pairs",
+            engine.pairs(&docs).unit(Unit::Sentence).against(&more).await.unwrap(),
+            of("pairs('DOCS', unit => 'sentence', against => 'MORE')"),
+        ),
+        (
+            "pairs",
+            engine.threads(&docs).field("text", 1.0).threshold(0.1).await.unwrap(),
+            of("threads('DOCS', field => 'text=1', threshold => 0.1)"),
+        ),
+        ("clusters", engine.clusters(&docs).threshold(0.5).await.unwrap(), of("clusters('DOCS', threshold => 0.5)")),
+        (
+            "containments",
+            engine.containment(&docs).threshold(0.1).passages(8).await.unwrap(),
+            of("containment('DOCS', threshold => 0.1, passages => true)"),
+        ),
+        (
+            "containments",
+            engine.containment(&docs).comparing(Comparing::Codet).threshold(0.1).await.unwrap(),
+            of("containment('DOCS', method => 'codet', threshold => 0.1)"),
+        ),
+        ("hits", engine.search(&docs, &more).await.unwrap(), of("search('DOCS', queries => 'MORE')")),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_method_in_from_has_the_rows_and_the_columns_of_its_builder() {
+    let place = place();
+    let engine = Engine::new().unwrap();
+    for (table, found, sql) in each_method(&engine, &place).await {
+        let of_builder = found.dataframe(table).unwrap();
+        let in_from = engine.sql(&sql).await.unwrap();
+        let columns = |rows: &DataFrame| -> Vec<(String, DataType)> {
+            let fields = rows.schema().fields().iter();
+            fields.map(|field| (field.name().clone(), field.data_type().clone())).collect()
+        };
+        // All text is a view in plans, whatever a stage made of it.
+        let as_views = |columns: Vec<(String, DataType)>| -> Vec<(String, DataType)> {
+            let view = |kind| if kind == DataType::Utf8 { DataType::Utf8View } else { kind };
+            columns.into_iter().map(|(name, kind)| (name, view(kind))).collect()
+        };
+        assert_eq!(as_views(columns(&of_builder)), columns(&in_from), "{sql}");
+        let (of_builder, in_from) = (shown(of_builder).await, shown(in_from).await);
+        assert!(of_builder.lines().count() > 4, "{sql} finds nothing");
+        assert_eq!(of_builder, in_from, "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_planned_without_running_and_equal_calls_run_once() {
+    let place = place();
+    let engine = Engine::new().unwrap();
+    let missing = "passages('nowhere/', min_words => 20)";
+    let plan = shown(engine.sql(&format!("EXPLAIN SELECT doc_a FROM {missing}")).await.unwrap()).await;
+    assert!(plan.contains(&format!("MethodExec: {missing}")), "{plan}");
+    let error = engine.sql(&format!("SELECT * FROM {missing}")).await.unwrap().collect().await.unwrap_err();
+    assert!(error.to_string().contains("nowhere/"), "{error}");
+    // Equal calls of a statement are one run: each says in which folder of the engine it made its tables.
+    let call = format!("pairs('{}', threshold => 0.1)", place.path("docs.jsonl").display());
+    let joined = format!("SELECT count(*) FROM {call} AS a JOIN {call} AS b ON a.id_a = b.id_a AND a.id_b = b.id_b");
+    let plan = shown(engine.sql(&format!("EXPLAIN ANALYZE {joined}")).await.unwrap()).await;
+    assert_eq!(plan.matches("MethodExec").count(), 2, "{plan}");
+    assert_eq!(number(&engine, &joined).await, number(&engine, &format!("SELECT count(*) FROM {call}")).await);
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_explained() {
+    let engine = Engine::new().unwrap();
+    for (call, expected) in [
+        ("pairs('c', treshold => 1)", "Did you mean threshold?"),
+        ("pairs('c', output => 'x.csv')", "no parameter output"),
+        ("pairs('c', within_documents => 3)", "true or false"),
+        ("pairs('c' || 'd')", "cannot be an argument"),
+        ("pairs('-')", "standard input"),
+        ("pairs()", "needs an input"),
+        ("pairs('c', unit => 'word')", "one of document, sentence"),
+        ("pairs('c', signature => 'shingle:3')", "did you mean shingles?"),
+        ("search('c')", "needs `queries`"),
+        ("threads('c')", "there is no field to compare"),
+    ] {
+        let error = engine.sql(&format!("SELECT * FROM {call}")).await.unwrap_err();
+        assert!(error.to_string().contains(expected), "{call}: {error}");
+    }
+    let error = engine.pairs("c").threshold(7.0).await.unwrap_err();
+    assert!(matches!(error, Error::Options(_)) && error.to_string().contains("`threshold`"), "{error}");
+    let error = engine.passages("c").min_words(5).profile(ibid::methods::Profile::Edited).await.unwrap_err();
+    assert!(error.to_string().contains("`min_words` has no effect"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_and_record_batches_are_read_like_files() {
+    let place = place();
+    let engine = Engine::new().unwrap();
+    let path = place.path("docs.jsonl");
+    let of_file = shown(engine.passages(&path).await.unwrap().dataframe("passages").unwrap()).await;
+    let rows = engine.sql(&format!("SELECT id AS doc_id, text FROM '{}'", path.display())).await.unwrap();
+    let of_rows = shown(engine.passages(rows.clone()).await.unwrap().dataframe("passages").unwrap()).await;
+    assert_eq!(of_rows, of_file);
+    let batches = rows.collect().await.unwrap();
+    let schema = batches[0].schema();
+    let reader = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
+    let input = Input::batches(reader);
+    let of_batches = shown(engine.passages(input.clone()).await.unwrap().dataframe("passages").unwrap()).await;
+    assert_eq!(of_batches, of_file);
+    let error = engine.passages(input).await.unwrap_err();
+    assert!(error.to_string().contains("give them again"), "{error}");
+}
+
+#[tokio::test]
+async fn bad_rows_are_left_out_counted_and_listed() {
+    let place = Place::with([("a.jsonl", "{\"id\": 1, \"text\": \"One.\"}\n{\n{\"id\": 2, \"text\": \"One.\"}\n")]);
+    let engine = Engine::new().unwrap();
+    let error = engine.pairs(place.path("a.jsonl")).await.unwrap_err();
+    assert_eq!(error.kind(), "input");
+    assert!(error.to_string().contains("line 2") && error.to_string().contains("`on_error = skip`"), "{error}");
+    let found = engine.pairs(place.path("a.jsonl")).skip_bad_records().await.unwrap();
+    assert_eq!((found.summary().skipped, found.summary().skipped_records[0].line), (1, Some(2)));
+    let quarantine = place.path("bad.jsonl");
+    engine.pairs(place.path("a.jsonl")).quarantine(&quarantine).await.unwrap();
+    assert!(fs::read_to_string(quarantine).unwrap().contains("\"line\":2"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_engines_with_other_limits_run_side_by_side() {
+    let place = place();
+    fs::create_dir(place.path("little")).unwrap();
+    let little = Engine::builder().memory(16 << 20).threads(1).temporary_folder(place.path("little")).build().unwrap();
+    let large = Engine::builder().memory(4 << 30).threads(2).build().unwrap();
+    assert_eq!((little.memory(), large.memory()), (Some(16 << 20), Some(4 << 30)));
+    let sets = "SELECT sum(a.value) FROM range(3000000) AS a JOIN range(3000000) AS b ON a.value = b.value";
+    let in_little = async { little.sql(sets).await.unwrap().collect().await };
+    let in_large = async { large.sql(sets).await.unwrap().collect().await };
+    let (in_little, in_large) = tokio::join!(in_little, in_large);
+    let error = Error::from(in_little.unwrap_err());
+    assert!(matches!(error, Error::Memory(_)), "{error}");
+    assert_eq!(in_large.unwrap()[0].num_rows(), 1);
+    // Methods take what they need from disk, and find the same.
+    let docs = place.path("docs.jsonl");
+    let (a, b) = tokio::join!(little.passages(&docs), large.passages(&docs));
+    let (a, b) = (a.unwrap(), b.unwrap());
+    assert_eq!(shown(a.dataframe("passages").unwrap()).await, shown(b.dataframe("passages").unwrap()).await);
+    assert_eq!(left_in(&place.path("little")).len(), 1);
+    drop((a, little));
+    assert_eq!(left_in(&place.path("little")), [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_dropped_ends_within_a_second_and_leaves_nothing() {
+    let place = Place::with([("docs.jsonl", &collection_jsonl(3000, 3))]);
+    fs::create_dir(place.path("tables")).unwrap();
+    let engine = Engine::builder().temporary_folder(place.path("tables")).build().unwrap();
+    let stages = Arc::new(Mutex::new(Vec::new()));
+    for wait in [5, 50, 200, 500] {
+        let noted = Arc::clone(&stages);
+        let run = engine.passages(place.path("docs.jsonl")).on_event(move |event| {
+            if let Event::Stage(stage) = event {
+                noted.lock().unwrap().push(stage.to_owned());
+            }
+        });
+        let ended = tokio::time::timeout(Duration::from_millis(wait), run.into_future()).await;
+        drop(ended);
+    }
+    assert!(stages.lock().unwrap().iter().any(|stage| stage == "reading"));
+    let began = Instant::now();
+    drop(engine);
+    let mut left = left_in(&place.path("tables"));
+    while !left.is_empty() && began.elapsed() < Duration::from_secs(1) {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        left = left_in(&place.path("tables"));
+    }
+    assert_eq!(left, [""; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_take_their_places_when_they_are_whole() {
+    let place = place();
+    let engine = Engine::new().unwrap();
+    let found = engine.passages(place.path("docs.jsonl")).coverage(true).await.unwrap();
+    let reuse = place.path("reuse.parquet");
+    let rows = found.write(&reuse).await.unwrap();
+    assert_eq!(
+        number(&engine, &format!("SELECT count(*) FROM '{}'", reuse.display())).await,
+        i64::try_from(rows).unwrap()
+    );
+    let staged = found.stage("families", place.path("families.csv")).await.unwrap();
+    assert!(!place.path("families.csv").exists());
+    staged.commit().unwrap();
+    assert!(place.path("families.csv").exists());
+    let tables = found.write_folder(place.path("all")).await.unwrap();
+    assert_eq!(tables.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["passages", "families", "coverage"]);
+    assert_eq!(tables[0].1, rows);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&fs::read(place.path("all/manifest.json")).unwrap()).unwrap();
+    assert_eq!((manifest["method"].as_str(), manifest["counts"]["documents"].as_u64()), (Some("passages"), Some(60)));
+    let error = found.write(place.path("all/x.parquet")).await.unwrap_err();
+    assert!(error.to_string().contains("is a corpus, an index or a result"), "{error}");
+    let error = found.dataframe("pairs").unwrap_err();
+    assert!(error.to_string().contains("there are passages, families, coverage"), "{error}");
+}
+
+#[tokio::test]
+async fn an_input_that_is_no_text_is_an_error() {
+    let engine = Engine::new().unwrap();
+    let schema = Schema::new(vec![Field::new("id", DataType::Utf8, false)]);
+    let ids = Arc::new(StringArray::from(vec!["a"]));
+    let batch = RecordBatch::try_new(Arc::new(schema), vec![ids]).unwrap();
+    let rows = engine.session().read_batch(batch).unwrap();
+    let error = engine.pairs(rows).await.unwrap_err();
+    assert!(matches!(error, Error::Input(_)) && error.to_string().contains("`text_column`"), "{error}");
+}
