@@ -327,7 +327,10 @@ impl Workspace {
     /// cannot.
     fn joining_by_sorting(&self) -> SessionState {
         let mut state = bounded(with_rule(self.session.state(), SinglePartitionSortMerge));
-        state.config_mut().options_mut().optimizer.prefer_hash_join = false;
+        let options = state.config_mut().options_mut();
+        options.optimizer.prefer_hash_join = false;
+        // With one partition DataFusion plans hash joins, whatever is preferred.
+        options.execution.target_partitions = options.execution.target_partitions.max(2);
         state
     }
 
@@ -711,12 +714,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_join_without_memory_for_its_hashes_sorts_instead() {
+        sorts_instead(2).await;
+    }
+
+    #[tokio::test]
+    async fn a_join_of_one_partition_without_memory_for_its_hashes_sorts_instead() {
+        sorts_instead(1).await;
+    }
+
+    async fn sorts_instead(partitions: usize) {
         let workspace = workspace_of(|folder| {
             let spills =
                 DiskManagerBuilder::default().with_mode(DiskManagerMode::Directories(vec![folder.to_path_buf()]));
             let pool = Arc::new(SharedPool::new(16 << 20));
             let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).with_disk_manager_builder(spills);
-            let config = SessionConfig::new().with_target_partitions(2).with_sort_spill_reservation_bytes(64 << 10);
+            let config =
+                SessionConfig::new().with_target_partitions(partitions).with_sort_spill_reservation_bytes(64 << 10);
             session(config, runtime.build_arc()?)
         });
         let numbers = "SELECT value AS id, 'number ' || value AS name FROM range(500000)";
