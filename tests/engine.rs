@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -254,4 +255,20 @@ async fn an_input_that_is_no_text_is_an_error() {
     let rows = engine.session().read_batch(batch).unwrap();
     let error = engine.pairs(rows).await.unwrap_err();
     assert!(matches!(error, Error::Input(_)) && error.to_string().contains("`text_column`"), "{error}");
+}
+
+/// `cargo test` builds the examples beside the program.
+#[test]
+fn the_examples_run() {
+    let examples = Path::new(env!("CARGO_BIN_EXE_ibid")).with_file_name("examples");
+    for (name, says) in [("passages", "document pairs: "), ("pairs", "| q1   | q2   |"), ("sql", "| doc_a ")] {
+        let ended = Command::new(examples.join(name)).current_dir(env!("CARGO_MANIFEST_DIR")).output();
+        let ended = ended.unwrap_or_else(|error| panic!("{name}: {error}; build it by cargo build --examples"));
+        let said = String::from_utf8_lossy(&ended.stdout);
+        assert!(
+            ended.status.success() && said.contains(says),
+            "{name}: {said}{}",
+            String::from_utf8_lossy(&ended.stderr)
+        );
+    }
 }
