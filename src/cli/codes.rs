@@ -1,26 +1,14 @@
-//! `ibid codes`: codes of words, for codes of sentences (LEARNED-CODES).
+//! `ibid codes`: codes of words, for codes of sentences.
 
-mod compare;
-mod learn;
-
-use std::fmt::Write as _;
-use std::num::NonZero;
-
-use anyhow::{Context, Result, anyhow, bail};
-use arrow::array::{Array, AsArray, RecordBatch, StringViewArray};
+use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use futures::TryStreamExt;
-use ibid_codes::{Method, Options, Report, Width};
+use ibid_codes::Width;
 
-use self::compare::CompareCodes;
-use self::learn::Learn;
 use super::Ending;
-use super::run::Run;
-use crate::corpus;
-use crate::corpus::ingest::Needed;
-use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::run::{Compared, grouped};
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::run::{engine, prepared};
+use crate::methods;
+use crate::methods::Learner;
 
 /// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them
 #[derive(Debug, Args)]
@@ -86,44 +74,22 @@ enum Token {
     Characters,
 }
 
-impl Token {
-    fn query(self) -> Query {
-        match self {
-            Self::Words => query::CODES_WORDS,
-            Self::Characters => query::CODES_CHARACTERS,
-        }
-    }
-}
-
 impl Learning {
-    fn opt(&self) -> Method {
-        self.spread.map_or(Method::OPT, |spread| Method::Opt { spread })
-    }
-
-    fn ner(&self) -> Method {
-        self.least.map_or(Method::NER, |least| Method::Ner { least })
-    }
-
-    fn options(&self, method: Method, run: &Run<'_>) -> Options {
-        let threads = run.workspace.session.copied_config().target_partitions();
-        Options {
-            method,
-            width: self.bits,
+    fn options(&self) -> methods::codes::Learning {
+        methods::codes::Learning {
+            bits: self.bits,
             per_word: self.per_word,
             top: self.top,
             sample: self.sample,
+            spread: self.spread,
+            least: self.least,
             seed: self.seed,
-            threads: NonZero::new(threads).unwrap_or(NonZero::<usize>::MIN),
+            tokens: match self.tokens {
+                Token::Words => methods::Token::Words,
+                Token::Characters => methods::Token::Characters,
+            },
+            language: self.language.clone(),
         }
-    }
-
-    /// Makes the words of the sentences of a table known as `tokens`.
-    async fn set_tokens(&self, run: &mut Run<'_>, sentences: &str) -> Result<()> {
-        let mut parameters = Parameters::default();
-        parameters.set("sentences", Literal::column(sentences));
-        parameters.set("language", self.language.as_deref().unwrap_or("en"));
-        run.workspace.parameters = parameters;
-        run.workspace.run_all(&[self.tokens.query()]).await.map(drop)
     }
 }
 
@@ -131,115 +97,105 @@ fn width(bits: &str) -> Result<Width> {
     bits.parse().ok().and_then(Width::of_bits).ok_or_else(|| anyhow!("codes have 32, 64, 128 or 256 bits"))
 }
 
-/// The collections whose sentences are read.
-fn collections<'a>(inputs: &'a [String], against: Option<&'a String>, reading: corpus::Options) -> Compared<'a> {
-    Compared { inputs, against, reading, needed: Needed::DocumentsAndSentences }
+/// Learn codes of the most frequent words from the sentences of a collection
+///
+/// One row for each word, the most frequent first. Columns: word, code (as many bytes as the code has bits, by 8; bit i is bit
+/// i % 8 of byte i / 8), bits (the numbers of those that are set), frequency (how often the word occurs). The functions
+/// codebook and bit_code make codes of sentences of it.
+#[derive(Debug, Args)]
+struct Learn {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// How the codes are chosen
+    #[arg(long, value_enum, default_value_t = Way::Opt)]
+    method: Way,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
 }
 
-/// Calls `each` with the rows of a query, batch by batch.
-async fn for_each_batch(
-    run: &mut Run<'_>,
-    query: Query,
-    mut each: impl FnMut(&RecordBatch) -> Result<()>,
-) -> Result<()> {
-    let rows = run.workspace.run_all(&[query]).await?.context("it is a query")?;
-    let mut batches = rows.execute_stream().await?;
-    while let Some(batch) = batches.try_next().await.with_context(|| format!("in queries/{}", query.file))? {
-        each(&batch)?;
+/// How codes are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// By the MD5 hash of the word
+    Md5,
+    /// Words that mostly stand together share a code; the others have those of their hashes
+    Ner,
+    /// Words that stand together have bits in common, as far as all bits bear the same load
+    Opt,
+}
+
+impl Learn {
+    async fn run(self) -> Result<Ending> {
+        let mut learn = engine(&self.running)?.learn_codes(self.inputs.clone());
+        learn.learning = self.learning.options();
+        learn.by = match self.method {
+            Way::Md5 => Learner::Md5,
+            Way::Ner => Learner::Ner,
+            Way::Opt => Learner::Opt,
+        };
+        self.reading.begin(self.writing.check(&[])?)?;
+        let talk = prepared(&mut learn.base, self.reading.reading(), &self.running)?;
+        talk.deliver(learn.await?, "codes", &self.writing, &[], &self.running).await
     }
-    Ok(())
 }
 
-/// Calls `each` with the words of each sentence.
-async fn for_each_sentence(run: &mut Run<'_>, mut each: impl FnMut(Words<'_>) -> Result<()>) -> Result<()> {
-    for_each_batch(run, query::CODES_SENTENCES, |batch| {
-        let lists = batch.column(0).as_list::<i32>();
-        let words = strings(lists.values())?;
-        let offsets = lists.offsets().windows(2).map(|ends| (ends[0], ends[1]));
-        for (start, end) in offsets {
-            each(Words { words, places: usize::try_from(start)?..usize::try_from(end)? })?;
+/// Count the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps
+///
+/// Takes some sentences as queries, compares all others with each by brute force, and counts. One row for each similarity and each kind
+/// of code. Columns: similarity, codes, bits, per_word, bits_set (of a sentence, on average), similar (sentences a query, of all
+/// others), exact (candidates a query that the exact filter leaves, which loses nothing), and within one distance for all, as in the
+/// paper, distance_1 and candidates_1 for all similar sentences, distance_999 and candidates_999 for .999 of them, distance_99 and
+/// candidates_99 for .99.
+#[derive(Debug, Args)]
+struct CompareCodes {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// Learn codes from the sentences of this collection, too, and use them for those of the input
+    #[arg(long, value_name = "INPUT")]
+    other: Option<String>,
+    /// How many sentences are queries
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    queries: usize,
+    /// The least similarity, by Jaccard and by cosine, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
+    threshold: f64,
+    /// Leave out sentences of fewer different words
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_words: usize,
+    /// Of sentences with the same words take the first alone
+    #[arg(long)]
+    distinct: bool,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+impl CompareCodes {
+    async fn run(self) -> Result<Ending> {
+        let mut compare = engine(&self.running)?
+            .compare_codes(self.inputs.clone())
+            .queries(self.queries)
+            .threshold(self.threshold)
+            .min_words(self.min_words);
+        if let Some(other) = &self.other {
+            compare = compare.other(other);
         }
-        Ok(())
-    })
-    .await
-}
-
-/// What no operator of a query holds in memory, reserved as theirs is: where there may not be as much, the run ends with an error that
-/// names it.
-struct Held(MemoryReservation);
-
-impl Held {
-    /// It grows by so many bytes at least, so that words and sentences need not ask one by one.
-    const STEP: usize = 1 << 20;
-
-    fn nothing_yet(run: &Run<'_>, name: &str) -> Self {
-        Self(MemoryConsumer::new(name).register(&run.workspace.session.runtime_env().memory_pool))
+        (compare.distinct, compare.learning) = (self.distinct, self.learning.options());
+        self.reading.begin(self.writing.check(&[])?)?;
+        let talk = prepared(&mut compare.base, self.reading.reading(), &self.running)?;
+        talk.deliver_as(compare.await?, ("comparison", "rows"), &self.writing, &[], &self.running).await
     }
-
-    fn bytes(&self) -> usize {
-        self.0.size()
-    }
-
-    fn grow_to(&self, bytes: usize) -> Result<()> {
-        if bytes > self.bytes() {
-            self.0.try_resize(bytes.next_multiple_of(Self::STEP))?;
-        }
-        Ok(())
-    }
-}
-
-/// The words of a sentence.
-struct Words<'a> {
-    words: &'a StringViewArray,
-    places: std::ops::Range<usize>,
-}
-
-impl<'a> Iterator for Words<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        self.places.next().map(|place| self.words.value(place))
-    }
-}
-
-fn strings(column: &dyn Array) -> Result<&StringViewArray> {
-    match column.as_string_view_opt() {
-        Some(strings) => Ok(strings),
-        None => bail!("words are {}", column.data_type()),
-    }
-}
-
-/// Says how codes were learned.
-fn say_report(run: &Run<'_>, name: &str, report: &Report) {
-    let mut said =
-        format!("{name}: {} words have other codes than those of their hashes", grouped(report.changed as u64));
-    if let Some(objective) = report.objective {
-        let _ = write!(
-            said,
-            ", learned from {} pairs of words in {} different sentences of {}\n  objective {:.1} before, {}{:.1} after",
-            grouped(report.pairs as u64),
-            grouped(report.sampled as u64),
-            grouped(report.sentences),
-            objective.before,
-            objective.relaxed.map_or_else(String::new, |relaxed| format!("{relaxed:.1} relaxed, ")),
-            objective.after,
-        );
-    }
-    #[expect(clippy::cast_precision_loss, reason = "for people")]
-    {
-        let mean = report.loads.iter().sum::<u64>() as f64 / report.loads.len() as f64;
-        let per_cent = |load: u64| if mean > 0.0 { 100.0 * load as f64 / mean } else { 0.0 };
-        let loads: Vec<_> = report.loads.iter().map(|load| format!("{:.0}", per_cent(*load))).collect();
-        let _ = write!(
-            said,
-            "\n  loads of the bits from {:.0} to {:.0} % of their mean, {mean:.0} occurrences of words: {}\n  \
-             learned in {:.1} s, with about {} MiB of memory",
-            per_cent(report.loads.iter().copied().min().unwrap_or(0)),
-            per_cent(report.loads.iter().copied().max().unwrap_or(0)),
-            loads.join(" "),
-            report.time.as_secs_f64(),
-            report.bytes.div_ceil(1 << 20),
-        );
-    }
-    run.say(&said);
 }

@@ -18,6 +18,7 @@
 
 pub(crate) mod add;
 pub(crate) mod clusters;
+pub(crate) mod codes;
 pub(crate) mod containment;
 mod explain;
 pub(crate) mod found;
@@ -39,6 +40,7 @@ use anyhow::Result;
 
 pub use self::add::Addition;
 pub use self::clusters::Clusters;
+pub use self::codes::{CompareCodes, LearnCodes, Learner, Token};
 pub use self::containment::{Comparing, Containment};
 pub use self::explain::Estimate;
 pub use self::found::{Found, Staged};

@@ -1,55 +1,63 @@
-//! `ibid codes compare`: the comparison of codes in the paper (Zhang et al. 2012, section 4), and exact bitmaps beside them.
-
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch, StringArray};
-use clap::Args;
 use ibid_codes::{Code, Method, Width, bitmap, learn_within};
 use ibid_udfs::similarity::Measure;
 
-use super::{Held, Learning, collections, for_each_sentence, say_report};
+use super::{Held, Learning, describe, for_each_sentence, learning_options};
 use crate::candidate_counts::{Counts, SentenceCodes, Sentences, Similar, count, mean, recall};
-use crate::cli::Ending;
-use crate::cli::options::{InputOptions, OutputOptions, RunOptions, ratio};
-use crate::cli::run::Run;
+use crate::corpus::ingest::Needed;
+use crate::engine::Engine;
+use crate::methods::{Base, Found, Input, check_ratio, common_options, runs};
+use crate::run::{Event, Run};
 
-/// Count the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps
-///
-/// Takes some sentences as queries, compares all others with each by brute force, and counts. One row for each similarity and each kind
-/// of code. Columns: similarity, codes, bits, per_word, bits_set (of a sentence, on average), similar (sentences a query, of all
-/// others), exact (candidates a query that the exact filter leaves, which loses nothing), and within one distance for all, as in the
-/// paper, distance_1 and candidates_1 for all similar sentences, distance_999 and candidates_999 for .999 of them, distance_99 and
-/// candidates_99 for .99.
-#[derive(Debug, Args)]
-pub(in crate::cli) struct CompareCodes {
-    /// A corpus, or anything that `ibid ingest` reads
-    #[arg(required = true)]
-    inputs: Vec<String>,
-    /// Learn codes from the sentences of this collection, too, and use them for those of the input
-    #[arg(long, value_name = "INPUT")]
-    other: Option<String>,
-    /// How many sentences are queries
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    queries: usize,
-    /// The least similarity, by Jaccard and by cosine, above 0 and up to 1
-    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
-    threshold: f64,
-    /// Leave out sentences of fewer different words
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    min_words: usize,
-    /// Of sentences with the same words take the first alone
-    #[arg(long)]
-    distinct: bool,
-    #[command(flatten)]
-    learning: Learning,
-    #[command(flatten)]
-    writing: OutputOptions,
-    #[command(flatten)]
-    reading: InputOptions,
-    #[command(flatten)]
-    running: RunOptions,
+impl Engine {
+    /// Counts the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps.
+    ///
+    /// Takes some sentences as queries, compares all others with each by brute force, and counts. The table `comparison` has a row for each
+    /// similarity and each kind of code: `similarity`, `codes`, `bits`, `per_word`, `bits_set` (of a sentence, on average), `similar`
+    /// (sentences a query, of all others), `exact` (candidates a query that the exact filter leaves, which loses nothing), and within one
+    /// distance for all, as in the paper (section 4), `distance_1` and `candidates_1` for all similar sentences, `distance_999` and
+    /// `candidates_999` for .999 of them, `distance_99` and `candidates_99` for .99.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// let notes = engine.sql("SELECT 1 AS id, 'To be or not to be. To be or not to be, perhaps.' AS text").await?;
+    /// let found = engine.compare_codes(notes).await?;
+    /// assert_eq!(found.dataframe("comparison")?.count().await?, 14);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn compare_codes(&self, input: impl Into<Input>) -> CompareCodes {
+        CompareCodes {
+            base: Base::new(self, input.into()),
+            queries: 2000,
+            threshold: 0.8,
+            min_words: 1,
+            distinct: false,
+            learning: Learning::default(),
+        }
+    }
 }
+
+/// Codes that are compared; see [`Engine::compare_codes`].
+#[derive(Clone)]
+#[must_use = "it runs when it is awaited"]
+pub struct CompareCodes {
+    pub(crate) base: Base,
+    pub(crate) queries: usize,
+    pub(crate) threshold: f64,
+    pub(crate) min_words: usize,
+    pub(crate) distinct: bool,
+    pub(crate) learning: Learning,
+}
+
+common_options!(CompareCodes);
+learning_options!(CompareCodes);
+runs!(CompareCodes => Found);
 
 /// By what sentences are similar. Those that are by Jaccard are by cosine, too: both say the same of equal sets, and of others cosine is
 /// the higher.
@@ -63,34 +71,65 @@ struct Counted {
 }
 
 impl CompareCodes {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut run = Run::begin(&self.running)?;
-        let places = self.writing.check(&[])?;
-        self.reading.begin(places)?;
+    /// Learns codes from the sentences of this collection, too, and uses them for those of the input.
+    pub fn other(mut self, input: impl Into<Input>) -> Self {
+        self.base.against = Some(input.into());
+        self
+    }
+
+    /// Sets how many sentences are queries. Default: 2000.
+    pub fn queries(mut self, sentences: usize) -> Self {
+        self.queries = sentences;
+        self
+    }
+
+    /// Sets the least similarity, by Jaccard and by cosine, above 0 and up to 1. Default: 0.8.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = threshold;
+        self
+    }
+
+    /// Leaves out sentences of fewer different words. Default: 1.
+    pub fn min_words(mut self, words: usize) -> Self {
+        self.min_words = words;
+        self
+    }
+
+    /// Takes of sentences with the same words the first alone.
+    pub fn distinct(mut self) -> Self {
+        self.distinct = true;
+        self
+    }
+
+    async fn run(self) -> Result<Found> {
+        check_ratio("threshold", self.threshold)?;
+        let (mut run, collections) = self.base.begin().await?;
         let methods = [("md5", Method::Md5), ("ner", self.learning.ner()), ("opt", self.learning.opt())];
         for (_, method) in methods {
             self.learning.options(method, &run).check()?;
         }
-        let inputs = collections(&self.inputs, self.other.as_ref(), self.reading.reading());
-        run.open_both(&inputs).await?;
+        run.open_both(&collections.compared(Needed::DocumentsAndSentences)).await?;
         // One for each collection.
         let held = [0, 1].map(|_| Held::nothing_yet(&run, "SentencesToCompare"));
         let sentences = self.read(&mut run, "sentences", &held[0]).await?;
-        let other = match &self.other {
+        let other = match &self.base.against {
             Some(_) => Some(self.read(&mut run, "against_sentences", &held[1]).await?),
             None => None,
         };
+        let mut reports = Vec::new();
         // It takes minutes, which other tasks need not wait for.
-        let table = tokio::task::block_in_place(|| self.compare(&run, &sentences, other.as_ref(), &methods))?;
+        let compare = || self.compare(&run, &sentences, other.as_ref(), &methods, &mut reports);
+        let table = tokio::task::block_in_place(compare)?;
+        // They were told as they came.
+        reports.into_iter().for_each(|report| run.note_last(report));
         run.workspace.session.register_batch("comparison", table)?;
         let rows = run.workspace.session.table("comparison").await?;
-        let count = run.write(rows, &self.writing).await?;
         let words = sentences.frequencies().len() as u64;
-        run.summarise(&[("sentences", sentences.len() as u64), ("words", words), ("rows", count)], None);
-        Ok(run.ending(0))
+        let summary = run.summary_of(vec![("sentences", sentences.len() as u64), ("words", words)], None);
+        Ok(Found::new(run, "codes compare", vec![("comparison", rows)], summary, 2))
     }
 
-    async fn read(&self, run: &mut Run<'_>, table: &str, held: &Held) -> Result<Sentences> {
+    async fn read(&self, run: &mut Run, table: &str, held: &Held) -> Result<Sentences> {
         self.learning.set_tokens(run, table).await?;
         let mut sentences = Sentences::new(self.min_words, self.distinct);
         let mut scratch = Vec::new();
@@ -104,10 +143,11 @@ impl CompareCodes {
 
     fn compare(
         &self,
-        run: &Run<'_>,
+        run: &Run,
         sentences: &Sentences,
         other: Option<&Sentences>,
         methods: &[(&str, Method)],
+        reports: &mut Vec<String>,
     ) -> Result<RecordBatch> {
         let queries = sentences.sample(self.queries, self.learning.seed);
         let threads = self.learning.options(Method::Md5, run).threads;
@@ -131,7 +171,9 @@ impl CompareCodes {
                 let name = format!("{name}{place}");
                 let options = self.learning.options(*method, run);
                 let learned = learn_within(from.iter(), &frequencies, &options, |bytes| learning.grow_to(bytes))?;
-                say_report(run, &name, &learned.report);
+                let report = describe(&name, &learned.report);
+                run.tell(Event::Note(&report));
+                reports.push(report);
                 let of_words: Vec<Code> = sentences.words().iter().map(|word| learned.codebook.code(word)).collect();
                 all.push(counted(name, options.width, options.per_word, &of_words)?);
             }
