@@ -15,7 +15,7 @@ use crate::datafusion_fixes::{fix_statement, settle_using_columns};
 use crate::error::{Error, misuse};
 use crate::memory::machine::default_memory;
 use crate::memory::pool::{SharedPool, for_operators};
-use crate::pipeline::Scratch;
+use crate::pipeline::{Outcome, Scratch, Workspace};
 use crate::sql::session;
 use crate::store::stores;
 use crate::table_functions::{self, NoHooks};
@@ -69,8 +69,9 @@ struct Shared {
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
     pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
-    session: SessionContext,
-    /// Holds what goes to disk and the tables that runs make. Dropped last.
+    /// Holds the session, and the tables that statements make.
+    workspace: Workspace,
+    /// Holds what is spilled, and the tables that runs make.
     scratch: Arc<Scratch>,
 }
 
@@ -168,7 +169,9 @@ impl EngineBuilder {
         }
         let runtime = runtime.with_disk_manager_builder(spills).build_arc()?;
         let session = session(config.clone(), Arc::clone(&runtime))?;
-        let shared = Shared { settings: self, config, runtime, pool, session, scratch };
+        let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
+        workspace.hashes_rows = self.memory.is_none();
+        let shared = Shared { settings: self, config, runtime, pool, workspace, scratch };
         let engine = Engine { shared: Arc::new(shared) };
         table_functions::register(engine.session(), engine.weak(), Arc::new(NoHooks))?;
         Ok(engine)
@@ -194,10 +197,11 @@ impl Engine {
     /// Returns the session, in which tables can be registered and SQL can run.
     #[must_use]
     pub fn session(&self) -> &SessionContext {
-        &self.shared.session
+        &self.shared.workspace.session
     }
 
-    /// Plans a statement. It runs when its rows are asked for. In FROM methods are functions, with the options of their builders by name.
+    /// Plans a query, which runs when its rows are asked for, or runs a statement of another kind. `CREATE TABLE … AS` writes Parquet to
+    /// the temporary folder. INSERT, UPDATE, DELETE and COPY are errors: they would leave half of a change if they failed. In FROM methods are functions, with the options of their builders by name.
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -231,8 +235,10 @@ impl Engine {
         }
         fix_statement(&mut statement, session)?;
         settle_using_columns(&mut statement)?;
-        let plan = session.state().statement_to_plan(statement).await?;
-        Ok(session.execute_logical_plan(plan).await?)
+        match self.shared.workspace.run_statement(statement).await? {
+            Outcome::Rows(rows) => Ok(*rows),
+            Outcome::Done { .. } => Ok(session.read_empty()?),
+        }
     }
 
     /// Returns the bytes of memory that the engine may take; `None` where there is no limit since the system does not tell what there is.

@@ -10,7 +10,7 @@ use crate::corpus;
 use crate::pipeline::is_out_of_memory;
 use crate::store::{Explained, redacted};
 
-/// What went wrong, by kind.
+/// An error, by kind.
 ///
 /// The text says what, where and why, and what to do. Options stand in it by their names in Rust and SQL, between backticks:
 /// `` `max_pairs` ``, `` `on_error = skip` ``. No secrets stand in it.
@@ -28,7 +28,7 @@ use crate::store::{Explained, redacted};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// What is to be read is not there, or is not what it should be: a bad record, a missing column.
+    /// An input that is missing, or is not what it should be: a bad record, a missing column.
     #[error("{0}")]
     Input(Cause),
     /// Options that do not go together, or values that they cannot have.

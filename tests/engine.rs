@@ -111,6 +111,39 @@ async fn a_call_is_planned_without_running_and_equal_calls_run_once() {
     assert_eq!(number(&engine, &joined).await, number(&engine, &format!("SELECT count(*) FROM {call}")).await);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_in_a_later_statement_reads_its_files_anew() {
+    let place = Place::with([("a.jsonl", "{\"id\": 1, \"text\": \"One.\"}\n{\"id\": 2, \"text\": \"One.\"}\n")]);
+    let engine = Engine::new().unwrap();
+    let sql = format!("SELECT count(*) FROM pairs('{}')", place.path("a.jsonl").display());
+    let kept = engine.sql(&sql).await.unwrap();
+    assert_eq!(kept.clone().count().await.unwrap(), 1);
+    assert_eq!(number(&engine, &sql).await, 1);
+    place.write("a.jsonl", "{\"id\": 1, \"text\": \"One.\"}\n{\"id\": 2, \"text\": \"Two.\"}\n");
+    assert_eq!(number(&engine, &sql).await, 0);
+    drop(kept);
+}
+
+#[tokio::test]
+async fn statements_are_those_of_the_shell() {
+    let place = Place::with([("n.csv", "n\n1\n2\n")]);
+    let engine = Engine::builder().temporary_folder(place.path("tmp")).build().unwrap();
+    let file = place.path("n.csv").display().to_string();
+    engine.sql(&format!("CREATE TABLE t AS SELECT * FROM '{file}'")).await.unwrap();
+    assert_eq!(number(&engine, "SELECT sum(n) FROM t").await, 3);
+    assert_eq!(engine.sql("FROM t").await.unwrap().count().await.unwrap(), 2);
+    for (sql, says) in [
+        ("INSERT INTO t VALUES (3)", "INSERT would leave half"),
+        ("COPY t TO 'x.parquet'", "COPY would leave half a file"),
+        ("SELECT * FROM t PREWHERE n = 1", "PREWHERE is not supported"),
+        ("SELECT 1; SELECT 2", "run them one by one"),
+        ("", "no statement to run"),
+    ] {
+        let error = engine.sql(sql).await.unwrap_err();
+        assert!(error.to_string().contains(says), "{sql}: {error}");
+    }
+}
+
 #[tokio::test]
 async fn wrong_arguments_are_explained() {
     let engine = Engine::new().unwrap();
@@ -175,13 +208,16 @@ async fn two_engines_with_other_limits_run_side_by_side() {
     let little = Engine::builder().memory(16 << 20).threads(1).temporary_folder(place.path("little")).build().unwrap();
     let large = Engine::builder().memory(4 << 30).threads(2).build().unwrap();
     assert_eq!((little.memory(), large.memory()), (Some(16 << 20), Some(4 << 30)));
-    let sets = "SELECT sum(a.value) FROM range(3000000) AS a JOIN range(3000000) AS b ON a.value = b.value";
-    let in_little = async { little.sql(sets).await.unwrap().collect().await };
-    let in_large = async { large.sql(sets).await.unwrap().collect().await };
+    // A list is in memory as a whole, and a join can spill.
+    let list = "SELECT array_agg(value) FROM range(3000000)";
+    let in_little = async { little.sql(list).await.unwrap().collect().await };
+    let in_large = async { large.sql(list).await.unwrap().collect().await };
     let (in_little, in_large) = tokio::join!(in_little, in_large);
     let error = Error::from(in_little.unwrap_err());
     assert!(matches!(error, Error::Memory(_)), "{error}");
     assert_eq!(in_large.unwrap()[0].num_rows(), 1);
+    let join = "SELECT sum(a.value) FROM range(3000000) AS a JOIN range(3000000) AS b ON a.value = b.value";
+    assert_eq!(number(&little, join).await, 4_499_998_500_000);
     // Methods take what they need from disk, and find the same.
     let docs = place.path("docs.jsonl");
     let (a, b) = tokio::join!(little.passages(&docs), large.passages(&docs));

@@ -28,10 +28,10 @@ use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, read
 use crate::seal::Root;
 use crate::store::seal_of;
 
-/// How often another run may come between before this one gives up.
+/// The attempts before this run gives up, if other runs change the index meanwhile.
 const ATTEMPTS: usize = 5;
 
-/// What is read of a batch, whatever the method needs: a part of an index is a whole corpus.
+/// The tables that are read of a batch, whatever the method needs: a part of an index is a whole corpus.
 const NEEDED: Needed = Needed::DocumentsAndSentences;
 
 /// A method that finds the rows that documents add to those of an index.
@@ -386,7 +386,7 @@ struct Adding<'a> {
     needed: Needed,
     reading: corpus::Options,
     folder: PathBuf,
-    /// What is added, as it was named.
+    /// The documents to add, as they were named.
     documents: Vec<String>,
     /// Has read the batch, and keeps it.
     reader: Run,
@@ -396,7 +396,7 @@ struct Adding<'a> {
     /// The documents that were said to be refused.
     refused: HashSet<String>,
     problems: Problems,
-    /// Whether another run was faster when the result was in its place already.
+    /// True if another run changed the index after the result was committed.
     is_outdated: bool,
 }
 
@@ -575,7 +575,7 @@ impl<'a> Adding<'a> {
         Ok(texts(left_out).await?.into_iter().flatten().collect())
     }
 
-    /// What was refused, as reading says it.
+    /// Returns the refused documents, in the form of a summary of reading.
     fn refusals(&self) -> corpus::Summary {
         corpus::Summary {
             files: 0,

@@ -104,10 +104,10 @@ const CERTIFICATE: (&str, Query) = ("certificate", query::CLUSTERS_RECALL);
 pub(crate) const NAMES: [&str; 7] =
     ["clusters", "pairs", "article_pairs", "histogram", "capped", "buckets", "certificate"];
 
-/// How many minhashes a text can have.
+/// The most minhashes that a text can have.
 const MOST_MINHASHES: u32 = 4096;
 
-/// Whether a column has the sections that the reader of wikis makes.
+/// Returns whether a column has the sections that the reader of wikis makes.
 fn is_sections(column: &DataType) -> bool {
     let DataType::List(item) = column else { return false };
     let DataType::Struct(fields) = item.data_type() else { return false };
@@ -418,7 +418,7 @@ impl Clusters {
         stages
     }
 
-    /// What is printed, and under which titles.
+    /// Returns the tables of the overview, with their titles.
     fn printed(&self) -> impl Iterator<Item = (&'static str, Query)> + use<> {
         let texts = match self.unit {
             Unit::Sentence => "The documents that share most sentences",

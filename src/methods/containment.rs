@@ -106,7 +106,7 @@ common_options!(Containment);
 against_option!(Containment);
 runs!(Containment => Found);
 
-/// How documents are compared.
+/// The way in which documents are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparing {
     /// By the share of the set of one that is in the other: exact. The rivals of CoDet in its paper, FFP, DSC and I-Match, are the
@@ -142,10 +142,10 @@ const SIMILARITY: f64 = 0.8;
 /// The column of the time of a document of a stream.
 const TIME: &str = "time";
 
-/// What is said of documents without a time.
+/// The note on documents without a time.
 pub(crate) const WITHOUT_TIME: &str = "documents do not say when they came, and were left out";
 
-/// How many of the rarest words of a document its SimHash leaves out (CoDet, section 5).
+/// The number of rarest words of a document that its SimHash leaves out (CoDet, section 5).
 const SKIPPED_BY_SIMHASH: i64 = 2;
 
 /// From the scores to the passages.
@@ -423,7 +423,7 @@ impl Containment {
         Ok(())
     }
 
-    /// Whether the idf of words counts.
+    /// Returns whether the idf of words counts.
     pub(crate) fn has_idf(&self) -> bool {
         self.comparing != Comparing::Sets
     }
@@ -515,7 +515,7 @@ impl Containment {
         self.base.against.iter().flat_map(|_| [query::UNITS_TWINS, query::CONTAINMENT_APART]).collect()
     }
 
-    /// What time allows.
+    /// Returns the stages that keep the pairs that time allows.
     pub(crate) fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
         time_column.iter().flat_map(|_| timing).collect()
@@ -528,7 +528,7 @@ impl Containment {
         sharing
     }
 
-    /// What a document of a stream is compared by; its time, if it has one, is in a column of that name.
+    /// Returns the stages by which a document of a stream is compared; its time, if it has one, is in the column `time`.
     pub(crate) fn stages(&self, is_timed: bool) -> Result<Stages> {
         let signature = self.signature_of_sets();
         let sentences = self.units(query::STREAM_SENTENCES);

@@ -1,4 +1,4 @@
-//! What a method would do, from a sample of the sentences: pairs, memory, what is most frequent.
+//! Estimates from a sample of the sentences: pairs, memory, the most frequent texts.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -14,12 +14,12 @@ use crate::run::{BYTES_OF_PAIR, Method, Run, Summary, Texts, grouped, mebibytes}
 use crate::similarity_join::bytes_to_join;
 use crate::store::Source;
 
-/// What a method would do; its text is for people.
+/// An estimate of a run; its text is for people.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Estimate {
     text: String,
-    /// What reading left out.
+    /// The records that reading left out.
     pub summary: Summary,
 }
 
@@ -156,7 +156,7 @@ async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<
     Ok(Estimate { text: said, summary: run.summary_of(Vec::new(), None) })
 }
 
-/// How much there is.
+/// Describes the size of the input.
 async fn size(run: &Run, method: &Method, stored: &[Stored]) -> Result<String> {
     let tables = method.needed.tables();
     let files = stored.iter().flat_map(|stored| tables.iter().flat_map(|table| stored.files(table)));
@@ -169,7 +169,7 @@ async fn size(run: &Run, method: &Method, stored: &[Stored]) -> Result<String> {
     Ok(said)
 }
 
-/// What a command would do.
+/// The numbers of an estimate.
 struct Expected {
     texts: u64,
     elements: u64,

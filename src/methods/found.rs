@@ -9,7 +9,7 @@ use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder};
 use crate::index::stored::check_place;
 use crate::run::{Method, Run, Summary};
 
-/// What a method found: tables, and a summary. The tables are there while it is.
+/// The result of a method: tables, and a summary. The tables exist as long as this value.
 pub struct Found {
     pub(crate) run: Run,
     /// The tables by name; the first is the result.

@@ -53,7 +53,7 @@ pub struct Gc {
 
 runs!(Gc => Removal);
 
-/// What was removed, or would be.
+/// The files and parts that were removed, or would be.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Removal {

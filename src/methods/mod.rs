@@ -59,7 +59,7 @@ use crate::engine::Engine;
 use crate::error::misuse;
 use crate::run::{Compared, Run, Settings};
 
-/// What the builders of all methods have in common.
+/// The options that the builders of all methods have in common.
 #[derive(Clone)]
 pub(crate) struct Base {
     pub(crate) engine: Engine,

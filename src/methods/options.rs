@@ -93,7 +93,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64> {
     Ok(duration.map_err(|_| misuse!("write a number and its unit, such as 72h or 30days"))?.as_secs_f64())
 }
 
-/// What has options that can be given by name.
+/// A builder whose options can be given by name.
 pub(crate) trait NamedOptions {
     /// The names of the options that are not those of all methods.
     const NAMES: &'static [&'static str];

@@ -68,7 +68,7 @@ against_option!(Pairs);
 pairing_options!(Pairs);
 runs!(Pairs => Found);
 
-/// What is compared.
+/// The unit of comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Whole documents; a row of a file of sentences is one, too.

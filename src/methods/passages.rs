@@ -79,7 +79,7 @@ against_option!(Passages);
 pairing_options!(Passages);
 runs!(Passages => Found);
 
-/// What to look for.
+/// The kind of copies to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Profile {
     /// Copies, with a word changed here and there.

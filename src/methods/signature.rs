@@ -53,7 +53,7 @@ const KNOWN: [Known; 11] = [
 const SHARES: [&str; 2] = ["low", "high"];
 const MOST: f64 = 1e9;
 
-/// How a text becomes a set.
+/// The way in which a text becomes a set.
 ///
 /// It is read from `NAME:PARAMS`, such as `shingles:4` or `spot_sigs:k=60`; parameters that are left out have their defaults.
 ///

@@ -52,13 +52,13 @@ runs!(Verify => Vec<Checked>);
 pub struct Checked {
     /// Its path or URL, without secrets.
     pub file: String,
-    /// What it was found to be.
+    /// The verdict.
     pub outcome: Outcome,
     /// The same for people: its rows, bytes and seal, or what is wrong and why.
     pub said: String,
 }
 
-/// What a file was found to be.
+/// The verdict on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It is what was written.
@@ -77,7 +77,7 @@ impl Checked {
     }
 }
 
-/// What is found at a path.
+/// A kind of file that a path leads to.
 enum Entry {
     /// A file of a result, and what a manifest says of it.
     File(Option<Written>),
@@ -130,7 +130,7 @@ fn check(file: &Path, entry: Entry) -> Checked {
     Checked { file: redacted_url(&file.display().to_string()), outcome, said: redacted(&said) }
 }
 
-/// What there is to be looked at of a result.
+/// Returns the files of a result.
 fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
     let location = Location::of_path(path)?;
     let is_folder = match &location {
@@ -155,7 +155,7 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
     Ok(found)
 }
 
-/// Whether there is nothing of this name, which has what stands in patterns.
+/// Returns whether a name is a pattern: it has a wildcard, and no file has this name.
 fn is_pattern(path: &Path, location: Option<&Location>) -> Result<bool> {
     match location {
         // There `?` stands before what is asked for.
@@ -183,7 +183,7 @@ fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
     Ok(folders)
 }
 
-/// What there is to be looked at in a folder that is no index.
+/// Returns the files of a folder that is no index.
 fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
     let names = names(path)?;
     let missing = |file: &str| (path.join(file), Entry::File(None));
@@ -232,7 +232,7 @@ fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
     Ok(found)
 }
 
-/// Whether a URL is that of a folder: one with a `/` at its end, or one without an object below which there are some.
+/// Returns whether a URL is that of a folder: it ends with `/`, or has no object but some below it.
 fn is_prefix(location: &Location) -> Result<bool> {
     if location.is_prefix() || location.is_web() {
         return Ok(location.is_prefix());
@@ -246,12 +246,12 @@ fn file_or_none(path: PathBuf) -> (PathBuf, Entry) {
     (path, entry)
 }
 
-/// Whether something else is there. An object is a file.
+/// Returns whether a path leads to something other than a file. An object is a file.
 fn is_no_file(path: &Path) -> bool {
     path.metadata().is_ok_and(|there| !there.is_file())
 }
 
-/// Whether a file says of itself what those of a corpus do.
+/// Returns whether the metadata of a file is that of a corpus.
 fn is_of_corpus(path: &Path) -> bool {
     let seal = if is_no_file(path) { None } else { seal_of(path).ok().flatten() };
     let about: Option<Value> = seal.and_then(|seal| serde_json::from_str(&seal.result).ok());
@@ -259,7 +259,7 @@ fn is_of_corpus(path: &Path) -> bool {
     about.is_some_and(|about| keys(&about) == keys(&about_corpus()))
 }
 
-/// What a file is found to be that the manifest beside it does not name: nothing, if it is not one of ours.
+/// Checks a file that the manifest beside it does not name. Returns nothing if ibid did not write it.
 fn look_at_stranger(path: &Path) -> Result<Option<String>> {
     if seal_of(path)?.is_some() {
         bail!("{MANIFEST} does not name it: it is of another run; move it elsewhere");
@@ -267,7 +267,7 @@ fn look_at_stranger(path: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// What a file is found to be.
+/// Checks a file. Returns its rows, bytes and seal, for people.
 fn check_file(path: &Path, written: Option<Written>) -> Result<String> {
     if is_no_file(path) {
         bail!("it is no file");

@@ -134,7 +134,7 @@ impl Run {
     }
 
     /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
-    /// What is in their files, where that is known, must not change meanwhile.
+    /// The content of their files, where it is known, must not change meanwhile.
     pub(crate) async fn ingest(
         &self,
         documents: Documents,
@@ -173,9 +173,9 @@ impl Run {
 
 /// A collection that was opened.
 enum Collection {
-    /// What needs not be read in, with the columns of its documents.
+    /// A corpus or an index, with the columns of its documents.
     Stored(Stored, SchemaRef),
-    /// What is to be read.
+    /// Documents that are to be read.
     Read(Box<Documents>),
 }
 
@@ -199,7 +199,7 @@ pub(crate) struct Compared<'a> {
 }
 
 impl Compared<'_> {
-    /// What stands in the place of the other collection where there is none.
+    /// Returns the statements that stand for the other collection where there is none.
     pub(super) fn no_other_collection(&self) -> impl Iterator<Item = String> {
         self.needed
             .tables()

@@ -11,14 +11,14 @@ use crate::pipeline::query::{self, Parameters, Query};
 /// The bytes of memory that a pair of places takes.
 pub(crate) const BYTES_OF_PAIR: u64 = 200;
 
-/// What to do about too many pairs of places.
+/// The remedy against too many pairs of places.
 pub(crate) const FEWER_PLACES: &str =
     "lower `max_frequency`, so that the most frequent texts are listed as capped instead, or raise `threshold`";
 
-/// How texts are compared, for what is said of them from a sample.
+/// The comparison of texts, for estimates from a sample.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Texts {
-    /// What is compared: `sentences` or `documents`; and the view that gives them.
+    /// The unit, `sentences` or `documents`, and the view that gives it.
     pub(crate) unit: (&'static str, Query),
     pub(crate) signature: Query,
     /// The stage that links similar texts, and the condition of its similarity join.
@@ -65,7 +65,7 @@ pub(crate) struct Method {
     pub(crate) pairs: Vec<Query>,
     /// The tables beside the result, by name: from what the stages have made to their rows.
     pub(crate) tables: Vec<(&'static str, &'static [Query])>,
-    /// How it compares texts, if it does.
+    /// The comparison of texts, if there is one.
     pub(crate) texts: Option<Texts>,
     /// The tables whose rows the summary counts, and what it calls them and the rows of the result.
     pub(crate) counts: Vec<(&'static str, Query)>,

@@ -32,7 +32,7 @@ use crate::recall::Recall;
 /// Called with what happens in a run.
 pub(crate) type OnEvent = Arc<dyn Fn(Event<'_>) + Send + Sync>;
 
-/// How a method runs, whatever it finds.
+/// The settings of a run, whatever the method.
 #[derive(Clone)]
 pub(crate) struct Settings {
     /// The folder that keeps the tables that the run makes, and has those that earlier runs made.
@@ -52,13 +52,13 @@ pub(crate) struct Run {
     pub(crate) engine: Engine,
     settings: Settings,
     began: Instant,
-    /// What was read that was not a corpus yet.
+    /// The summaries of reading.
     read: Vec<corpus::Summary>,
     /// The number of documents that a method left out.
     left_out: u64,
     /// The seals and counts of the tables of the collections.
     contents: Vec<Value>,
-    /// What was said so far.
+    /// The notes so far.
     notes: Vec<String>,
     /// The method that makes the results, and what it counted, for those who read them later.
     method: Option<(&'static str, Value)>,

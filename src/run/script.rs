@@ -1,4 +1,4 @@
-//! What a method would run, as a script for `ibid sql`.
+//! The SQL of a method, as a script for `ibid sql`.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What there is to say of a run.
+//! Summaries of runs, and the events while they run.
 
 use anyhow::Result;
 
@@ -12,7 +12,7 @@ use crate::store::{StoreTraffic, stores};
 /// The capped texts and skipped records that are listed.
 pub(crate) const LISTED: usize = 10;
 
-/// What happens in a run.
+/// An event of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -22,7 +22,7 @@ pub enum Event<'a> {
     Note(&'a str),
 }
 
-/// What a method did.
+/// The summary of a run.
 ///
 /// ```
 /// # tokio::runtime::Runtime::new()?.block_on(async {
@@ -52,7 +52,7 @@ pub struct Summary {
     pub left_out: Vec<String>,
     /// Sentences on what else there is to know.
     pub notes: Vec<String>,
-    /// What went to and from object stores.
+    /// The traffic to and from object stores.
     pub traffic: Vec<StoreTraffic>,
     /// The seconds from the beginning of the run.
     pub seconds: f64,

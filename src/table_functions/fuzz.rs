@@ -1,4 +1,4 @@
-//! What fuzzers run of calls in FROM.
+//! The fuzz target of calls in FROM.
 
 #![allow(clippy::unwrap_used, reason = "as in a test")]
 

@@ -17,7 +17,7 @@ use crate::export::StagedFile;
 use crate::run::{Settings, Summary};
 use crate::store::redacted;
 
-/// What is done around the run of a call.
+/// Callbacks around the run of a call.
 pub(crate) trait Hooks: Send + Sync {
     fn settings(&self) -> Settings {
         Settings::default()
@@ -50,7 +50,7 @@ pub(crate) fn register(session: &SessionContext, engine: WeakEngine, hooks: Arc<
 struct MethodPlanner {
     engine: WeakEngine,
     hooks: Arc<dyn Hooks>,
-    /// Calls as they are written, and their tables, as long as a plan has them.
+    /// Calls as they are written, as long as a plan has them and they have not run.
     known: Mutex<Vec<(String, Weak<MethodCall>)>>,
 }
 
@@ -64,7 +64,8 @@ impl MethodPlanner {
     /// Returns the table of a call. Equal calls have one.
     fn table(&self, method: &str, written: &str, arguments: Arguments) -> Result<Arc<MethodTable>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|(_, call)| call.strong_count() > 0);
+        // What has run may be out of date.
+        known.retain(|(_, call)| call.upgrade().is_some_and(|call| !call.has_run()));
         if let Some(call) = known.iter().find(|(call, _)| call == written).and_then(|(_, call)| call.upgrade()) {
             return Ok(Arc::new(MethodTable(call)));
         }

@@ -52,6 +52,10 @@ impl MethodCall {
         self.call.table
     }
 
+    pub(super) fn has_run(&self) -> bool {
+        self.found.initialized()
+    }
+
     /// Returns what it finds, once it has run.
     pub(super) async fn found(&self) -> anyhow::Result<Arc<Found>> {
         let found = self.found.get_or_try_init(|| async {

@@ -63,7 +63,7 @@ runs!(CompareCodes => Found);
 /// the higher.
 const MEASURES: [Measure; 2] = [Measure::Jaccard, Measure::Cosine];
 
-/// What was counted of one kind of codes.
+/// The counts of one kind of codes.
 struct Counted {
     name: String,
     codes: SentenceCodes,

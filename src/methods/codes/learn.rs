@@ -47,7 +47,7 @@ common_options!(LearnCodes);
 learning_options!(LearnCodes);
 runs!(LearnCodes => Found);
 
-/// How codes are chosen.
+/// The way in which codes are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Learner {
     /// By the MD5 hash of the word.

@@ -17,7 +17,7 @@ pub use self::learn::{LearnCodes, Learner};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Run, grouped};
 
-/// What the words of a sentence are.
+/// The words of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
     /// Its words.
@@ -26,7 +26,7 @@ pub enum Token {
     Characters,
 }
 
-/// What is learned, and from what.
+/// The options of learning.
 #[derive(Debug, Clone)]
 pub(crate) struct Learning {
     pub(crate) bits: Width,
@@ -172,8 +172,7 @@ async fn for_each_sentence(run: &mut Run, mut each: impl FnMut(Words<'_>) -> Res
     .await
 }
 
-/// What no operator of a query holds in memory, reserved as theirs is: where there may not be as much, the run ends with an error that
-/// names it.
+/// A memory reservation outside of the operators of a query. If it cannot grow, the run ends with an error that names it.
 struct Held(MemoryReservation);
 
 impl Held {

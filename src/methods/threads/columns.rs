@@ -37,7 +37,7 @@ impl Threads {
     }
 }
 
-/// What an option can read of a column, and how that is called.
+/// The forms of columns that an option can read, and their name.
 pub(crate) struct Readable(&'static [Form], &'static str);
 
 impl Readable {
@@ -67,7 +67,7 @@ impl Readable {
     }
 }
 
-/// What a column holds.
+/// The form of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     Text,

@@ -154,7 +154,7 @@ impl Field {
     }
 }
 
-/// Which thread of a group is kept.
+/// The rule that chooses the thread of a group to keep.
 #[derive(Debug, Clone)]
 pub(crate) enum Canonical {
     Votes(String),
@@ -186,7 +186,7 @@ impl Canonical {
         }
     }
 
-    /// What is least for the thread to keep, as SQL. NULL where that is not known. All is read from its text, so that it does
+    /// Returns an SQL expression that is least for the thread to keep. NULL where that is not known. All is read from its text, so that it does
     /// not matter which of the types that have one a column has.
     pub(super) fn rank(&self, fields: &[Field]) -> Literal {
         match self {
@@ -198,7 +198,7 @@ impl Canonical {
         }
     }
 
-    /// What the rank is made of, as SQL.
+    /// Returns the column that the rank is made of, as SQL.
     pub(super) fn ranked_by(&self) -> Literal {
         self.column().map_or_else(|| "".into(), Literal::column)
     }

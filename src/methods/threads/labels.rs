@@ -1,4 +1,4 @@
-//! What labelled pairs say of the fields, and the weights that they ask for.
+//! Fields judged by labelled pairs, and weights fitted to them.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -175,7 +175,7 @@ fn quoted(argument: &str) -> String {
     format!("'{}'", argument.replace('\'', "'\\''"))
 }
 
-/// How well fields and scores tell labelled pairs apart.
+/// The table of how well fields and scores tell labelled pairs apart.
 #[derive(Default)]
 struct Table {
     names: Vec<String>,

@@ -281,7 +281,7 @@ impl Threads {
         self.max_postings.unwrap_or(1000)
     }
 
-    /// How many threads to look at all pairs of.
+    /// Returns the number of threads of which all pairs are looked at.
     fn sample(&self) -> i64 {
         self.certify.unwrap_or(1000)
     }
@@ -304,7 +304,7 @@ impl Threads {
         script
     }
 
-    /// What the statements after the sets of the fields need.
+    /// Returns the parameters of the statements after the sets of the fields.
     fn parameters(&self, fields: &[Field], threshold: f64) -> Parameters {
         let mut parameters = Parameters::default();
         let names = || fields.iter().map(|field| Literal::column(&field.name));
@@ -371,7 +371,7 @@ impl Threads {
         parts
     }
 
-    /// What each bound spared.
+    /// Describes how many pairs each bound pruned.
     async fn pruned(&self, run: &mut Run) -> Result<String> {
         if self.is_by_postings {
             let [met, of_like_length, compared] = run.numbers(query::TERM_PRUNED).await?;
@@ -397,7 +397,7 @@ impl Threads {
         ))
     }
 
-    /// Whether the pairs of a sample are counted.
+    /// Returns whether the pairs of a sample are counted.
     fn is_certified(&self) -> bool {
         self.is_by_postings && self.sample() > 0
     }
@@ -464,7 +464,7 @@ fn founding(fields: &[Field], threshold: f64) -> (Vec<i64>, f64) {
     (founding, least)
 }
 
-/// How far the threshold of the fields that found pairs may fall for the others to be left out.
+/// The share to which the threshold of the fields that found pairs may fall for the others to be left out.
 const HARDLY_LESS: f64 = 0.8;
 
 /// As much below `threshold` as rounding may take a mean of equal similarities.
