@@ -124,6 +124,19 @@ async fn a_call_in_a_later_statement_reads_its_files_anew() {
     drop(kept);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_view_of_a_method_keeps_no_engine_alive() {
+    let place = place();
+    fs::create_dir(place.path("tables")).unwrap();
+    let engine = Engine::builder().temporary_folder(place.path("tables")).build().unwrap();
+    let call = format!("pairs('{}', threshold => 0.1)", place.path("docs.jsonl").display());
+    engine.sql(&format!("CREATE VIEW unread AS SELECT * FROM {call}")).await.unwrap();
+    engine.sql(&format!("CREATE VIEW read AS SELECT * FROM {call}")).await.unwrap();
+    assert!(number(&engine, "SELECT count(*) FROM read").await > 0);
+    drop(engine);
+    assert_eq!(left_in(&place.path("tables")), [""; 0]);
+}
+
 #[tokio::test]
 async fn statements_are_those_of_the_shell() {
     let place = Place::with([("n.csv", "n\n1\n2\n")]);
@@ -158,12 +171,25 @@ async fn wrong_arguments_are_explained() {
         ("pairs('c', signature => 'shingle:3')", "did you mean shingles?"),
         ("search('c')", "needs `queries`"),
         ("threads('c')", "there is no field to compare"),
+        ("pairs('c', on_error => 'quarantine')", "need each other"),
+        ("pairs('c', quarantine => 'q.jsonl')", "need each other"),
+        ("search('c', queries => 'd', distance => 2)", "`distance` needs `codes`"),
+        ("containment('c', min_words => 5)", "`min_words` needs `passages`"),
+        ("threads('c', field => 'a', starts => 5)", "`starts` needs `weights`"),
+        ("threads('c', field => 'a', canonical => 'votes')", "`canonical` needs `groups`"),
     ] {
         let error = engine.sql(&format!("SELECT * FROM {call}")).await.unwrap_err();
         assert!(error.to_string().contains(expected), "{call}: {error}");
     }
     let error = engine.pairs("c").threshold(7.0).await.unwrap_err();
     assert!(matches!(error, Error::Options(_)) && error.to_string().contains("`threshold`"), "{error}");
+    for (name, error) in [
+        ("bands", engine.clusters("c").bands(0, 8).await.unwrap_err()),
+        ("max_pairs", engine.pairs("c").max_pairs(0).await.unwrap_err()),
+        ("max_postings", engine.threads("c").field("a", 1.0).by_postings(1, 0).await.unwrap_err()),
+    ] {
+        assert!(error.to_string().contains(&format!("`{name}` is a whole number from ")), "{error}");
+    }
     let error = engine.passages("c").min_words(5).profile(ibid::methods::Profile::Edited).await.unwrap_err();
     assert!(error.to_string().contains("`min_words` has no effect"), "{error}");
 }

@@ -161,7 +161,7 @@ struct CompareCodes {
     /// Learn codes from the sentences of this collection, too, and use them for those of the input
     #[arg(long, value_name = "INPUT")]
     other: Option<String>,
-    /// How many sentences are queries
+    /// The number of sentences that are queries
     #[arg(long, value_name = "N", default_value_t = 2000)]
     queries: usize,
     /// The least similarity, by Jaccard and by cosine, above 0 and up to 1

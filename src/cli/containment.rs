@@ -1,18 +1,20 @@
 //! `ibid containment`: documents that stand within others.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
 use super::pairs::Unit;
-use super::run::{add, engine, prepared, print};
+use super::run::{Adding, engine, prepared, print};
 use super::stream::{self, Streamed};
 use crate::engine::Engine;
 use crate::export::Format;
 use crate::methods::containment::{Comparing, Located};
+use crate::methods::options::duration;
 use crate::methods::{self, Input, Signature, refuse_without_effect};
 
 /// Find documents that are contained in others
@@ -73,7 +75,7 @@ pub(super) struct Containment {
     time_column: Option<String>,
     /// How long before the container may have come, such as 72h or 30days
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    window: Option<f64>,
+    window: Option<Duration>,
     /// Containers that came later, too
     #[arg(long)]
     later: bool,
@@ -86,7 +88,7 @@ pub(super) struct Containment {
     add: Vec<String>,
     /// With --add -: how often documents that were judged are added to the index [default: 10s]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
-    commit_every: Option<f64>,
+    commit_every: Option<Duration>,
     #[command(flatten)]
     passages: PassageOptions,
     /// The most pairs of places to make; more are refused beforehand
@@ -133,13 +135,8 @@ pub(super) struct PassageOptions {
 /// What the summary calls the rows of the result.
 const CONTAINED: &str = "contained";
 
-/// How often a stream adds documents to the index, in seconds.
-const COMMIT_EVERY: f64 = 10.0;
-
-/// A duration in seconds.
-fn duration(text: &str) -> Result<f64> {
-    Ok(humantime::parse_duration(text).context("write a number and its unit, such as 72h or 30days")?.as_secs_f64())
-}
+/// The time after which a stream adds documents to the index.
+const COMMIT_EVERY: Duration = Duration::from_secs(10);
 
 impl Containment {
     pub(super) async fn run(self) -> Result<Ending> {
@@ -151,16 +148,13 @@ impl Containment {
             bail!("CSV cannot hold the column of --passages, which is a list; --format ndjson or parquet can");
         }
         let mut containment = self.builder(&engine(&self.running)?);
-        if let Some(reference) = &self.reference {
-            self.reading.refuse(reference)?;
-        }
+        containment.base.reading = self.reading.reading();
         if self.is_stream() && !self.show_sql {
-            let commit_every = self.commit_every.unwrap_or(COMMIT_EVERY);
             containment.check()?;
             let streamed = Streamed {
                 inputs: &self.inputs,
                 time_column: self.time_column.as_deref(),
-                commit_every,
+                commit_every: self.commit_every.unwrap_or(COMMIT_EVERY),
                 writing: &self.writing,
                 reading: &self.reading,
                 running: &self.running,
@@ -168,24 +162,22 @@ impl Containment {
             return stream::run(&containment, &streamed).await;
         }
         if !self.add.is_empty() {
-            if self.show_sql {
-                return print(&containment.adding(self.add.clone())?.show_sql()?);
-            }
-            self.reading.begin_index(&self.inputs, self.writing.check(&[])?, &self.running)?;
-            if let Some(reference) = &self.reference {
-                self.reading.refuse(reference)?;
-            }
-            let talk = prepared(&mut containment.base, self.reading.reading(), &self.running)?;
-            return add(containment.adding(self.add.clone())?, &talk, &self.writing, &[], &self.running).await;
+            let adding = Adding {
+                inputs: &self.inputs,
+                further: &[],
+                reference: self.reference.as_deref(),
+                show_sql: self.show_sql,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return adding.run(containment.adding(self.add.clone())?).await;
         }
         if self.show_sql {
-            containment.base.reading = self.reading.reading();
             return print(&containment.show_sql()?);
         }
         self.reading.begin(self.writing.check(&[])?)?;
-        if let Some(reference) = &self.reference {
-            self.reading.refuse(reference)?;
-        }
+        self.reference.as_deref().map_or(Ok(()), |reference: &Path| self.reading.refuse(reference))?;
         let talk = prepared(&mut containment.base, self.reading.reading(), &self.running)?;
         talk.deliver_as(containment.await?, ("containments", CONTAINED), &self.writing, &[], &self.running).await
     }
@@ -206,7 +198,8 @@ impl Containment {
         (containment.distance, containment.reference) = (self.distance, self.reference.clone());
         (containment.language, containment.truncate) = (self.language.clone(), self.truncate);
         containment.without_stop_words = self.without_stop_words;
-        (containment.time_column, containment.window) = (self.time_column.clone(), self.window);
+        (containment.time_column, containment.window) =
+            (self.time_column.clone(), self.window.map(|window| window.as_secs_f64()));
         (containment.later, containment.adds) = (self.later, !self.add.is_empty());
         let located = Located::default();
         containment.passages = self.passages.passages.then(|| Located {

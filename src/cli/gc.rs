@@ -1,13 +1,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
 use super::Ending;
 use super::run::print;
-use crate::engine::Engine;
-use crate::methods::Removal;
+use crate::methods::options::duration;
+use crate::methods::{self, Removal};
 use crate::run::grouped;
 
 /// Remove what killed runs left; and from an index old manifests, and documents that are too old
@@ -35,7 +35,7 @@ pub(super) struct Gc {
 
 impl Gc {
     pub(super) async fn run(self) -> Result<Ending> {
-        let mut gc = Engine::new()?.gc(&self.folder).grace(self.grace);
+        let mut gc = methods::Gc::new(self.folder.clone()).grace(self.grace);
         if let Some(time) = &self.before {
             gc = gc.before(time);
         }
@@ -77,9 +77,4 @@ impl Gc {
         }
         lines.join("\n") + "\n"
     }
-}
-
-/// Reads a duration such as `72h`.
-fn duration(text: &str) -> Result<Duration> {
-    humantime::parse_duration(text).context("write a number and its unit, such as 72h or 30days")
 }

@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
 use crate::export::{Form, Format, is_within, outbox, resolved, resolved_input};
 use crate::index::stored::{check_folder, check_place};
+use crate::methods::options::{bytes, format_of};
 use crate::store::Settings;
 
 /// How input is read.
@@ -25,7 +26,7 @@ pub(super) struct InputOptions {
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
     /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet, mediawiki
-    #[arg(long, value_name = "FORMAT", value_parser = input_format)]
+    #[arg(long, value_name = "FORMAT", value_parser = format_of)]
     input_format: Option<InputFormat>,
     /// What to do with a bad record
     #[arg(long, value_enum, default_value_t = OnError::Fail)]
@@ -181,13 +182,6 @@ pub(super) fn index_of(inputs: &[String]) -> Result<&Path> {
     match inputs {
         [index] => Ok(Path::new(index)),
         _ => bail!("--add takes one input, the folder of the index, and the documents to add after --add"),
-    }
-}
-
-fn input_format(name: &str) -> Result<InputFormat> {
-    match InputFormat::from_name(name) {
-        Some(format) => Ok(format),
-        None => bail!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki"),
     }
 }
 
@@ -378,37 +372,5 @@ pub(super) fn ratio(text: &str) -> Result<f64> {
     match text.parse::<f64>() {
         Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
         _ => bail!("write a number above 0 and up to 1, such as 0.8"),
-    }
-}
-
-/// Reads a size such as `512MiB`, `4g` or `1000000`.
-fn bytes(text: &str) -> Result<usize> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" | "kib" => 10,
-        "m" | "mb" | "mib" => 20,
-        "g" | "gb" | "gib" => 30,
-        "t" | "tb" | "tib" => 40,
-        unit => bail!("unknown unit '{unit}'; write a number and KiB, MiB, GiB or TiB"),
-    };
-    match digits.trim().parse::<usize>() {
-        Ok(n) if n > 0 && n.leading_zeros() > shift => Ok(n << shift),
-        _ => bail!("write a whole number and KiB, MiB, GiB or TiB, such as 512MiB"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(bytes("512MiB").unwrap(), 512 << 20);
-        assert_eq!(bytes("4g").unwrap(), 4 << 30);
-        assert_eq!(bytes("1000").unwrap(), 1000);
-        for wrong in ["", "MiB", "0", "1.5GiB", "99999999TiB", "3 elephants", "-1"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
     }
 }

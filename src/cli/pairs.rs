@@ -1,11 +1,9 @@
-use std::path::Path;
-
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
-use super::run::{CapOptions, MethodOptions, add, engine, prepared, print};
+use super::run::{Adding, CapOptions, MethodOptions, engine, prepared, print};
 use crate::engine::Engine;
 use crate::methods::{self, Signature};
 
@@ -61,7 +59,16 @@ impl Pairs {
         let further = self.cap.further();
         let mut pairs = self.builder(&engine(&self.running)?);
         if !self.method.add.is_empty() {
-            return self.add(pairs, &further).await;
+            let adding = Adding {
+                inputs: &self.inputs,
+                further: &further,
+                reference: None,
+                show_sql: self.method.show_sql,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return adding.run(self.method.timed(pairs.adding(self.method.add.clone())?)).await;
         }
         if self.method.show_sql {
             return print(&pairs.show_sql()?);
@@ -82,18 +89,6 @@ impl Pairs {
         self.method.set(&mut pairs.base, &mut pairs.pairing);
         pairs.base.reading = self.reading.reading();
         pairs
-    }
-
-    /// Adds documents to the index.
-    async fn add(&self, mut pairs: methods::Pairs, further: &[(&str, &Path)]) -> Result<Ending> {
-        if self.method.show_sql {
-            return print(&self.method.timed(pairs.adding(self.method.add.clone())?).show_sql()?);
-        }
-        let places = self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
-        self.reading.begin_index(&self.inputs, places, &self.running)?;
-        let talk = prepared(&mut pairs.base, self.reading.reading(), &self.running)?;
-        let addition = self.method.timed(pairs.adding(self.method.add.clone())?);
-        add(addition, &talk, &self.writing, further, &self.running).await
     }
 
     /// Returns whether files are named to be written.

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
-use super::run::{MethodOptions, add, engine, prepared, print};
+use super::run::{Adding, MethodOptions, engine, prepared, print};
 use crate::engine::Engine;
 use crate::export::Format;
 use crate::methods;
@@ -79,7 +79,16 @@ impl Passages {
         let mut passages = self.builder(&engine);
         let further = self.further();
         if !self.method.add.is_empty() {
-            return self.add(passages, &further).await;
+            let adding = Adding {
+                inputs: &self.inputs,
+                further: &further,
+                reference: None,
+                show_sql: self.method.show_sql,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return adding.run(self.method.timed(passages.adding(self.method.add.clone())?)).await;
         }
         if self.method.show_sql {
             return print(&passages.show_sql()?);
@@ -137,18 +146,6 @@ impl Passages {
     fn further(&self) -> Vec<(&'static str, &Path)> {
         let tables = [("families", &self.families), ("coverage", &self.coverage)];
         tables.into_iter().filter_map(|(table, path)| Some((table, path.as_deref()?))).collect()
-    }
-
-    /// Adds documents to the index.
-    async fn add(&self, mut passages: methods::Passages, further: &[(&str, &Path)]) -> Result<Ending> {
-        if self.method.show_sql {
-            return print(&self.method.timed(passages.adding(self.method.add.clone())?).show_sql()?);
-        }
-        let places = self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
-        self.reading.begin_index(&self.inputs, places, &self.running)?;
-        let talk = prepared(&mut passages.base, self.reading.reading(), &self.running)?;
-        let addition = self.method.timed(passages.adding(self.method.add.clone())?);
-        add(addition, &talk, &self.writing, further, &self.running).await
     }
 
     /// Returns whether files are named to be written.

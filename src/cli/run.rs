@@ -1,8 +1,7 @@
-//! What the commands have in common: an engine, progress, results, a summary.
+//! Code that the commands share: an engine, progress, results, a summary.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use clap::{Args, CommandFactory};
 use datafusion::dataframe::DataFrame;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::options::{OutputOptions, RunOptions};
+use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::signals;
 use super::{Cli, Ending};
 use crate::engine::Engine;
@@ -48,22 +47,21 @@ pub(super) fn in_flags(text: &str) -> Cow<'_, str> {
     if !text.contains('`') {
         return Cow::Borrowed(text);
     }
-    let parts: Vec<_> = text.split('`').collect();
-    let mut said = String::with_capacity(text.len());
-    let last = parts.len() - 1;
-    for (i, part) in parts.iter().enumerate() {
-        // Between two backticks; what stands behind a single one is text.
-        match flag(part).filter(|_| i % 2 == 1 && i < last) {
-            Some(flag) => said.push_str(&flag),
-            None if i % 2 == 1 && i < last => {
-                let _ = write!(said, "`{part}`");
+    let (mut said, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, behind)) = rest.split_once('`') {
+        said.push_str(before);
+        match behind.split_once('`').and_then(|(option, after)| Some((flag(option)?, after))) {
+            Some((flag, after)) => {
+                said.push_str(&flag);
+                rest = after;
             }
-            None if i % 2 == 1 => {
-                let _ = write!(said, "`{part}");
+            None => {
+                said.push('`');
+                rest = behind;
             }
-            None => said.push_str(part),
         }
     }
+    said.push_str(rest);
     Cow::Owned(said)
 }
 
@@ -183,7 +181,7 @@ impl DerefMut for Run<'_> {
     }
 }
 
-/// What a command says while it runs.
+/// The voice of a command: progress, notes, the summary.
 #[derive(Clone)]
 pub(super) struct Talk {
     progress: ProgressBar,
@@ -308,7 +306,8 @@ impl Talk {
         for (table, path) in further {
             staged.push(found.stage_as(table, path, writing.beside(path).form()?).await?.into_file());
         }
-        let written = self.write(&found, name, writing).await;
+        let run = &found.run;
+        let written = self.write(run, found.dataframe(name)?, writing, &run.workspace.parameters).await;
         let rows = place_further(staged, written)?;
         Ok(self.end(&mut found, (rows_are, rows), options))
     }
@@ -340,19 +339,24 @@ impl Talk {
         ending(&found.summary, options)
     }
 
-    /// Writes a table of what a method found to its file, or to standard output.
-    async fn write(&self, found: &Found, table: &str, writing: &OutputOptions) -> Result<u64> {
-        let form = writing.form()?;
-        if let Some(path) = &writing.output {
-            let staged = found.stage_as(table, path, form).await?;
-            let rows = staged.rows();
+    /// Writes a result to its file, or to standard output. Returns the number of rows.
+    async fn write(
+        &self,
+        run: &crate::run::Run,
+        rows: DataFrame,
+        output: &OutputOptions,
+        parameters: &Parameters,
+    ) -> Result<u64> {
+        let form = output.form()?;
+        if let Some(path) = &output.output {
+            let (staged, count) = run.stage(rows, path, form, parameters).await?;
             staged.commit()?;
-            return Ok(rows);
+            return Ok(count);
         }
         self.progress.set_message("writing");
-        let rows = found.dataframe(table)?.execute_stream().await?;
+        let rows = rows.execute_stream().await?;
         self.clear();
-        write_rows(rows, form, &found.run.about(), &mut std::io::BufWriter::new(Stdout)).await
+        write_rows(rows, form, &run.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
     }
 }
 
@@ -385,19 +389,10 @@ impl<'a> Run<'a> {
         output: &OutputOptions,
         parameters: &Parameters,
     ) -> Result<u64> {
-        let form = output.form()?;
-        if let Some(path) = &output.output {
-            let (staged, count) = self.stage(rows, path, form, parameters).await?;
-            staged.commit()?;
-            return Ok(count);
-        }
-        self.talk.progress.set_message("writing");
-        let rows = rows.execute_stream().await?;
-        self.talk.clear();
-        write_rows(rows, form, &self.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
+        self.talk.write(&self.run, rows, output, parameters).await
     }
 
-    /// What the command says.
+    /// Returns the voice of the command.
     pub(super) fn talk(&self) -> Talk {
         self.talk.clone()
     }
@@ -448,31 +443,46 @@ fn bytes_for_people(bytes: u64) -> String {
     }
 }
 
-/// Adds documents to an index, once the rows are written that involve them, or prints what would run.
-pub(super) async fn add(
-    addition: Addition,
-    talk: &Talk,
-    writing: &OutputOptions,
-    further: &[(&str, &Path)],
-    running: &RunOptions,
-) -> Result<Ending> {
-    let mut addition = addition;
-    for (table, path) in further {
-        addition = addition.also_as(table, path.to_path_buf(), writing.beside(path).form()?)?;
+/// A command that adds documents to an index.
+pub(super) struct Adding<'a> {
+    /// The index, alone.
+    pub(super) inputs: &'a [String],
+    pub(super) further: &'a [(&'a str, &'a Path)],
+    /// A file that is read beside the documents.
+    pub(super) reference: Option<&'a Path>,
+    pub(super) show_sql: bool,
+    pub(super) writing: &'a OutputOptions,
+    pub(super) reading: &'a InputOptions,
+    pub(super) running: &'a RunOptions,
+}
+
+impl Adding<'_> {
+    /// Adds the documents once the rows are written that involve them, or prints the SQL.
+    pub(super) async fn run(&self, mut addition: Addition) -> Result<Ending> {
+        if self.show_sql {
+            return print(&addition.show_sql()?);
+        }
+        let places = self.writing.check(&self.further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
+        self.reading.begin_index(self.inputs, places, self.running)?;
+        self.reference.map_or(Ok(()), |reference| self.reading.refuse(reference))?;
+        let talk = prepared(addition.base(), self.reading.reading(), self.running)?;
+        for (table, path) in self.further {
+            addition = addition.also_as(table, path.to_path_buf(), self.writing.beside(path).form()?)?;
+        }
+        // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
+        let printed = |path: &Path| -> Result<()> {
+            let printed = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
+            printed.and_then(|_| Out.flush()).context("cannot write to standard output")
+        };
+        let form = self.writing.form()?;
+        let delivery = match &self.writing.output {
+            Some(path) => Delivery::File(path, form),
+            None => Delivery::Print(form, &printed),
+        };
+        let summary = addition.run(delivery).await?;
+        talk.summarise(&summary);
+        Ok(ending(&summary, self.running))
     }
-    // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
-    let printed = |path: &Path| -> Result<()> {
-        let printed = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
-        printed.and_then(|_| Out.flush()).context("cannot write to standard output")
-    };
-    let form = writing.form()?;
-    let delivery = match &writing.output {
-        Some(path) => Delivery::File(path, form),
-        None => Delivery::Print(form, &printed),
-    };
-    let summary = addition.run(delivery).await?;
-    talk.summarise(&summary);
-    Ok(ending(&summary, running))
 }
 
 /// Prints a text to standard output.

@@ -53,20 +53,20 @@ const QUEUE: usize = 16;
 /// After how many documents that were judged they are added to the index, whatever time it is.
 const COMMIT_AT: u64 = 20_000;
 
-/// More seconds than any stream takes: a year.
-const LONGEST: f64 = 31_536_000.0;
+/// Longer than any stream runs: a year.
+const LONGEST: Duration = Duration::from_secs(31_536_000);
 
 /// Times beyond this do not fit 64 bits as microseconds.
 const LATEST: f64 = 9e12;
 
-/// What a stream is told beside the method.
+/// The options of a stream beside those of the method.
 #[derive(Clone, Copy)]
 pub(super) struct Streamed<'a> {
     /// The index, alone.
     pub(super) inputs: &'a [String],
     pub(super) time_column: Option<&'a str>,
-    /// How often documents are added to the index, in seconds.
-    pub(super) commit_every: f64,
+    /// The time after which documents are added to the index.
+    pub(super) commit_every: Duration,
     pub(super) writing: &'a OutputOptions,
     pub(super) reading: &'a InputOptions,
     pub(super) running: &'a RunOptions,
@@ -98,8 +98,7 @@ enum Event {
 
 /// A stream of documents that are being judged.
 struct Judging<'a> {
-    /// In seconds.
-    commit_every: f64,
+    commit_every: Duration,
     run: Run<'a>,
     reading: corpus::Options,
     problems: Problems,
@@ -202,7 +201,7 @@ impl<'a> Judging<'a> {
             Event::Problem(_) => None,
         });
         let mut events = std::pin::pin!(events);
-        let commit_every = Duration::from_secs_f64(self.commit_every.clamp(0.001, LONGEST));
+        let commit_every = self.commit_every.clamp(Duration::from_millis(1), LONGEST);
         let mut due = interval_at(tokio::time::Instant::now() + commit_every, commit_every);
         loop {
             tokio::select! {

@@ -7,8 +7,7 @@ use clap::Args;
 
 use super::Ending;
 use super::run::{Stdout, in_flags, stdout_is_closed};
-use crate::engine::Engine;
-use crate::methods::Outcome;
+use crate::methods::{self, Outcome};
 use crate::run::grouped;
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
@@ -26,7 +25,7 @@ impl Verify {
     pub(super) async fn run(self) -> Result<Ending> {
         let shown = Arc::new(Mutex::new(Ok(())));
         let showing = Arc::clone(&shown);
-        let verify = Engine::new()?.verify(&self.paths).on_file(move |checked| {
+        let verify = methods::Verify::new(self.paths.clone()).on_file(move |checked| {
             let mut shown = showing.lock().unwrap_or_else(PoisonError::into_inner);
             if shown.is_ok() {
                 *shown = show(&in_flags(&format!("{}: {}", checked.file, checked.said)));

@@ -39,6 +39,8 @@ const NEEDED: Needed = Needed::DocumentsAndSentences;
 pub(crate) trait Incremental: Send + Sync {
     fn base(&self) -> &Base;
 
+    fn base_mut(&mut self) -> &mut Base;
+
     /// Returns the tables of a collection that it reads.
     fn needed(&self) -> Needed;
 
@@ -71,13 +73,16 @@ pub(crate) trait Incremental: Send + Sync {
 struct Steps {
     base: Base,
     method: Method,
-    tables: &'static [(&'static str, &'static [Query])],
 }
 
 #[async_trait]
 impl Incremental for Steps {
     fn base(&self) -> &Base {
         &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
     }
 
     fn needed(&self) -> Needed {
@@ -93,7 +98,7 @@ impl Incremental for Steps {
     }
 
     fn table(&self, name: &str) -> Option<&'static [Query]> {
-        self.tables.iter().find(|(table, _)| *table == name).map(|(_, rows)| *rows)
+        self.method.tables.iter().find(|(table, _)| *table == name).map(|(_, rows)| *rows)
     }
 
     fn result(&self) -> &'static str {
@@ -114,6 +119,10 @@ impl Incremental for Steps {
 impl Incremental for Containment {
     fn base(&self) -> &Base {
         &self.base
+    }
+
+    fn base_mut(&mut self) -> &mut Base {
+        &mut self.base
     }
 
     fn needed(&self) -> Needed {
@@ -160,8 +169,7 @@ impl Pairs {
     pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
         self.pairing.adds = true;
         let method = self.method()?;
-        let steps = Steps { base: self.base, method, tables: &[("capped", &super::pairs::CAPPED)] };
-        Ok(Addition::new(Box::new(steps), documents.into()))
+        Ok(Addition::new(Box::new(Steps { base: self.base, method }), documents.into()))
     }
 }
 
@@ -188,10 +196,10 @@ impl Passages {
     ///
     /// [`Error::Options`] for options that do not go together.
     pub fn adding(mut self, documents: impl Into<Input>) -> Result<Addition, Error> {
-        self.pairing.adds = true;
+        // Tables are made that are asked for alone.
+        (self.pairing.adds, self.coverage) = (true, true);
         let method = self.method()?;
-        let steps = Steps { base: self.base, method, tables: &super::passages::BESIDE };
-        Ok(Addition::new(Box::new(steps), documents.into()))
+        Ok(Addition::new(Box::new(Steps { base: self.base, method }), documents.into()))
     }
 }
 
@@ -249,6 +257,11 @@ impl Addition {
         let form = Form::of(Format::of_file(&file)?);
         check_place(&file)?;
         self.also_as(table, file, form)
+    }
+
+    /// Returns the options that all methods have.
+    pub(crate) fn base(&mut self) -> &mut Base {
+        self.method.base_mut()
     }
 
     pub(crate) fn also_as(mut self, table: &str, file: PathBuf, form: Form) -> Result<Self, Error> {

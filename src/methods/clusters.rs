@@ -9,7 +9,7 @@ use super::options::{Given, NamedOptions};
 use super::pairs::Unit;
 use super::signature::Signature;
 use super::table::{Tabular, boolean, float, int, long, text};
-use super::{Base, Found, Input, check_ratio, common_options, refuse_without_effect, runs};
+use super::{Base, Found, Input, check_ranges, check_ratio, common_options, refuse_without_effect, runs};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, misuse};
@@ -243,6 +243,14 @@ impl Clusters {
             ("seed", self.seed.is_some(), is_lsh),
             ("max_bucket", self.max_bucket.is_some(), is_lsh),
             ("certify", self.certify.is_some(), is_lsh),
+        ])?;
+        check_ranges(&[
+            ("bands", self.bands.map(u64::from), 1, 1000),
+            ("rows", self.rows.map(u64::from), 1, 64),
+            ("max_bucket", self.max_bucket.map(u64::from), 2, u64::MAX),
+            ("certify", self.certify, 1, u64::MAX),
+            ("max_frequency", Some(self.max_frequency.into()), 1, u64::MAX),
+            ("max_pairs", Some(self.max_pairs), 1, u64::MAX),
         ])?;
         check_ratio("threshold", self.threshold)?;
         check_ratio("cohesion", self.cohesion.unwrap_or(1.0))?;

@@ -13,7 +13,9 @@ use super::search::in_from;
 use super::signature::Signature;
 use super::table::{Tabular, float, long, text};
 use super::threads::{Readable, seconds};
-use super::{Base, Found, Input, against_option, check_ratio, common_options, refuse_without_effect, runs};
+use super::{
+    Base, Found, Input, against_option, check_ranges, check_ratio, common_options, refuse_without_effect, runs,
+};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, misuse};
@@ -323,19 +325,15 @@ impl Containment {
         if self.without_stop_words && self.language.is_none() {
             return Err(misuse!("`without_stop_words` needs a `language`"));
         }
-        let words = self.passages.map(|located| located.min_words);
-        for (option, value, from, to) in [
-            ("depth", self.depth.map(u32::from), 1, 1000),
-            ("suffixes", self.suffixes.map(u32::from), 1, 100),
-            ("distance", self.distance.map(u32::from), 0, 16),
-            ("truncate", self.truncate.map(u32::from), 1, u32::MAX),
-            ("min_words", words, 1, 1000),
-        ] {
-            if value.is_some_and(|value| !(from..=to).contains(&value)) {
-                return Err(misuse!("`{option}` is a whole number from {from} to {to}"));
-            }
-        }
-        Ok(())
+        check_ranges(&[
+            ("depth", self.depth.map(u64::from), 1, 1000),
+            ("suffixes", self.suffixes.map(u64::from), 1, 100),
+            ("distance", self.distance.map(u64::from), 0, 16),
+            ("truncate", self.truncate.map(u64::from), 1, u64::MAX),
+            ("min_words", self.passages.map(|located| located.min_words.into()), 1, 1000),
+            ("max_frequency", self.passages.map(|located| located.max_frequency.into()), 1, u64::MAX),
+            ("max_pairs", Some(self.max_pairs), 1, u64::MAX),
+        ])
     }
 
     /// Runs all stages, and gives the rows.
@@ -584,6 +582,9 @@ impl NamedOptions for Containment {
         "max_frequency",
         "max_pairs",
     ];
+
+    const NEEDS: &'static [(&'static str, &'static str)] =
+        &[("min_words", "passages"), ("max_frequency", "passages"), ("without_stop_words", "language")];
 
     fn base(&mut self) -> &mut Base {
         &mut self.base

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Write as _};
 use anyhow::Result;
 use parquet::file::reader::Length as _;
 
-use super::{Base, Pairs, Passages};
-use crate::error::{Error, misuse};
+use super::{Base, Pairs, Passages, check_ranges};
+use crate::error::Error;
 use crate::index::stored::Stored;
 use crate::memory::pool::for_operators;
 use crate::pipeline::query;
@@ -52,9 +52,7 @@ impl Pairs {
 }
 
 async fn estimate(base: &Base, method: &Method, sample: u64) -> Result<Estimate> {
-    if sample == 0 {
-        return Err(misuse!("`sample` is a whole number from 1"));
-    }
+    check_ranges(&[("sample", Some(sample), 1, u64::MAX)])?;
     match method.texts {
         Some(texts) => estimate_texts(base, method, texts, sample).await,
         None => estimate_passages(base, method, sample).await,

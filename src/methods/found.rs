@@ -7,6 +7,7 @@ use super::Base;
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder};
 use crate::index::stored::check_place;
+use crate::pipeline::Workspace;
 use crate::run::{Method, Run, Summary};
 
 /// The result of a method: tables, and a summary. The tables exist as long as this value.
@@ -133,6 +134,12 @@ impl Found {
         let path = path.as_ref();
         check_place(path)?;
         self.stage_as(table, path, Form::of(Format::of_file(path)?)).await
+    }
+
+    /// Returns a table with the workspace that has to live as long, and lets go of the engine.
+    pub(crate) fn into_table(self, table: &str) -> Result<(Workspace, DataFrame), Error> {
+        let rows = self.dataframe(table)?;
+        Ok((self.run.workspace, rows))
     }
 
     pub(crate) async fn stage_as(&self, table: &str, path: &Path, form: Form) -> Result<Staged, Error> {

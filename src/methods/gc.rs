@@ -13,6 +13,7 @@ use crate::engine::Engine;
 use crate::export::layout::{FILES, is_index};
 use crate::index::gc::{Collected, TooOld, collect, is_begun};
 use crate::pipeline::query::Literal;
+use crate::session;
 
 impl Engine {
     /// Removes what killed runs left in a folder; and from an index old manifests, and documents that are too old.
@@ -28,14 +29,7 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn gc(&self, folder: impl Into<PathBuf>) -> Gc {
-        Gc {
-            engine: self.clone(),
-            folder: folder.into(),
-            before: None,
-            window: None,
-            grace: Duration::from_secs(3600),
-            dry_run: false,
-        }
+        Gc::new(folder.into())
     }
 }
 
@@ -43,7 +37,6 @@ impl Engine {
 #[derive(Debug, Clone)]
 #[must_use = "it runs when it is awaited"]
 pub struct Gc {
-    engine: Engine,
     folder: PathBuf,
     before: Option<String>,
     window: Option<Duration>,
@@ -70,6 +63,10 @@ pub struct Removal {
 }
 
 impl Gc {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder, before: None, window: None, grace: Duration::from_secs(3600), dry_run: false }
+    }
+
     /// Drops the parts of the index of which all documents are of before this time: a date, a time, or seconds since 1970.
     pub fn before(mut self, time: impl Into<String>) -> Self {
         self.before = Some(time.into());
@@ -96,7 +93,7 @@ impl Gc {
 
     async fn run(self) -> Result<Removal> {
         let too_old = match (&self.before, self.window) {
-            (Some(time), _) => Some(TooOld::Before(microseconds(&self.engine, time).await?)),
+            (Some(time), _) => Some(TooOld::Before(microseconds(time).await?)),
             (None, Some(window)) => Some(TooOld::OlderBy(i64::try_from(window.as_micros())?)),
             (None, None) => None,
         };
@@ -131,9 +128,9 @@ fn removal(collected: Collected) -> Removal {
 }
 
 /// Returns a time as a column of times would have it, in microseconds since 1970.
-async fn microseconds(engine: &Engine, time: &str) -> Result<i64> {
+async fn microseconds(time: &str) -> Result<i64> {
     let sql = format!("SELECT CAST({} AS DOUBLE) FROM (SELECT {} AS time)", seconds("time"), Literal::from(time));
-    let rows = engine.session().sql(&sql).await?.collect().await?;
+    let rows = session(Default::default(), Default::default())?.sql(&sql).await?.collect().await?;
     let found = rows.first().and_then(|row| row.column(0).as_primitive::<Float64Type>().iter().next().flatten());
     let seconds = found.filter(|seconds| seconds.abs() < 9e12).with_context(|| {
         format!("cannot read the time {time:?}; write it as 2024-01-31, 2024-01-31T12:00:00Z or seconds since 1970")
@@ -149,15 +146,14 @@ mod tests {
 
     #[tokio::test]
     async fn times_are_read_as_columns_of_times_are() {
-        let engine = Engine::new().unwrap();
         for (text, micros) in [
             ("1970-01-02", 86_400_000_000),
             ("1970-01-01T00:00:00.5+01:00", -3_599_500_000),
             ("-1.5", -1_500_000),
             ("1704067200", 1_704_067_200_000_000),
         ] {
-            assert_eq!(microseconds(&engine, text).await.unwrap(), micros, "{text}");
+            assert_eq!(microseconds(text).await.unwrap(), micros, "{text}");
         }
-        assert!(microseconds(&engine, "yesterday").await.unwrap_err().to_string().contains("2024-01-31"));
+        assert!(microseconds("yesterday").await.unwrap_err().to_string().contains("2024-01-31"));
     }
 }

@@ -255,6 +255,18 @@ pub(crate) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()
     }
 }
 
+/// Fails where a whole number that is given is not within its bounds.
+pub(crate) fn check_ranges(options: &[(&str, Option<u64>, u64, u64)]) -> Result<()> {
+    let is_outside = |(_, value, from, to): &&(&str, Option<u64>, u64, u64)| {
+        value.is_some_and(|value| !(*from..=*to).contains(&value))
+    };
+    match options.iter().find(is_outside) {
+        Some((option, _, from, u64::MAX)) => Err(misuse!("`{option}` is a whole number from {from}")),
+        Some((option, _, from, to)) => Err(misuse!("`{option}` is a whole number from {from} to {to}")),
+        None => Ok(()),
+    }
+}
+
 /// Fails where a number is no share above 0 and up to 1.
 pub(crate) fn check_ratio(option: &str, number: f64) -> Result<()> {
     if number > 0.0 && number <= 1.0 {

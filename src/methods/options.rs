@@ -1,6 +1,7 @@
 //! Options by name, as SQL and other languages give them.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 
@@ -66,7 +67,7 @@ impl Given<'_> {
 
     /// Reads a duration such as `72h`, in seconds.
     pub(super) fn seconds(&self) -> Result<f64> {
-        seconds(self.one()?).with_context(|| format!("in `{}`", self.name))
+        Ok(duration(self.one()?).with_context(|| format!("in `{}`", self.name))?.as_secs_f64())
     }
 }
 
@@ -87,10 +88,9 @@ pub(crate) fn bytes(text: &str) -> Result<usize> {
     }
 }
 
-/// Reads a duration, in seconds.
-pub(crate) fn seconds(text: &str) -> Result<f64> {
-    let duration = humantime::parse_duration(text);
-    Ok(duration.map_err(|_| misuse!("write a number and its unit, such as 72h or 30days"))?.as_secs_f64())
+/// Reads a duration such as `72h`.
+pub(crate) fn duration(text: &str) -> Result<Duration> {
+    humantime::parse_duration(text).map_err(|_| misuse!("write a number and its unit, such as 72h or 30days"))
 }
 
 /// A builder whose options can be given by name.
@@ -98,7 +98,26 @@ pub(crate) trait NamedOptions {
     /// The names of the options that are not those of all methods.
     const NAMES: &'static [&'static str];
 
+    /// Options, each with another one without which it has no effect.
+    const NEEDS: &'static [(&'static str, &'static str)] = &[];
+
     fn base(&mut self) -> &mut Base;
+
+    /// Sets options, by their names and values.
+    fn set_options(&mut self, named: &[(String, Vec<String>)]) -> Result<()> {
+        for (name, values) in named {
+            self.set_option(Given { name, values })?;
+        }
+        let given = |option: &str| named.iter().find(|(name, _)| name == option).map(|(_, values)| values.as_slice());
+        let quarantines = given("on_error").is_some_and(|values| values == ["quarantine"]);
+        if quarantines != given("quarantine").is_some() {
+            return Err(misuse!("`quarantine` and `on_error = quarantine` need each other"));
+        }
+        match Self::NEEDS.iter().find(|(option, other)| given(option).is_some() && given(other).is_none()) {
+            Some((option, other)) => Err(misuse!("`{option}` needs `{other}`")),
+            None => Ok(()),
+        }
+    }
 
     /// Sets an option of [`Self::NAMES`].
     fn set_own(&mut self, given: Given<'_>) -> Result<()>;
@@ -112,7 +131,7 @@ pub(crate) trait NamedOptions {
         match given.name {
             "text_column" => base.reading.text_column = Some(given.text()?),
             "id_column" => base.reading.id_column = Some(given.text()?),
-            "input_format" => base.reading.format = Some(format_of(&given.text()?)?),
+            "input_format" => base.reading.format = Some(format_of(given.one()?).context("in `input_format`")?),
             "on_error" => {
                 let skips = given.choice(&[("fail", false), ("skip", true), ("quarantine", true)])?;
                 base.reading.on_error = if skips { OnError::Skip } else { OnError::Fail };
@@ -128,7 +147,6 @@ pub(crate) trait NamedOptions {
             }
             "skip_redirects" => base.reading.pages.skip_redirects = given.flag()?,
             "skip_disambiguation" => base.reading.pages.skip_disambiguation = given.flag()?,
-            "resume" => base.settings.resume = Some(given.text()?.into()),
             name => {
                 let known: Vec<_> = Self::NAMES.iter().chain(&OF_ALL).copied().collect();
                 return Err(misuse!("there is no parameter {name}. {}", did_you_mean(name, &known)));
@@ -139,7 +157,7 @@ pub(crate) trait NamedOptions {
 }
 
 /// The options of all methods that read.
-const OF_ALL: [&str; 11] = [
+const OF_ALL: [&str; 10] = [
     "text_column",
     "id_column",
     "input_format",
@@ -150,14 +168,12 @@ const OF_ALL: [&str; 11] = [
     "namespace",
     "skip_redirects",
     "skip_disambiguation",
-    "resume",
 ];
 
 /// Reads the name of a format of input.
 pub(crate) fn format_of(name: &str) -> Result<InputFormat> {
-    InputFormat::from_name(name).ok_or_else(|| {
-        misuse!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki, not {name}")
-    })
+    InputFormat::from_name(name)
+        .ok_or_else(|| misuse!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki"))
 }
 
 /// Returns the names that are like one that there is not, or all.
@@ -170,7 +186,7 @@ fn did_you_mean(name: &str, known: &[&str]) -> String {
 }
 
 /// Returns an input of places, which cannot be standard input.
-pub(super) fn input_of(given: Given<'_>) -> Result<Input> {
+pub(crate) fn input_of(given: Given<'_>) -> Result<Input> {
     if given.values.iter().any(|place| place == "-") {
         return Err(misuse!("standard input cannot be read here; name a file"));
     }

@@ -5,10 +5,10 @@ use ibid_udfs::similarity::Measure;
 use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;
 use super::table::{Tabular, float, int, text};
-use super::{Base, Found, Input, against_option, check_ratio, common_options, runs};
+use super::{Base, Found, Input, against_option, check_ranges, check_ratio, common_options, runs};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
-use crate::error::{Error, misuse};
+use crate::error::Error;
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::run::{FEWER_PLACES, Method, Texts};
 
@@ -184,9 +184,10 @@ impl Pairs {
     /// Returns the stages and parameters that the options ask for.
     pub(crate) fn method(&self) -> Result<Method> {
         check_ratio("threshold", self.threshold)?;
-        if self.max_frequency == 0 {
-            return Err(misuse!("`max_frequency` is a whole number from 1"));
-        }
+        check_ranges(&[
+            ("max_frequency", Some(self.max_frequency.into()), 1, u64::MAX),
+            ("max_pairs", Some(self.pairing.max_pairs), 1, u64::MAX),
+        ])?;
         let (unit, pairs) = match self.unit {
             Unit::Document => (("documents", query::UNITS_DOCUMENTS), query::PAIRS_DOCUMENTS),
             Unit::Sentence => (("sentences", query::UNITS_SENTENCES), query::PAIRS_SENTENCES),

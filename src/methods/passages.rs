@@ -5,10 +5,12 @@ use ibid_udfs::similarity::Measure;
 use super::options::{Given, NamedOptions, input_of};
 use super::pairs::{Pairing, pairing_options};
 use super::table::{Tabular, boolean, float, int, long, text};
-use super::{Base, Found, Input, against_option, check_ratio, common_options, refuse_without_effect, runs};
+use super::{
+    Base, Found, Input, against_option, check_ranges, check_ratio, common_options, refuse_without_effect, runs,
+};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
-use crate::error::{Error, misuse};
+use crate::error::Error;
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::run::{Method, Texts};
 
@@ -131,9 +133,6 @@ const STAGES: [Query; 14] = [
 const FAMILIES: [Query; 1] = [query::FAMILIES];
 const COVERAGE: [Query; 2] = [query::COVERED, query::COVERAGE];
 
-/// The tables beside the passages.
-pub(super) const BESIDE: [(&str, &[Query]); 2] = [("families", &FAMILIES), ("coverage", &COVERAGE)];
-
 impl Passages {
     /// Sets what to look for. Default: [`Profile::Verbatim`].
     pub fn profile(mut self, profile: Profile) -> Self {
@@ -203,17 +202,13 @@ impl Passages {
             ("max_gap", self.max_gap.is_some(), edited),
         ])?;
         check_ratio("threshold", self.threshold.unwrap_or(1.0))?;
-        for (option, value, from, to) in [
-            ("min_words", self.min_words, 1, 10_000),
-            ("min_sentences", Some(self.min_sentences), 1, u32::MAX),
-            ("max_gap", self.max_gap, 0, 1000),
-            ("common", self.common, 1, MOST_DOCUMENTS),
-        ] {
-            if value.is_some_and(|value| !(from..=to).contains(&value)) {
-                return Err(misuse!("`{option}` is a whole number from {from} to {to}"));
-            }
-        }
-        Ok(())
+        check_ranges(&[
+            ("min_words", self.min_words.map(u64::from), 1, 10_000),
+            ("min_sentences", Some(self.min_sentences.into()), 1, u64::MAX),
+            ("max_gap", self.max_gap.map(u64::from), 0, 1000),
+            ("common", self.common.map(u64::from), 1, MOST_DOCUMENTS.into()),
+            ("max_pairs", Some(self.pairing.max_pairs), 1, u64::MAX),
+        ])
     }
 
     /// Returns the number of documents in which text is not common yet.

@@ -198,6 +198,8 @@ pub(crate) fn in_from(file: &Path) -> Result<String> {
 impl NamedOptions for Search {
     const NAMES: &'static [&'static str] = &["queries", "unit", "signature", "threshold", "codes", "distance", "gpu"];
 
+    const NEEDS: &'static [(&'static str, &'static str)] = &[("codes", "distance"), ("distance", "codes")];
+
     fn base(&mut self) -> &mut Base {
         &mut self.base
     }

@@ -32,7 +32,7 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn verify<P: Into<PathBuf>>(&self, paths: impl IntoIterator<Item = P>) -> Verify {
-        Verify { paths: paths.into_iter().map(Into::into).collect(), on_file: Arc::new(|_| ()) }
+        Verify::new(paths.into_iter().map(Into::into).collect())
     }
 }
 
@@ -90,6 +90,10 @@ enum Entry {
 }
 
 impl Verify {
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        Self { paths, on_file: Arc::new(|_| ()) }
+    }
+
     /// Calls this with each file once it is checked.
     pub fn on_file(mut self, call: impl Fn(&Checked) + Send + Sync + 'static) -> Self {
         self.on_file = Arc::new(call);

@@ -2,7 +2,7 @@ use datafusion::common::{Result, plan_err};
 use datafusion::sql::sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, UnaryOperator, Value};
 
 /// The arguments of a call: values, and values by name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Arguments {
     pub(super) inputs: Vec<String>,
     pub(super) named: Vec<(String, Vec<String>)>,

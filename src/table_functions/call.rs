@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -7,7 +8,7 @@ use futures::future::BoxFuture;
 use super::arguments::Arguments;
 use crate::engine::Engine;
 use crate::error::misuse;
-use crate::methods::options::{Given, NamedOptions};
+use crate::methods::options::{Given, NamedOptions, input_of};
 use crate::methods::table::Tabular;
 use crate::methods::{Found, Input};
 use crate::run::Settings;
@@ -19,8 +20,6 @@ pub(crate) const NAMES: [&str; 8] =
 /// Tables beside the rows of a call, which can be written to files: the option of each has its name.
 const BESIDE: [&str; 5] = ["capped", "coverage", "evaluation", "families", "groups"];
 
-type RunCall = Box<dyn Fn(Engine, Settings) -> BoxFuture<'static, Result<Found>> + Send + Sync>;
-
 /// A method with its options, ready to run.
 pub(super) struct Call {
     /// The table of what it finds that the rows are of.
@@ -28,7 +27,7 @@ pub(super) struct Call {
     pub(super) schema: SchemaRef,
     /// The further tables that are to be written, and their files.
     pub(super) files: Vec<(String, PathBuf)>,
-    pub(super) run: RunCall,
+    run: Box<dyn FnOnce(Settings) -> BoxFuture<'static, Result<Found>> + Send>,
 }
 
 impl Call {
@@ -38,9 +37,7 @@ impl Call {
         if inputs.is_empty() {
             return Err(misuse!("it needs an input: a folder, a file, a pattern or a URL"));
         }
-        if inputs.iter().any(|input| input == "-") {
-            return Err(misuse!("standard input cannot be read here; name a file"));
-        }
+        let input = input_of(Given { name: "input", values: &inputs })?;
         let (beside, named): (Vec<_>, Vec<_>) =
             named.into_iter().partition(|(name, _)| BESIDE.contains(&name.as_str()) && name != method);
         let mut files = Vec::new();
@@ -49,7 +46,6 @@ impl Call {
             files.push((table, PathBuf::from(path)));
         }
         let asks = |table: &str| files.iter().any(|(name, _)| name == table);
-        let input = Input::places(inputs);
         match method {
             "passages" | "families" | "coverage" => {
                 let passages = engine.passages(input).coverage(asks("coverage") || method == "coverage");
@@ -82,20 +78,22 @@ impl Call {
         files: Vec<(String, PathBuf)>,
     ) -> Result<Self>
     where
-        M: NamedOptions + Tabular + IntoFuture<Output = Result<Found, crate::Error>> + Clone + Send + Sync + 'static,
+        M: NamedOptions + Tabular + IntoFuture<Output = Result<Found, crate::Error>> + Send + 'static,
         M::IntoFuture: Send + 'static,
     {
-        for (name, values) in &named {
-            method.set_option(Given { name, values })?;
+        method.set_options(&named)?;
+        if named.iter().any(|(name, _)| name == "canonical") && files.iter().all(|(table, _)| table != "groups") {
+            return Err(misuse!("`canonical` needs `groups`"));
         }
         let fields: Vec<Field> = method.schema(table)?;
-        let run = Box::new(move |_: Engine, settings: Settings| {
-            let mut method = method.clone();
-            let resume = method.base().settings.resume.take();
-            method.base().settings = Settings { resume: resume.or(settings.resume), ..settings };
-            let found = method.into_future();
-            Box::pin(async move { Ok(found.await?) }) as BoxFuture<'static, _>
-        });
-        Ok(Self { table, schema: std::sync::Arc::new(Schema::new(fields)), files, run })
+        let run = move |settings: Settings| -> BoxFuture<'static, _> {
+            method.base().settings = settings;
+            Box::pin(async move { Ok(method.await?) })
+        };
+        Ok(Self { table, schema: Arc::new(Schema::new(fields)), files, run: Box::new(run) })
+    }
+
+    pub(super) async fn run(self, settings: Settings) -> Result<Found> {
+        (self.run)(settings).await
     }
 }

@@ -71,11 +71,10 @@ impl ExecutionPlan for MethodExec {
         let (call, projection, schema) = (Arc::clone(&self.call), self.projection.clone(), self.schema());
         let given = Arc::clone(&schema);
         let rows = async move {
-            let found = call.found().await.map_err(Error::from)?;
-            let rows = found.dataframe(call.table())?.execute_stream().await?;
-            // What was found is there as long as its rows are on their way.
+            let rows = call.rows().await.map_err(Error::from)?.execute_stream().await?;
+            // The tables exist as long as the call.
             let rows = rows.map(move |batch| {
-                let _ = &found;
+                let _ = &call;
                 as_declared(&batch?, projection.as_deref(), &given)
             });
             Ok::<_, DataFusionError>(rows)

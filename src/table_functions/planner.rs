@@ -10,7 +10,7 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::sqlparser::ast::TableFactor;
 
 use super::arguments::Arguments;
-use super::call::{Call, NAMES};
+use super::call::NAMES;
 use super::table::{MethodCall, MethodTable};
 use crate::engine::WeakEngine;
 use crate::export::StagedFile;
@@ -62,7 +62,7 @@ impl fmt::Debug for MethodPlanner {
 
 impl MethodPlanner {
     /// Returns the table of a call. Equal calls have one.
-    fn table(&self, method: &str, written: &str, arguments: Arguments) -> Result<Arc<MethodTable>> {
+    fn table(&self, method: &'static str, written: &str, arguments: Arguments) -> Result<Arc<MethodTable>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // What has run may be out of date.
         known.retain(|(_, call)| call.upgrade().is_some_and(|call| !call.has_run()));
@@ -72,9 +72,8 @@ impl MethodPlanner {
         let Some(engine) = self.engine.upgrade() else {
             return exec_err!("the engine of this session is gone");
         };
-        let call = Call::of(&engine, method, arguments);
-        let call = call.map_err(|error| DataFusionError::from(crate::Error::from(error)))?;
-        let call = Arc::new(MethodCall::new(redacted(written), self.engine.clone(), call, Arc::clone(&self.hooks)));
+        let call = MethodCall::try_new(redacted(written), &engine, method, arguments, Arc::clone(&self.hooks));
+        let call = Arc::new(call.map_err(|error| DataFusionError::from(crate::Error::from(error)))?);
         known.push((written.to_owned(), Arc::downgrade(&call)));
         Ok(Arc::new(MethodTable(call)))
     }

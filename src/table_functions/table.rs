@@ -1,30 +1,34 @@
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
 use anyhow::{Context, bail};
 use arrow::datatypes::SchemaRef;
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
+use datafusion::dataframe::DataFrame;
 use datafusion::logical_expr::TableType;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::Expr;
 use tokio::sync::OnceCell;
 
+use super::arguments::Arguments;
 use super::call::Call;
 use super::exec::MethodExec;
 use super::planner::Hooks;
-use crate::engine::WeakEngine;
-use crate::export::{Form, Format};
-use crate::methods::Found;
+use crate::engine::{Engine, WeakEngine};
+use crate::pipeline::Workspace;
 
-/// A call of a method, which runs when it is first scanned.
+/// A call of a method, which runs when it is first scanned. It keeps no engine alive, since a view in the session of one may hold it.
 pub(super) struct MethodCall {
     written: String,
     engine: WeakEngine,
-    call: Call,
+    method: &'static str,
+    arguments: Arguments,
+    table: &'static str,
+    schema: SchemaRef,
     hooks: Arc<dyn Hooks>,
-    found: OnceCell<Arc<Found>>,
+    found: OnceCell<(Workspace, DataFrame)>,
 }
 
 impl fmt::Debug for MethodCall {
@@ -34,8 +38,16 @@ impl fmt::Debug for MethodCall {
 }
 
 impl MethodCall {
-    pub(super) fn new(written: String, engine: WeakEngine, call: Call, hooks: Arc<dyn Hooks>) -> Self {
-        Self { written, engine, call, hooks, found: OnceCell::new() }
+    /// Reads the arguments of a method. Fails where they are wrong.
+    pub(super) fn try_new(
+        written: String,
+        engine: &Engine,
+        method: &'static str,
+        arguments: Arguments,
+        hooks: Arc<dyn Hooks>,
+    ) -> anyhow::Result<Self> {
+        let Call { table, schema, .. } = Call::of(engine, method, arguments.clone())?;
+        Ok(Self { written, engine: engine.weak(), method, arguments, table, schema, hooks, found: OnceCell::new() })
     }
 
     /// Returns the call as it was written, without secrets.
@@ -44,36 +56,32 @@ impl MethodCall {
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
-        &self.call.schema
-    }
-
-    /// Returns the name of the table of what it finds that the rows are of.
-    pub(super) fn table(&self) -> &'static str {
-        self.call.table
+        &self.schema
     }
 
     pub(super) fn has_run(&self) -> bool {
         self.found.initialized()
     }
 
-    /// Returns what it finds, once it has run.
-    pub(super) async fn found(&self) -> anyhow::Result<Arc<Found>> {
-        let found = self.found.get_or_try_init(|| async {
-            self.run().await.map(Arc::new).with_context(|| format!("in {}", self.written))
-        });
-        found.await.map(Arc::clone)
+    /// Returns the rows, once it has run. They are there as long as the call is.
+    pub(super) async fn rows(&self) -> anyhow::Result<DataFrame> {
+        let found =
+            self.found.get_or_try_init(|| async { self.run().await.with_context(|| format!("in {}", self.written)) });
+        found.await.map(|(_, rows)| rows.clone())
     }
 
-    async fn run(&self) -> anyhow::Result<Found> {
+    async fn run(&self) -> anyhow::Result<(Workspace, DataFrame)> {
         let Some(engine) = self.engine.upgrade() else { bail!("the engine of this session is gone") };
-        self.call.files.iter().try_for_each(|(_, file)| self.hooks.take_place(file))?;
-        let found = (self.call.run)(engine, self.hooks.settings()).await?;
+        let mut call = Call::of(&engine, self.method, self.arguments.clone())?;
+        let files = mem::take(&mut call.files);
+        files.iter().try_for_each(|(_, file)| self.hooks.take_place(file))?;
+        let found = call.run(self.hooks.settings()).await?;
         let mut staged = Vec::new();
-        for (table, file) in &self.call.files {
-            staged.push(found.stage_as(table, file, Form::of(Format::of_file(file)?)).await?.into_file());
+        for (table, file) in files {
+            staged.push(found.stage(&table, &file).await?.into_file());
         }
         self.hooks.take(found.summary(), staged)?;
-        Ok(found)
+        Ok(found.into_table(self.table)?)
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Called {
     is_interactive: bool,
     /// Where results of the script go, or of the statement that was typed.
     places: Mutex<Places>,
-    /// What is found beside the rows of the statement that runs.
+    /// The further tables of the statement that runs.
     files: Mutex<Vec<StagedFile>>,
     /// With `--strict`: a method left something out.
     has_left_out: AtomicBool,
@@ -49,7 +49,7 @@ impl Called {
         Ok(())
     }
 
-    /// Gives what was found beside the rows of the statement.
+    /// Takes the further tables of the statement.
     pub(super) fn files(&self) -> Vec<StagedFile> {
         mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner))
     }

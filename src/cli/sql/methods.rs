@@ -1,4 +1,4 @@
-//! What the shell says of methods in FROM.
+//! The help of methods in FROM.
 
 use clap::{CommandFactory, Parser};
 
@@ -25,7 +25,7 @@ enum Method {
     Search(Search),
 }
 
-/// What the shell decides, and what would do more than give rows.
+/// Options that the shell decides, and that would do more than give rows.
 const NOT_PARAMETERS: [&str; 14] = [
     "help",
     "output",

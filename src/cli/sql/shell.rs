@@ -121,7 +121,7 @@ impl Shell {
         }
     }
 
-    /// What there is to say of all statements.
+    /// Returns the summary of all statements.
     pub(super) fn summary(&self) -> Summary {
         self.run.summary_of(Vec::new(), None)
     }

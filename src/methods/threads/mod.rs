@@ -17,7 +17,8 @@ use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;
 use super::table::{Tabular, float, text};
 use super::{
-    Base, Collections, Found, Input, against_option, check_ratio, common_options, refuse_without_effect, runs,
+    Base, Collections, Found, Input, against_option, check_ranges, check_ratio, common_options, refuse_without_effect,
+    runs,
 };
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
@@ -205,6 +206,10 @@ impl Threads {
             ("max_postings", self.max_postings.is_some(), self.is_by_postings),
             ("certify", self.certify.is_some(), self.is_by_postings),
             ("weights", self.fit.is_some(), self.labels.is_some()),
+        ])?;
+        check_ranges(&[
+            ("max_postings", self.max_postings.map(u64::from), 2, u64::MAX),
+            ("max_pairs", Some(self.max_pairs), 1, u64::MAX),
         ])?;
         check_ratio("threshold", self.threshold.unwrap_or(1.0))?;
         Ok(fields)
@@ -512,6 +517,9 @@ impl NamedOptions for Threads {
         "max_pairs",
     ];
 
+    const NEEDS: &'static [(&'static str, &'static str)] =
+        &[("weights", "labels"), ("label", "labels"), ("starts", "weights"), ("seed", "weights")];
+
     fn base(&mut self) -> &mut Base {
         &mut self.base
     }
@@ -525,7 +533,7 @@ impl NamedOptions for Threads {
             "threshold" => self.threshold = Some(given.number()?),
             "strategy" => self.is_by_postings = given.choice(&[("doc", false), ("term", true)])?,
             "max_postings" => self.max_postings = Some(given.number()?),
-            "certify" => self.certify = Some(given.number()?),
+            "certify" => self.certify = Some(given.number::<u32>()?.into()),
             "weights" => self.fit = given.choice(&[("fit", Some((starts, seed)))])?,
             "labels" => self.labels = Some((given.text()?.into(), label)),
             "label" => self.labels = Some((labels, given.text()?)),
