@@ -26,7 +26,7 @@ help:
 
 # The program alone, with the features of dependencies that the tests want, too: nothing is compiled twice.
 build:
-	cargo build -p ibid -p workspace-hack
+	cargo build -p ibid-cli -p workspace-hack
 
 # The program that `build` made, wherever cargo puts it on this machine.
 TARGET = $$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')

@@ -13,8 +13,9 @@ fuzz_target!(
         // What the library catches is no crash; libFuzzer's hook would make one of it.
         drop(std::panic::take_hook());
         let name = std::env::var("IBID_FUZZ").unwrap_or_default();
-        let found = ibid::fuzz::TARGETS.into_iter().find(|(target, _)| *target == name);
-        let Some((_, run)) = found else { panic!("there is no target {name:?}; fuzz/corpus has a folder for each") };
+        let mut targets = ibid::fuzz::TARGETS.into_iter().chain(ibid_cli::fuzz::TARGETS);
+        let found = targets.find(|(target, _)| *target == name);
+        let Some((_, run)) = found else { panic!("there is no target {name:?}; the folders in fuzz/corpus have one for each") };
         TARGET.get_or_init(|| run);
     },
     |data: &[u8]| {

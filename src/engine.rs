@@ -56,10 +56,10 @@ pub struct Engine {
 
 /// An engine that may be gone.
 #[derive(Clone)]
-pub(crate) struct WeakEngine(Weak<Shared>);
+pub struct WeakEngine(Weak<Shared>);
 
 impl WeakEngine {
-    pub(crate) fn upgrade(&self) -> Option<Engine> {
+    pub fn upgrade(&self) -> Option<Engine> {
         self.0.upgrade().map(|shared| Engine { shared })
     }
 }
@@ -247,7 +247,8 @@ impl Engine {
         self.shared.settings.memory.or_else(default_memory)
     }
 
-    pub(crate) fn weak(&self) -> WeakEngine {
+    #[doc(hidden)]
+    pub fn weak(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.shared))
     }
 
@@ -257,7 +258,7 @@ impl Engine {
     }
 
     /// Returns the operators that hold most of what is reserved, for people; empty where none holds any.
-    pub(crate) fn largest_reservations(&self) -> String {
+    pub fn largest_reservations(&self) -> String {
         let report = self.shared.pool.as_ref().map(|pool| pool.report_top(NAMED_OPERATORS.get())).unwrap_or_default();
         // A list of none ends with a full stop, too.
         if report.trim_matches('.').is_empty() { String::new() } else { report }

@@ -170,7 +170,7 @@ impl From<Error> for DataFusionError {
 }
 
 /// Describes an error and what led to it, each said once.
-pub(crate) fn describe(error: &anyhow::Error) -> String {
+pub fn describe(error: &anyhow::Error) -> String {
     let mut said = String::new();
     let of_store = Explained::of(error.as_ref()).map(ToString::to_string);
     for cause in error.chain() {
@@ -197,7 +197,7 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 }
 
 /// Returns whether a thread of the query engine panicked, which it says as an error.
-pub(crate) fn is_panic(error: &anyhow::Error) -> bool {
+pub fn is_panic(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let shared = cause.downcast_ref::<Arc<JoinError>>().map(Arc::as_ref);
         shared.or_else(|| cause.downcast_ref()).is_some_and(JoinError::is_panic)

@@ -62,7 +62,6 @@
 //! built.
 
 mod candidate_counts;
-pub mod cli;
 mod config;
 mod corpus;
 mod datafusion_fixes;
@@ -80,6 +79,8 @@ mod live_index;
 mod memory;
 pub mod methods;
 mod pipeline;
+#[doc(hidden)]
+pub mod program;
 mod recall;
 mod run;
 mod seal;
@@ -94,7 +95,7 @@ mod thrift;
 mod weights;
 
 /// The allocator of the program, so that tests measure what it does.
-#[cfg(all(test, feature = "jemalloc", not(target_env = "msvc")))]
+#[cfg(all(test, not(target_env = "msvc")))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -401,7 +401,8 @@ fn parquet_on_which_its_reader_breaks_down_is_a_bad_file() {
     for (seed, changes) in
         [("zstd", &[(71, 19), (76, 255), (153, 0)][..]), ("groups", &[(337, 255), (387, 110), (775, 127), (977, 0)])]
     {
-        let mut file = std::fs::read(format!("{}/fuzz/corpus/parquet/{seed}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let mut file =
+            std::fs::read(format!("{}/../fuzz/corpus/library/parquet/{seed}", env!("CARGO_MANIFEST_DIR"))).unwrap();
         changes.iter().for_each(|&(at, byte)| file[at] = byte);
         place.write("bad.parquet", file);
         for line in ["pairs bad.parquet", "sql SELECT*FROM'bad.parquet'"] {

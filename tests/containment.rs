@@ -272,7 +272,7 @@ fn documents_of_two_collections_with_one_id_are_compared() {
 #[test]
 fn passages_are_gathered_in_little_memory() {
     let place = Place::new();
-    let texts = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
+    let texts = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/licenses/texts.jsonl.gz");
     let line = format!("containment {texts} --passages --format ndjson");
     assert_eq!(place.ok(&format!("{line} --memory 256MiB")), place.ok(&line));
 }

@@ -3,7 +3,7 @@
 use crate::program::{Dice, Ended, Place, collection_jsonl, run_command};
 use crate::s3_server::Server;
 
-const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
+const LICENCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/licenses/texts.jsonl.gz");
 
 /// Commands that give rows.
 const COMMANDS: [&str; 5] = [

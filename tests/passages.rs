@@ -12,7 +12,7 @@ fn the_papers_plan_finds_the_pairs_of_the_similarity_join() {
     let place = Place::new();
     place.write("made.jsonl", collection_jsonl(120, 1));
     place.ok("ingest made.jsonl -o made");
-    let licences = concat!(env!("CARGO_MANIFEST_DIR"), "/data/licenses/texts.jsonl.gz");
+    let licences = concat!(env!("CARGO_MANIFEST_DIR"), "/../data/licenses/texts.jsonl.gz");
     place.ok(&format!("ingest {licences} -o licences"));
     for (corpus, n) in [("made", 2), ("licences", 4)] {
         let signatures = format!(
@@ -20,7 +20,7 @@ fn the_papers_plan_finds_the_pairs_of_the_similarity_join() {
              shingles(words(normalize(text)), {n}) AS set FROM '{corpus}/sentences.parquet' ORDER BY doc_id, sent LIMIT 3000"
         );
         for threshold in [0.5, 0.8, 0.9, 1.0] {
-            let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/queries/pdc_mr/sentence_pairs.sql");
+            let paper = concat!(env!("CARGO_MANIFEST_DIR"), "/../queries/pdc_mr/sentence_pairs.sql");
             let threshold = format!("threshold={threshold:?}");
             let papers = run_sql(&place, &["-c", &signatures, "-f", paper, "-p", &threshold]);
             let join = "SELECT a.unit AS unit_a, b.unit AS unit_b, jaccard(a.set, b.set) AS similarity FROM signatures AS a \
@@ -41,7 +41,7 @@ fn run_sql(place: &Place, arguments: &[&str]) -> String {
 
 #[test]
 fn diagonals_of_similar_sentences_are_the_passages_of_the_papers_algorithms() {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/queries/pdc_mr/passages.sql");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../queries/pdc_mr/passages.sql");
     for (seed, threshold, min_sentences) in [(1, 0.5, 3), (2, 0.8, 2), (3, 0.3, 1), (4, 1.0, 3)] {
         let place = Place::new();
         place.write("made.jsonl", collection_jsonl(60, seed));

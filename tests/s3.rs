@@ -9,7 +9,7 @@ use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, t
 use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, Request, SECRET, Server, end, read_of};
 
 /// The authority of the server's certificate, which is none that systems know.
-const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/s3-server/tls/authority.pem");
+const AUTHORITY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/s3-server/tls/authority.pem");
 
 #[test]
 fn from_takes_objects_prefixes_globs_and_partitions() {

@@ -122,7 +122,7 @@ fn hits_say_where_the_sentence_stands() {
 
 /// The environment in which programs find lavapipe.
 fn lavapipe() -> Vec<(String, String)> {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/gpu/tests/lavapipe");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../gpu/tests/lavapipe");
     let found = Command::new(script).output().unwrap();
     assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
     let lines = String::from_utf8(found.stdout).unwrap();

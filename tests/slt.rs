@@ -87,7 +87,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 async fn slt() {
     let wanted = std::env::var("SLT").unwrap_or_default();
     let complete = std::env::var_os("SLT_COMPLETE").is_some();
-    let all = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/slt"));
+    let all = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/slt"));
     let chosen: Vec<_> = all.into_iter().filter(|path| path.to_string_lossy().contains(&wanted)).collect();
     assert!(!chosen.is_empty(), "no .slt file has '{wanted}' in its path");
     let mut failed = Vec::new();

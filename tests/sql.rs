@@ -1743,7 +1743,7 @@ const XZ_NOTHING: &str = "fd377a585a000004e6d6b446000000001cdf44211fb6f37d010000
 /// The examples of the page about the shell print what stands below them.
 #[test]
 fn the_examples_of_the_page_are_true() {
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/shell.md")).unwrap();
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/shell.md")).unwrap();
     let place = Place::with([
         ("docs/a.txt", "The ferry leaves at noon. Nobody waits."),
         ("docs/b.txt", "They say: go. The ferry leaves at noon."),

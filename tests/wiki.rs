@@ -9,7 +9,7 @@ use crate::program::{Place, bzip2, gzip};
 /// A dump of six pages: an article with two revisions, a redirect, a page of disambiguation, a talk page, a page in
 /// Japanese, and a style sheet.
 fn dump() -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wiki/dump.xml")).unwrap()
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/wiki/dump.xml")).unwrap()
 }
 
 fn place() -> Place {
@@ -100,7 +100,7 @@ fn pages_become_documents_with_sections() {
 fn sentences_of_the_prose_are_told_from_references() {
     let place = place();
     place.ok("ingest dump.xml -o wiki");
-    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/wikipedia.md")).unwrap();
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/wikipedia.md")).unwrap();
     let (_, query) = page.split_once("```sql\n").unwrap();
     let (query, _) = query.split_once("```").unwrap();
     let rows = place.sql(&format!("SELECT text FROM ({query}) WHERE doc_id = 'Harbour light' ORDER BY sent"));

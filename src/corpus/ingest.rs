@@ -31,7 +31,7 @@ const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// What an ingest did.
 #[derive(Debug)]
-pub(crate) struct Ingested {
+pub struct Ingested {
     pub(crate) summary: Summary,
     pub(crate) sentences: u64,
 }
@@ -59,7 +59,7 @@ impl Ingested {
 
 /// Which tables of a corpus are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Needed {
+pub enum Needed {
     Documents,
     DocumentsAndSentences,
 }

@@ -19,7 +19,7 @@ pub(crate) struct Inputs {
 
 /// What is in some files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Content {
+pub struct Content {
     files: usize,
     bytes: u64,
     /// XXH3 of the names as ids call them, the sizes, and the bytes; of an object with a tag that changes with any byte, of its

@@ -7,8 +7,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use arrow::datatypes::DataType;
@@ -19,7 +18,7 @@ use super::batch::{Cell, Row};
 use super::columns::{FileColumns, ID_COLUMNS, Kind, MAX_COLUMNS, TEXT_COLUMN, too_many};
 use super::compression::{Line, Stream};
 use super::ids::LONGEST_ID;
-use super::paths::{Format, InputFile, STDIN};
+use super::paths::{Format, InputFile};
 use super::problem::Problem;
 use super::{Context, Item, Options};
 
@@ -459,26 +458,19 @@ pub(crate) struct Arrival {
     pub(crate) time: Option<String>,
     /// The line as it came, without its end.
     pub(crate) line: Vec<u8>,
-    /// Which line it is, from 1, and at which byte it begins.
+    /// The number of the line, from 1, and the byte at which it begins.
     pub(crate) number: u64,
     pub(crate) byte: u64,
     /// The column that holds its id.
     pub(crate) id_column: Arc<str>,
-}
-
-/// Standard input as a file, which is read without a lock and without a buffer that others share.
-fn stdin() -> io::Result<File> {
-    #[cfg(unix)]
-    let owned = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned();
-    #[cfg(windows)]
-    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned();
-    owned.map(File::from)
+    /// What errors call the lines.
+    source: Arc<str>,
 }
 
 impl Arrival {
-    /// Why it is refused.
+    /// Returns why it is refused.
     pub(crate) fn problem(&self, reason: String) -> Box<Problem> {
-        Problem::new(STDIN, reason).showing(&self.line, 0).at_line(self.number).at_byte(self.byte)
+        Problem::new(&self.source, reason).showing(&self.line, 0).at_line(self.number).at_byte(self.byte)
     }
 }
 
@@ -489,18 +481,24 @@ pub(crate) struct Arrivals {
     /// The first document tells it where the user does not.
     id_column: Option<Arc<str>>,
     time_column: Option<String>,
+    source: Arc<str>,
 }
 
 impl Arrivals {
-    /// The lines of standard input.
-    pub(crate) fn of_stdin(options: &Options, time_column: Option<&str>) -> Result<Self, Box<Problem>> {
-        let file = InputFile::stdin(Format::Jsonl);
-        let opened = stdin().map_err(|e| Problem::new(STDIN, format!("cannot open it: {e}")))?;
+    /// Reads lines, which errors call `source`.
+    pub(crate) fn of(
+        lines: Box<dyn Read + Send>,
+        source: &str,
+        options: &Options,
+        time_column: Option<&str>,
+    ) -> Result<Self, Box<Problem>> {
+        let file = InputFile { label: source.to_owned(), ..InputFile::stdin(Format::Jsonl) };
         Ok(Self {
-            objects: Objects::of(&file, Stream::of(&file, opened)?, options.max_record_bytes),
+            objects: Objects::of(&file, Stream::of(&file, lines)?, options.max_record_bytes),
             text_column: options.text_column.clone().unwrap_or_else(|| TEXT_COLUMN.to_owned()),
             id_column: options.id_column.as_deref().map(Arc::from),
             time_column: time_column.map(str::to_owned),
+            source: Arc::from(source),
         })
     }
 
@@ -531,6 +529,7 @@ impl Arrivals {
             number: self.objects.line,
             byte: self.objects.start,
             id_column: column,
+            source: Arc::clone(&self.source),
         }))
     }
 }

@@ -62,41 +62,47 @@ pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, Counted, FREE_G
 use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
-pub(crate) use self::mediawiki::{LeftOut, PageFilter};
+pub(crate) use self::mediawiki::LeftOut;
+pub use self::mediawiki::PageFilter;
 pub use self::paths::Format;
 use self::paths::{InputFile, Selection};
-pub(crate) use self::paths::{PassedOver, STDIN_FILE, is_name_of_file, refuse_result};
-pub use self::problem::Skipped;
-pub(crate) use self::problem::{Error, OnError, Place, Problem, Problems, Quarantine};
+pub(crate) use self::paths::{PassedOver, is_name_of_file};
+pub use self::paths::{STDIN_FILE, refuse_result};
+pub(crate) use self::problem::Problem;
+pub(crate) use self::problem::Problems;
+pub(crate) use self::problem::{Error, Place};
+pub use self::problem::{OnError, Quarantine, Skipped};
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
 
 /// How to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Options {
+pub struct Options {
     /// The column that holds the text, in files of records. Default: `text`.
-    pub(crate) text_column: Option<String>,
+    pub text_column: Option<String>,
     /// Whether files of records may do without that column, and records without a text, which is '' then. An empty name
     /// means no column then, and what is no text, such as a number, is taken as the text of any other column is.
-    pub(crate) text_is_optional: bool,
+    pub text_is_optional: bool,
     /// The column that holds the id, in files of records. Default: `doc_id` or `id`, where there is one. An empty name
     /// numbers the records, whatever columns there are.
-    pub(crate) id_column: Option<String>,
+    pub id_column: Option<String>,
     /// The format of all files. Default: what their extensions say.
-    pub(crate) format: Option<Format>,
+    pub format: Option<Format>,
     /// The longest line, row or document, in bytes after decompression, up to 256 MiB and a sixteenth of the memory.
-    pub(crate) max_record_bytes: usize,
+    pub max_record_bytes: usize,
     /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
-    pub(crate) max_ratio: u64,
+    pub max_ratio: u64,
     /// How much memory the command may take, in bytes, if there is a limit.
-    pub(crate) memory: Option<usize>,
+    pub memory: Option<usize>,
     /// What to do with bad records. A repeated id is never tolerated.
-    pub(crate) on_error: OnError,
+    pub on_error: OnError,
     /// Which pages of wikis to read.
-    pub(crate) pages: PageFilter,
+    pub pages: PageFilter,
+    /// Whether `-` is standard input, which is read by programs alone.
+    pub reads_stdin: bool,
     /// The places, resolved, that results go to. None of them is an input, nor has one in it.
-    pub(crate) results: Vec<PathBuf>,
+    pub results: Vec<PathBuf>,
 }
 
 /// A record takes so many times its length in memory, about.
@@ -156,6 +162,7 @@ impl Default for Options {
             memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
+            reads_stdin: false,
             results: Vec::new(),
         }
     }
@@ -163,7 +170,7 @@ impl Default for Options {
 
 /// What has been read so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Summary {
+pub struct Summary {
     /// How many files there are to read.
     pub(crate) files: usize,
     /// How many of them have been begun.
@@ -248,6 +255,11 @@ impl Context {
 
 /// Opens `inputs`: finds the files, reads their columns, and fails on what can be known to be wrong beforehand.
 pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Error> {
+    if !options.reads_stdin && inputs.iter().any(|input| input == "-") {
+        return Err(Error::Input(
+            "- is standard input, which the program ibid reads alone; give files, or rows".to_owned(),
+        ));
+    }
     open_with_stdin(inputs, options, &mut std::io::stdin().lock())
 }
 
@@ -404,7 +416,7 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
 }
 
 /// The documents, in batches of at most 8,192 rows or about 4 MiB of text. Ends after the first error.
-pub(crate) struct Documents {
+pub struct Documents {
     options: Options,
     plan: Plan,
     problems: Problems,

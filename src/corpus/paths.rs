@@ -15,8 +15,7 @@ use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
-use crate::export::outbox::temporary_file;
-use crate::export::{MANIFEST, Manifest, is_within, resolved_input};
+use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
 use crate::store::{Location, MAGIC, Nowhere, Object, Source, leads_above, nowhere};
 
 /// What a file holds.
@@ -113,7 +112,7 @@ impl InputFile {
 pub(super) const STDIN: &str = "standard input";
 
 /// What leads to the file that standard input is, if it is one.
-pub(crate) const STDIN_FILE: &str = "/dev/stdin";
+pub const STDIN_FILE: &str = "/dev/stdin";
 
 /// What the inputs came to.
 #[derive(Debug, Default)]
@@ -292,7 +291,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
 }
 
 /// Fails where a result would take the place of an input.
-pub(crate) fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
+pub fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
     let is_in_result = |place: &Path| options.results.iter().any(|result| is_within(place, result));
     let is_result =
         !options.results.is_empty() && matches!(resolved_input(path), Ok(Some(place)) if is_in_result(&place));

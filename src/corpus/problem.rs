@@ -27,7 +27,7 @@ const QUARANTINED_BYTES: usize = 1 << 20;
 
 /// What became of the whole reading.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// The inputs or the options ask for something that cannot be done.
     #[error("{0}")]
     Input(String),
@@ -62,7 +62,7 @@ pub(crate) enum Error {
 
 /// Where a record stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// The file, as the user wrote it.
     pub(crate) file: String,
     /// The number of the record in the file, from 1.
@@ -80,7 +80,7 @@ impl Display for Place {
 
 /// One thing wrong inside a file: a bad record, or the place beyond which the file cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub struct Problem {
     /// The file, as the user wrote it.
     pub(crate) file: String,
     /// The line, from 1.
@@ -245,7 +245,7 @@ fn excerpt(data: &[u8], at: usize) -> String {
 
 /// What to do with a bad record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum OnError {
+pub enum OnError {
     /// Stop with an error.
     #[default]
     Fail,
@@ -258,7 +258,7 @@ pub(crate) enum OnError {
 
 /// The file of bad records, to which all readers of a run add.
 #[derive(Debug, Clone)]
-pub(crate) struct Quarantine {
+pub struct Quarantine {
     /// Its place.
     path: PathBuf,
     /// The file that takes it.
@@ -276,17 +276,18 @@ impl PartialEq for Quarantine {
 impl Eq for Quarantine {}
 
 impl Quarantine {
-    pub(crate) fn new(path: PathBuf) -> Self {
+    /// Makes one that is written to this file.
+    pub fn new(path: PathBuf) -> Self {
         Self { file: path.clone(), path, begun: Arc::default() }
     }
 
     /// The same, collected in a file; errors name its place.
-    pub(crate) fn collected_in(self, file: PathBuf) -> Self {
+    pub fn collected_in(self, file: PathBuf) -> Self {
         Self { file, ..self }
     }
 
     /// Fails where a file stands there that is no quarantine, such as an input.
-    pub(crate) fn check(path: &Path) -> Result<(), Error> {
+    pub fn check(path: &Path) -> Result<(), Error> {
         let refused =
             |why: &str| Err(Error::Input(format!("{} {why}; name another file with `quarantine`", path.display())));
         // To look into a pipe would take something out, or wait for it.
@@ -353,12 +354,13 @@ pub(crate) struct Problems {
     file: Option<BufWriter<File>>,
     tolerated: bool,
     /// The first thousand bad records.
-    pub(crate) skipped: Vec<Skipped>,
+    pub skipped: Vec<Skipped>,
     /// How many there were.
-    pub(crate) count: u64,
+    pub count: u64,
 }
 
 impl Problems {
+    /// Takes none yet.
     pub(crate) fn new(on_error: &OnError) -> Self {
         let quarantine = match on_error {
             OnError::Fail | OnError::Skip => None,

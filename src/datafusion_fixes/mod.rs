@@ -56,14 +56,14 @@ use self::partition_values::PartitionValues;
 pub(crate) use self::repartition_backpressure::RepartitionBackpressure;
 pub(crate) use self::single_partition_sort_merge::SinglePartitionSortMerge;
 use self::sort_merge_filter::SortMergeFilterFix;
-pub(crate) use self::statements::in_sql;
+pub use self::statements::in_sql;
 use self::subqueries::Subqueries;
-pub(crate) use self::using_columns::settle_using_columns;
+pub use self::using_columns::settle_using_columns;
 pub(crate) use self::window_memory::LimitWindowMemory;
 
 /// Makes a statement mean what it says before it is planned, but for columns of joins with USING, which are settled last. Fails where a part
 /// of it would be passed over.
-pub(crate) fn fix_statement(statement: &mut Statement, session: &SessionContext) -> Result<()> {
+pub fn fix_statement(statement: &mut Statement, session: &SessionContext) -> Result<()> {
     select_all(statement);
     let is_scalar = |name: &str| {
         let (name, state) = (name.to_ascii_lowercase(), session.state_ref());

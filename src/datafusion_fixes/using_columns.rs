@@ -19,7 +19,7 @@ use super::statements::in_sql;
 
 /// Names the first table before each such column: where joins are inner or left ones, its value is that of the column. `*` becomes what it
 /// stands for, or fails.
-pub(crate) fn settle_using_columns(statement: &mut Statement) -> Result<()> {
+pub fn settle_using_columns(statement: &mut Statement) -> Result<()> {
     match in_sql(statement).map_or(ControlFlow::Continue(()), |statement| statement.visit(&mut Selects)) {
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(AnyOfThem) => bail!(

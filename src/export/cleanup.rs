@@ -12,7 +12,7 @@ static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the program.
 #[must_use]
-pub(crate) struct Hold(MutexGuard<'static, Vec<PathBuf>>);
+pub struct Hold(MutexGuard<'static, Vec<PathBuf>>);
 
 impl Hold {
     /// Notes files, folders or objects that are about to be there.
@@ -27,7 +27,7 @@ impl Hold {
 }
 
 /// Waits until nobody else has the hold.
-pub(crate) fn hold() -> Hold {
+pub fn hold() -> Hold {
     Hold(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&
 
 /// Removes what was noted and is still there, and takes the hold, so that nothing new comes. What took the place of a
 /// noted file in the meantime has another name.
-pub(crate) fn remove_all() -> Hold {
+pub fn remove_all() -> Hold {
     let mut temporary = hold();
     let mut objects = Vec::new();
     for path in temporary.0.drain(..) {

@@ -32,7 +32,7 @@ const BYTES_OF_GROUP: usize = 32 << 20;
 
 /// The form of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+pub enum Format {
     /// A table for people to read.
     Table,
     /// Comma-separated values with a header.
@@ -45,7 +45,7 @@ pub(crate) enum Format {
 
 impl Format {
     /// The format that a file name asks for.
-    pub(crate) fn of_file(path: &Path) -> Result<Self> {
+    pub fn of_file(path: &Path) -> Result<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("parquet") => Ok(Self::Parquet),
             Some("csv") => Ok(Self::Csv),
@@ -57,14 +57,15 @@ impl Format {
 
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Form {
-    pub(crate) format: Format,
+pub struct Form {
+    /// The file format.
+    pub format: Format,
     /// A terminal shows it: rows are printed as they come, without what would command the terminal.
-    pub(crate) on_screen: bool,
+    pub on_screen: bool,
     /// CSV has a quote mark before what a spreadsheet would take for a formula.
-    pub(crate) is_csv_safe: bool,
+    pub is_csv_safe: bool,
     /// The number of rows stands below a table.
-    pub(crate) counts_rows: bool,
+    pub counts_rows: bool,
 }
 
 impl Form {
@@ -89,7 +90,7 @@ pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
 ///
 /// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
 /// file is sealed, with `about` in its footer.
-pub(crate) async fn write_rows<W: Write + Send>(
+pub async fn write_rows<W: Write + Send>(
     mut rows: SendableRecordBatchStream,
     form: Form,
     about: &Value,

@@ -4,7 +4,7 @@
 //! before stays as it was. DataFusion's own `COPY … TO` is not used for results: a query that fails half way through it
 //! leaves a readable file with half of the rows.
 
-pub(crate) mod cleanup;
+pub mod cleanup;
 mod dates;
 mod format;
 mod json;
@@ -12,15 +12,16 @@ pub(crate) mod layout;
 mod manifest;
 mod objects;
 pub(crate) mod orphaned_files;
-pub(crate) mod outbox;
 mod spreadsheet;
 mod staging;
 mod table;
 
-pub(crate) use format::{Form, Format, refuse_same_names, write_rows};
-pub(crate) use manifest::{MANIFEST, Manifest, names};
+pub(crate) use format::refuse_same_names;
+pub use format::{Form, Format, write_rows};
+pub(crate) use manifest::Manifest;
+pub(crate) use manifest::{MANIFEST, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
+pub use staging::{StagedFile, is_url, is_within, resolved, resolved_input};
 pub(crate) use staging::{
-    StagedFile, StagedFolder, Unheld, abandoned, hold, is_random, is_staging, is_within, resolved, resolved_input,
-    set_mode, unheld,
+    StagedFolder, Unheld, abandoned, hold, is_random, is_staging, set_mode, temporary_file, unheld,
 };

@@ -54,9 +54,14 @@ fn behind_links(target: &Path) -> PathBuf {
     target.to_path_buf()
 }
 
+/// Whether a path is the URL of an object.
+pub fn is_url(path: &Path) -> Result<bool> {
+    Ok(Location::of_path(path)?.is_some())
+}
+
 /// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
 /// for what gets all that is written, such as a pipe, unless it is a file that this process was given open.
-pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
+pub fn resolved(target: &Path) -> Result<Option<PathBuf>> {
     if let Some(object) = Location::of_path(target)? {
         return Ok(Some(PathBuf::from(object.to_string())));
     }
@@ -70,7 +75,7 @@ pub(crate) fn resolved(target: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// The place of what is read, whatever name it has, also where this process was given it as an open file.
-pub(crate) fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
+pub fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
     match fs::canonicalize(path) {
         // That of a pipe is none.
         Ok(place) if Location::of_path(path)?.is_none() && place.exists() => Ok(Some(place)),
@@ -79,7 +84,7 @@ pub(crate) fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
 }
 
 /// Whether a place is that of a result, or is in the folder that the result is. A folder may have two names that no link tells of.
-pub(crate) fn is_within(place: &Path, result: &Path) -> bool {
+pub fn is_within(place: &Path, result: &Path) -> bool {
     let is_result = |at: &Path| {
         at.file_name() == result.file_name()
             && at.parent().zip(result.parent()).is_some_and(|(a, b)| a == b || is_same_folder(a, b))
@@ -241,7 +246,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 /// A file that takes its place at [`commit`](Self::commit), and vanishes if dropped before. Its place may be that of an object,
 /// and into a pipe or a device its bytes go then.
-pub(crate) struct StagedFile {
+pub struct StagedFile {
     file: NamedTempFile,
     parent: PathBuf,
     target: PathBuf,
@@ -254,7 +259,8 @@ impl StagedFile {
         Self::create(target)?.object.as_ref().map_or(Ok(()), store::check_writable)
     }
 
-    pub(crate) fn create(target: &Path) -> Result<Self> {
+    /// Stages a file for this place.
+    pub fn create(target: &Path) -> Result<Self> {
         let object = Location::of_path(target)?;
         if object.is_none() && target.to_str().is_some_and(|name| name.starts_with("file:") || name.contains("://")) {
             bail!(
@@ -283,11 +289,12 @@ impl StagedFile {
     }
 
     /// Where it is until then.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    pub(crate) fn commit(mut self) -> Result<()> {
+    /// Puts the file in its place.
+    pub fn commit(mut self) -> Result<()> {
         if let Some(object) = &self.object {
             self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
             return store::put(self.file.path(), object, When::Always).map(drop);
@@ -341,6 +348,12 @@ impl Write for StagedFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
+}
+
+/// A file that goes with the program, and that `ibid gc` removes where it did not.
+pub(crate) fn temporary_file() -> io::Result<NamedTempFile> {
+    let make = || tempfile::Builder::new().prefix(objects::PREFIX).suffix(STAGING).tempfile();
+    cleanup::noted(make, NamedTempFile::path).inspect(|file| hold(file.as_file()))
 }
 
 /// A folder of files that takes its place at [`commit`](Self::commit), and vanishes if dropped before.

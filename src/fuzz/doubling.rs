@@ -20,7 +20,6 @@ use serde_json::json;
 use super::functions::{
     call, codebook, count_sentences, elements, find_edited, find_shared, fraction, frequencies, number, of, text, texts,
 };
-use crate::cli;
 use crate::corpus::Format;
 use crate::corpus::fuzz::timed;
 
@@ -197,7 +196,6 @@ fn measured() -> Vec<Measured> {
         ("reuse_kind", |given| drop(call("reuse_kind", vec![text(given), text(&turned(given))]))),
         ("html", timed::html),
         ("wikitext", |given| drop(Converter::default().convert(given, &Site::default()))),
-        ("script", cli::fuzz::pieces),
         // As a text, and as it is.
         ("text in JSON lines", |given| timed::record(&format!("{{\"text\": {}}}", json!(given)), Format::Jsonl)),
         ("JSON lines", |given| timed::record(given, Format::Jsonl)),

@@ -16,22 +16,22 @@ pub(crate) struct Manifest {
     /// The column that says when documents are of.
     pub(crate) time_column: Option<String>,
     /// The parts, in the order in which they were added.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
 }
 
 /// The documents of one batch, as a corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     /// The folder, among the parts.
-    pub(crate) name: String,
+    pub name: String,
     /// The number of the manifest that named it first: it orders parts, and the documents in them where they have no time.
     pub(crate) number: u64,
     /// The version of ibid that wrote it.
     pub(crate) ibid: String,
-    pub(crate) documents: PartFile,
+    pub documents: PartFile,
     pub(crate) sentences: PartFile,
     /// The earliest and the latest time of its documents, in microseconds since 1970, where there is a time column.
-    pub(crate) times: Option<[i64; 2]>,
+    pub times: Option<[i64; 2]>,
     /// What was read, as it was named, and how.
     pub(crate) inputs: Value,
     pub(crate) parameters: Value,
@@ -40,7 +40,7 @@ pub(crate) struct Part {
 /// A file of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PartFile {
-    pub(crate) rows: u64,
+    pub rows: u64,
     pub(crate) bytes: u64,
     pub(crate) seal: Root,
 }

@@ -29,8 +29,9 @@ use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
+pub(crate) use self::manifest::Manifest;
+pub(crate) use self::manifest::Part;
 use self::manifest::PartFile;
-pub(crate) use self::manifest::{Manifest, Part};
 use crate::corpus;
 use crate::corpus::ingest::{CorpusFile, Needed, about_corpus};
 use crate::export::layout::{FILES, MANIFESTS, PARTS, is_index, manifest_path, numbers};
@@ -98,6 +99,7 @@ impl Index {
         Ok(Self { folder: folder.to_path_buf(), manifest: manifest.unwrap_or_default() })
     }
 
+    /// Returns the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

@@ -29,7 +29,7 @@ pub(crate) enum Stored {
 
 /// Fails where no result can take its place at `target`, or would take that of a part of a collection: to be known before the work
 /// for it begins.
-pub(crate) fn check_place(target: &Path) -> Result<()> {
+pub fn check_place(target: &Path) -> Result<()> {
     StagedFile::check(target)?;
     let place = resolved(target)?.unwrap_or_default();
     let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
@@ -46,7 +46,7 @@ pub(crate) fn check_place(target: &Path) -> Result<()> {
 }
 
 /// Fails where a folder is a collection or a result, to which other files do not belong.
-pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+pub fn check_folder(folder: &Path) -> Result<()> {
     if is_taken(folder) {
         bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
     }

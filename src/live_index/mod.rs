@@ -76,13 +76,18 @@ pub(crate) struct Document {
 
 /// A document and one that contains it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Contained {
-    pub(crate) contained: String,
-    pub(crate) container: String,
-    pub(crate) score: f64,
-    pub(crate) score_back: f64,
-    /// How many distinct sentences of the first the second has.
-    pub(crate) sentences: usize,
+#[non_exhaustive]
+pub struct Contained {
+    /// The id of the first.
+    pub contained: String,
+    /// The id of the second.
+    pub container: String,
+    /// The share of the first that is in the second.
+    pub score: f64,
+    /// The share of the second that is in the first.
+    pub score_back: f64,
+    /// The number of distinct sentences of the first that the second has word for word.
+    pub sentences: usize,
 }
 
 /// A document that may contain an arriving one, or be contained in it.

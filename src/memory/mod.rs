@@ -2,4 +2,4 @@
 
 pub(crate) mod machine;
 pub(crate) mod pool;
-pub(crate) mod watch;
+pub mod watch;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 
-use crate::memory::watch::{self, TOO_FULL};
+use crate::memory::watch::{self, REFUSE_PERCENT};
 
 /// The bytes of memory that the program takes before it does anything, most of it the pages of its file.
 const BYTES_OF_PROGRAM: usize = 64 << 20;
@@ -110,7 +110,7 @@ impl SharedPool {
         let hundredths = |taken: usize| taken.saturating_add(more).saturating_mul(100) / most.max(1);
         let taken = watch::taken().map_or(0, hundredths);
         // What would fail is not told so for what is free and not given back yet.
-        if taken > TOO_FULL && kind == Kind::Firm { hundredths(watch::give_back()) } else { taken }
+        if taken > REFUSE_PERCENT && kind == Kind::Firm { hundredths(watch::give_back()) } else { taken }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -185,7 +185,7 @@ impl MemoryPool for SharedPool {
                 left.min(share.saturating_sub(size).max(more))
             }
             Kind::Merging => left.min(share.max(kept).saturating_sub(size)),
-            _ if taken > TOO_FULL => 0,
+            _ if taken > REFUSE_PERCENT => 0,
             _ => left.min((self.bytes - 2 * kept).saturating_sub(state.firm)),
         };
         left /= copies;

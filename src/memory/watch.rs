@@ -20,9 +20,11 @@ const MOMENT: Duration = Duration::from_millis(1);
 const GIVEN_BACK: usize = 80;
 const GROWN: usize = 3;
 
-/// How much of what it may the process takes, in hundredths, where those fail that cannot go to disk, and at most.
-pub(crate) const TOO_FULL: usize = 115;
-pub(crate) const MOST: usize = 125;
+/// The share of the limit, in percent, at which those fail that cannot go to disk.
+pub(crate) const REFUSE_PERCENT: usize = 115;
+
+/// The share of the limit, in percent, at which the process ends.
+pub const MOST: usize = 125;
 
 static GIVE_BACK: OnceLock<fn()> = OnceLock::new();
 
@@ -34,7 +36,7 @@ pub(crate) fn is_ending() -> bool {
 }
 
 /// Says how the allocator of the program gives back to the system what is free.
-pub(crate) fn configure(give_back: fn()) {
+pub fn configure(give_back: fn()) {
     GIVE_BACK.get_or_init(|| give_back);
 }
 
@@ -55,14 +57,14 @@ fn taken_now() -> Option<usize> {
 }
 
 /// Whether the process takes more than so many hundredths of what it may, once what is free is given back.
-pub(crate) fn exceeds(may: usize, hundredths: usize) -> bool {
+pub fn exceeds(may: usize, hundredths: usize) -> bool {
     let most = may / 100 * hundredths;
     taken().is_some_and(|taken| taken > most) && give_back() > most
 }
 
 /// Watches from now on what the process takes, of which free memory is given back where it is about as many bytes as it may take;
 /// calls `exceeded` where it is a quarter more.
-pub(crate) fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Result<()> {
+pub fn begin(may: usize, exceeded: impl Fn() + Send + 'static) -> io::Result<()> {
     let mut given_back_at = 0;
     thread::Builder::new().name("memory".to_owned()).spawn(move || {
         loop {

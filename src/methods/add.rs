@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use datafusion::dataframe::DataFrame;
 
 use super::threads::{Readable, seconds};
-use super::{Base, Containment, Input, Pairs, Passages};
+use super::{Base, Builder, Containment, Input, Pairs, Passages};
 use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, Problem, Problems};
 use crate::error::{Error, misuse};
@@ -229,10 +229,17 @@ pub struct Addition {
 }
 
 /// Where the rows go.
-pub(crate) enum Delivery<'a> {
+pub enum Delivery<'a> {
+    /// A file, in this form.
     File(&'a Path, Form),
     /// They are written to a temporary file, and this is called with its path.
     Print(Form, &'a (dyn Fn(&Path) -> Result<()> + Sync)),
+}
+
+impl Builder for Addition {
+    fn shared(&mut self) -> &mut Base {
+        self.method.base_mut()
+    }
 }
 
 impl Addition {
@@ -259,12 +266,8 @@ impl Addition {
         self.also_as(table, file, form)
     }
 
-    /// Returns the options that all methods have.
-    pub(crate) fn base(&mut self) -> &mut Base {
-        self.method.base_mut()
-    }
-
-    pub(crate) fn also_as(mut self, table: &str, file: PathBuf, form: Form) -> Result<Self, Error> {
+    #[doc(hidden)]
+    pub fn also_as(mut self, table: &str, file: PathBuf, form: Form) -> Result<Self, Error> {
         if self.method.table(table).is_none() {
             return Err(misuse!("there is no table {table} here").into());
         }
@@ -284,7 +287,8 @@ impl Addition {
         Ok(self.run(Delivery::File(file, Form::of(Format::of_file(file)?))).await?)
     }
 
-    pub(crate) async fn run(self, delivery: Delivery<'_>) -> Result<Summary> {
+    #[doc(hidden)]
+    pub async fn run(self, delivery: Delivery<'_>) -> Result<Summary> {
         let mut adding = Adding::begin(&self, delivery).await?;
         for _ in 0..ATTEMPTS {
             match adding.attempt().await {
@@ -311,7 +315,7 @@ impl Addition {
     }
 
     fn script(&self) -> Result<String> {
-        let index = index_to_add(&self.folder()?)?;
+        let index = index_to_add(&self.method.base().index()?)?;
         let needed = self.method.needed();
         let mut statements = Vec::new();
         let documents = self.documents.named_places()?;
@@ -330,14 +334,6 @@ impl Addition {
         let mut parts = vec![(times(time_column.as_deref()), adding)];
         parts.extend(self.method.script(time_column.as_deref())?);
         script(&statements, &parts)
-    }
-
-    /// Returns the folder of the index.
-    fn folder(&self) -> Result<PathBuf> {
-        match self.method.base().input.named_places()?.as_slice() {
-            [index] => Ok(PathBuf::from(index)),
-            _ => Err(misuse!("`add` takes one input, the folder of the index, and the documents to add")),
-        }
     }
 }
 
@@ -416,7 +412,7 @@ struct Adding<'a> {
 impl<'a> Adding<'a> {
     /// Reads the batch.
     async fn begin(addition: &'a Addition, delivery: Delivery<'a>) -> Result<Self> {
-        let folder = addition.folder()?;
+        let folder = addition.method.base().index()?;
         let index = index_to_add(&folder)?;
         let time_column = time_column(&index, addition.time_column.as_deref())?;
         let base = addition.method.base();

@@ -101,8 +101,7 @@ const BUCKETS: (&str, Query) = ("buckets", query::CLUSTERS_FULL_BUCKETS);
 const CERTIFICATE: (&str, Query) = ("certificate", query::CLUSTERS_RECALL);
 
 /// The tables that there may be.
-pub(crate) const NAMES: [&str; 7] =
-    ["clusters", "pairs", "article_pairs", "histogram", "capped", "buckets", "certificate"];
+pub const NAMES: [&str; 7] = ["clusters", "pairs", "article_pairs", "histogram", "capped", "buckets", "certificate"];
 
 /// The most minhashes that a text can have.
 const MOST_MINHASHES: u32 = 4096;
@@ -139,10 +138,16 @@ impl Clusters {
         self
     }
 
-    /// Sets how many signatures a text has, from 1 to 1000, and how many minhashes make one, from 1 to 64, for locality-sensitive hashing;
-    /// texts that share a signature are compared. Default: 10 of 8.
-    pub fn bands(mut self, bands: u16, rows: u16) -> Self {
-        (self.bands, self.rows) = (Some(bands), Some(rows));
+    /// Sets the number of signatures that a text has, from 1 to 1000, for locality-sensitive hashing; texts that share one are compared.
+    /// Default: 10.
+    pub fn bands(mut self, bands: u16) -> Self {
+        self.bands = Some(bands);
+        self
+    }
+
+    /// Sets the number of minhashes that make a signature, from 1 to 64. Default: 8.
+    pub fn rows(mut self, rows: u16) -> Self {
+        self.rows = Some(rows);
         self
     }
 
@@ -235,7 +240,7 @@ impl Clusters {
     }
 
     /// Fails where options do not go together.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let is_lsh = !self.is_exact;
         refuse_without_effect(&[
             ("bands", self.bands.is_some(), is_lsh),
@@ -333,8 +338,14 @@ impl Clusters {
         Ok(Found::new(run, "clusters", tables, summary, 0))
     }
 
+    /// Sets the number of clusters and of pairs of documents in an overview. Default: 10.
+    pub fn top(mut self, rows: u16) -> Self {
+        self.top = rows;
+        self
+    }
+
     /// Returns for people the histogram, the largest clusters and the documents that share most of what was found.
-    pub(crate) async fn overview(&self, found: &mut Found) -> Result<String> {
+    pub async fn overview(&self, found: &mut Found) -> Result<String> {
         let mut said = String::new();
         for (title, query) in self.printed() {
             let _ = write!(said, "{title}:\n{}\n\n", found.run.shown(query).await?);
@@ -462,10 +473,6 @@ impl NamedOptions for Clusters {
         "max_frequency",
         "max_pairs",
     ];
-
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {

@@ -124,9 +124,9 @@ pub enum Comparing {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Located {
     /// The least number of words that both sides of a passage have.
-    pub(crate) min_words: u32,
+    pub min_words: u32,
     /// Words that two documents share in more pairs of places than this found no passage of them.
-    pub(crate) max_frequency: u32,
+    pub max_frequency: u32,
 }
 
 impl Default for Located {
@@ -264,7 +264,14 @@ impl Containment {
     /// Says where what is shared stands: in one more column, `passages`, with a struct for each passage of at least so many words, from 1 to
     /// 1000 (`ibid containment` takes 8).
     pub fn passages(mut self, min_words: u32) -> Self {
-        self.passages = Some(Located { min_words, ..Located::default() });
+        self.passages.get_or_insert_default().min_words = min_words;
+        self
+    }
+
+    /// Sets in how many pairs of places of two documents words may stand to found a passage, for [`Containment::passages`]: those of more are
+    /// capped. Default: 1000.
+    pub fn max_frequency(mut self, pairs: u32) -> Self {
+        self.passages.get_or_insert_default().max_frequency = pairs;
         self
     }
 
@@ -309,7 +316,7 @@ impl Containment {
     }
 
     /// Fails where an option has a value that it cannot have, or no effect.
-    pub(crate) fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         refuse_without_effect(&[
             ("unit", self.unit.is_some(), self.comparing == Comparing::Sets),
             ("signature", self.signature.is_some(), self.comparing == Comparing::Sets),
@@ -388,12 +395,12 @@ impl Containment {
     }
 
     /// Returns the documents by which words are rare.
-    pub(crate) fn reference_file(&self) -> Option<&Path> {
+    pub fn reference_file(&self) -> Option<&Path> {
         self.reference.as_deref()
     }
 
     /// From the collection to the scores that time allows, if that does not take too many pairs.
-    pub(crate) async fn score(&self, run: &mut Run, time_column: Option<&str>) -> Result<()> {
+    pub async fn score(&self, run: &mut Run, time_column: Option<&str>) -> Result<()> {
         self.check_times(time_column)?;
         let signature = self.signature_of_sets();
         run.workspace.parameters = self.parameters(&signature, time_column)?;
@@ -422,7 +429,7 @@ impl Containment {
     }
 
     /// Returns whether the idf of words counts.
-    pub(crate) fn has_idf(&self) -> bool {
+    pub fn has_idf(&self) -> bool {
         self.comparing != Comparing::Sets
     }
 
@@ -514,7 +521,7 @@ impl Containment {
     }
 
     /// Returns the stages that keep the pairs that time allows.
-    pub(crate) fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
+    pub fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
         time_column.iter().flat_map(|_| timing).collect()
     }
@@ -585,10 +592,6 @@ impl NamedOptions for Containment {
 
     const NEEDS: &'static [(&'static str, &'static str)] =
         &[("min_words", "passages"), ("max_frequency", "passages"), ("without_stop_words", "language")];
-
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         let comparing = [("sets", Comparing::Sets), ("codet", Comparing::Codet), ("simhash", Comparing::Simhash)];

@@ -12,12 +12,14 @@ use crate::run::{Method, Run, Summary};
 
 /// The result of a method: tables, and a summary. The tables exist as long as this value.
 pub struct Found {
-    pub(crate) run: Run,
+    #[doc(hidden)]
+    pub run: Run,
     /// The tables by name; the first is the result.
     pub(super) tables: Vec<(&'static str, DataFrame)>,
-    pub(crate) summary: Summary,
+    #[doc(hidden)]
+    pub summary: Summary,
     /// Where among the counts of the summary the number of rows of the result belongs.
-    pub(crate) counted_at: usize,
+    pub counted_at: usize,
 }
 
 impl std::fmt::Debug for Found {
@@ -52,7 +54,8 @@ impl Staged {
         Ok(self.file.commit()?)
     }
 
-    pub(crate) fn into_file(self) -> StagedFile {
+    #[doc(hidden)]
+    pub fn into_file(self) -> StagedFile {
         self.file
     }
 }
@@ -142,7 +145,8 @@ impl Found {
         Ok((self.run.workspace, rows))
     }
 
-    pub(crate) async fn stage_as(&self, table: &str, path: &Path, form: Form) -> Result<Staged, Error> {
+    #[doc(hidden)]
+    pub async fn stage_as(&self, table: &str, path: &Path, form: Form) -> Result<Staged, Error> {
         let rows = self.dataframe(table)?;
         let (file, rows) = self.run.stage(rows, path, form, &self.run.workspace.parameters).await?;
         Ok(Staged { file, rows })
@@ -160,7 +164,8 @@ impl Found {
         self.write_staged_folder(staged).await
     }
 
-    pub(crate) async fn write_staged_folder(&self, place: FolderPlace) -> Result<Vec<(&'static str, u64)>, Error> {
+    #[doc(hidden)]
+    pub async fn write_staged_folder(&self, place: FolderPlace) -> Result<Vec<(&'static str, u64)>, Error> {
         let mut counts = Vec::new();
         for (name, rows) in &self.tables {
             let written = self.run.write_into(&place.0, name, rows.clone()).await;
@@ -173,11 +178,11 @@ impl Found {
 }
 
 /// A folder of tables that is about to be written.
-pub(crate) struct FolderPlace(StagedFolder);
+pub struct FolderPlace(StagedFolder);
 
 impl FolderPlace {
     /// Stages a folder that may have these tables. Fails where it cannot take the place of what is there.
-    pub(crate) fn new(folder: &Path, tables: &[&str]) -> Result<Self> {
+    pub fn new(folder: &Path, tables: &[&str]) -> Result<Self> {
         let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
         let files: Vec<_> = files.iter().map(String::as_str).collect();
         Ok(Self(StagedFolder::create(folder, &files)?))

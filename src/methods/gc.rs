@@ -63,7 +63,8 @@ pub struct Removal {
 }
 
 impl Gc {
-    pub(crate) fn new(folder: PathBuf) -> Self {
+    #[doc(hidden)]
+    pub fn new(folder: PathBuf) -> Self {
         Self { folder, before: None, window: None, grace: Duration::from_secs(3600), dry_run: false }
     }
 

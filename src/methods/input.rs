@@ -70,7 +70,7 @@ impl Input {
     }
 
     /// Returns the places, after rows were written to a file of the run.
-    pub(super) async fn resolved(&self, run: &Run, prefix: &str) -> Result<Vec<String>> {
+    pub async fn resolved(&self, run: &Run, prefix: &str) -> Result<Vec<String>> {
         let path = run.workspace.folder().join(format!("{prefix}input.parquet"));
         match &self.0 {
             Kind::Places(_) => return self.named_places(),

@@ -19,6 +19,7 @@
 pub(crate) mod add;
 pub(crate) mod clusters;
 pub(crate) mod codes;
+mod compare;
 pub(crate) mod containment;
 mod explain;
 pub(crate) mod found;
@@ -30,6 +31,7 @@ pub(crate) mod pairs;
 pub(crate) mod passages;
 pub(crate) mod search;
 pub(crate) mod signature;
+mod stream;
 pub(crate) mod table;
 pub(crate) mod threads;
 mod verify;
@@ -41,6 +43,7 @@ use anyhow::Result;
 pub use self::add::Addition;
 pub use self::clusters::Clusters;
 pub use self::codes::{CompareCodes, LearnCodes, Learner, Token};
+pub use self::compare::CompareContainment;
 pub use self::containment::{Comparing, Containment};
 pub use self::explain::Estimate;
 pub use self::found::{Found, Staged};
@@ -51,6 +54,7 @@ pub use self::pairs::{Pairs, Unit};
 pub use self::passages::{Passages, Profile};
 pub use self::search::Search;
 pub use self::signature::Signature;
+pub use self::stream::{Contained, Judged, JudgedStream, Judging};
 pub use self::threads::Threads;
 pub use self::verify::{Checked, Outcome, Verify};
 use crate::corpus::ingest::Needed;
@@ -61,13 +65,15 @@ use crate::run::{Compared, Run, Settings};
 
 /// The options that the builders of all methods have in common.
 #[derive(Clone)]
-pub(crate) struct Base {
+pub struct Base {
     pub(crate) engine: Engine,
     pub(crate) input: Input,
     pub(crate) against: Option<Input>,
-    pub(crate) reading: corpus::Options,
+    /// How its collections are read.
+    pub reading: corpus::Options,
     pub(crate) quarantine: Option<PathBuf>,
-    pub(crate) settings: Settings,
+    /// How it runs.
+    pub settings: Settings,
 }
 
 impl Base {
@@ -105,6 +111,14 @@ impl Base {
         Ok(reading)
     }
 
+    /// Returns the folder of the index that the input is.
+    fn index(&self) -> Result<PathBuf> {
+        match self.input.named_places()?.as_slice() {
+            [index] => Ok(PathBuf::from(index)),
+            _ => Err(misuse!("`add` takes one input, the folder of the index, and the documents to add")),
+        }
+    }
+
     /// Returns the places that are read, where none of them is of rows in memory.
     fn places(&self) -> Result<Collections> {
         let against = self.against.as_ref().map(Input::named_places).transpose()?.map(one_place).transpose()?;
@@ -132,9 +146,21 @@ impl Collections {
     }
 }
 
+/// A builder of a method.
+pub trait Builder {
+    /// Returns what all builders have.
+    fn shared(&mut self) -> &mut Base;
+}
+
 /// Gives a builder the options that all methods have.
 macro_rules! common_options {
     ($builder:ident) => {
+        impl $crate::methods::Builder for $builder {
+            fn shared(&mut self) -> &mut $crate::methods::Base {
+                &mut self.base
+            }
+        }
+
         impl $builder {
             /// Names the column that holds the text, in JSON lines, CSV and Parquet. Default: `text`.
             pub fn text_column(mut self, name: impl Into<String>) -> Self {
@@ -246,7 +272,7 @@ macro_rules! runs {
 pub(crate) use runs;
 
 /// Fails where an option is given that has no effect. Of each: whether it is given, and whether it has one.
-pub(crate) fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
+pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
     match options.iter().find(|(_, is_given, has_effect)| *is_given && !has_effect) {
         Some((option, ..)) => {
             Err(misuse!("`{option}` has no effect here; see the documentation for what it belongs to"))

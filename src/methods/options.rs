@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Base, Input, InputFormat};
+use super::{Builder, Input, InputFormat};
 use crate::corpus::OnError;
 use crate::error::{Error, misuse};
 
@@ -72,7 +72,7 @@ impl Given<'_> {
 }
 
 /// Reads a size such as `512MiB`, `4g` or `1000000`.
-pub(crate) fn bytes(text: &str) -> Result<usize> {
+pub fn bytes(text: &str) -> Result<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -89,19 +89,17 @@ pub(crate) fn bytes(text: &str) -> Result<usize> {
 }
 
 /// Reads a duration such as `72h`.
-pub(crate) fn duration(text: &str) -> Result<Duration> {
+pub fn duration(text: &str) -> Result<Duration> {
     humantime::parse_duration(text).map_err(|_| misuse!("write a number and its unit, such as 72h or 30days"))
 }
 
 /// A builder whose options can be given by name.
-pub(crate) trait NamedOptions {
+pub(crate) trait NamedOptions: Builder {
     /// The names of the options that are not those of all methods.
     const NAMES: &'static [&'static str];
 
     /// Options, each with another one without which it has no effect.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
-
-    fn base(&mut self) -> &mut Base;
 
     /// Sets options, by their names and values.
     fn set_options(&mut self, named: &[(String, Vec<String>)]) -> Result<()> {
@@ -127,7 +125,7 @@ pub(crate) trait NamedOptions {
         if Self::NAMES.contains(&given.name) {
             return self.set_own(given);
         }
-        let base = self.base();
+        let base = self.shared();
         match given.name {
             "text_column" => base.reading.text_column = Some(given.text()?),
             "id_column" => base.reading.id_column = Some(given.text()?),
@@ -171,7 +169,7 @@ const OF_ALL: [&str; 10] = [
 ];
 
 /// Reads the name of a format of input.
-pub(crate) fn format_of(name: &str) -> Result<InputFormat> {
+pub fn format_of(name: &str) -> Result<InputFormat> {
     InputFormat::from_name(name)
         .ok_or_else(|| misuse!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki"))
 }

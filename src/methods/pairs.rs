@@ -87,7 +87,7 @@ pub(crate) struct Pairing {
 }
 
 impl Unit {
-    pub(super) const NAMES: [(&str, Self); 2] = [("document", Self::Document), ("sentence", Self::Sentence)];
+    pub(crate) const NAMES: [(&str, Self); 2] = [("document", Self::Document), ("sentence", Self::Sentence)];
 }
 
 impl Default for Pairing {
@@ -226,10 +226,6 @@ impl Pairs {
 impl NamedOptions for Pairs {
     const NAMES: &'static [&'static str] =
         &["unit", "signature", "threshold", "max_frequency", "against", "within_documents", "max_pairs"];
-
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {

@@ -322,10 +322,6 @@ impl NamedOptions for Passages {
         "max_pairs",
     ];
 
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
-
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {
             "profile" => {

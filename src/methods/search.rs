@@ -200,10 +200,6 @@ impl NamedOptions for Search {
 
     const NEEDS: &'static [(&'static str, &'static str)] = &[("codes", "distance"), ("distance", "codes")];
 
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
-
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         let (file, distance) = self.codes.clone().unwrap_or_default();
         match given.name {

@@ -90,7 +90,8 @@ enum Entry {
 }
 
 impl Verify {
-    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+    #[doc(hidden)]
+    pub fn new(paths: Vec<PathBuf>) -> Self {
         Self { paths, on_file: Arc::new(|_| ()) }
     }
 

@@ -10,4 +10,5 @@ mod workspace;
 
 pub(crate) use scratch::Scratch;
 pub(crate) use stage_cache::StageCache;
-pub(crate) use workspace::{Outcome, Workspace, is_out_of_memory};
+pub use workspace::Outcome;
+pub(crate) use workspace::{Workspace, is_out_of_memory};

@@ -12,9 +12,9 @@ use crate::store::redacted;
 
 /// One statement of `queries/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Query {
+pub struct Query {
     /// The file, such as `texts/3_links.sql`.
-    pub(crate) file: &'static str,
+    pub file: &'static str,
     pub(crate) sql: &'static str,
 }
 
@@ -233,10 +233,11 @@ queries! {
 
 /// The values of `$parameters`, as SQL literals.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Parameters(BTreeMap<String, String>);
+pub struct Parameters(BTreeMap<String, String>);
 
 impl Parameters {
-    pub(crate) fn set(&mut self, name: &str, value: impl Into<Literal>) {
+    /// Gives a parameter its value.
+    pub fn set(&mut self, name: &str, value: impl Into<Literal>) {
         self.0.insert(name.to_string(), value.into().0);
     }
 
@@ -246,7 +247,7 @@ impl Parameters {
     }
 
     /// The same without the values of those that have such names.
-    pub(crate) fn without(mut self, is_secret: impl Fn(&str) -> bool) -> Self {
+    pub fn without(mut self, is_secret: impl Fn(&str) -> bool) -> Self {
         for (_, value) in self.0.iter_mut().filter(|(name, _)| is_secret(name)) {
             "'***'".clone_into(value);
         }
@@ -254,7 +255,7 @@ impl Parameters {
     }
 
     /// The parameters and their values, as they stand in SQL.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
@@ -265,7 +266,7 @@ impl Parameters {
     }
 
     /// The same, and notes the parameters that `sql` has.
-    pub(crate) fn bind_noting(&self, sql: &str, used: &mut Self) -> Result<String> {
+    pub fn bind_noting(&self, sql: &str, used: &mut Self) -> Result<String> {
         let mut bound = String::with_capacity(sql.len());
         let tokens = Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize()?;
         let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
@@ -297,11 +298,11 @@ impl Parameters {
 
 /// A value as SQL, or a piece of SQL that depends on names of columns.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Literal(String);
+pub struct Literal(String);
 
 impl Literal {
     /// Reads a value as a user types it: a number, `true`, `false` or `null`, and text otherwise, such as `007`.
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub fn of_text(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text);
         let has_zeros = digits.strip_prefix('0').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         let is_number = text.parse::<f64>().is_ok_and(f64::is_finite) && !has_zeros && !text.starts_with('+');
@@ -315,7 +316,7 @@ impl Literal {
     }
 
     /// The name of a column.
-    pub(crate) fn column(name: &str) -> Self {
+    pub fn column(name: &str) -> Self {
         Self(format!("\"{}\"", name.replace('"', "\"\"")))
     }
 
@@ -325,7 +326,7 @@ impl Literal {
     }
 
     /// A function of a value, such as `[` and `]` around it.
-    pub(crate) fn within(self, before: &str, after: &str) -> Self {
+    pub fn within(self, before: &str, after: &str) -> Self {
         Self(format!("{before}{}{after}", self.0))
     }
 }

@@ -48,9 +48,14 @@ const COPY: &str = "COPY would leave half a file, in the place of the old one, i
                     FILE, which does not";
 
 /// What a statement did.
-pub(crate) enum Outcome {
-    /// It made a table of so many rows, or a view, or set something.
-    Done { rows: Option<u64>, counters: Counters },
+pub enum Outcome {
+    /// It made a table or a view, or set something.
+    Done {
+        /// The rows of the table.
+        rows: Option<u64>,
+        /// The counts of its operators.
+        counters: Counters,
+    },
     /// It is a query.
     Rows(Box<DataFrame>),
 }
@@ -73,12 +78,12 @@ pub(crate) type OnStage = Box<dyn Fn(&'static str) + Send + Sync>;
 ///
 /// `CREATE TABLE … AS` writes Parquet files, partition by partition, so that a table between two stages costs disk and
 /// not memory; views stay queries.
-pub(crate) struct Workspace {
-    pub(crate) session: SessionContext,
+pub struct Workspace {
+    pub session: SessionContext,
     folder: TempDir,
     /// Keeps the folder around it.
     _scratch: Arc<Scratch>,
-    pub(crate) parameters: Parameters,
+    pub parameters: Parameters,
     pub(crate) stages: Vec<Stage>,
     /// Tables that earlier runs made.
     pub(crate) finished: Option<StageCache>,
@@ -147,7 +152,7 @@ impl Workspace {
     }
 
     /// Reads a script.
-    pub(crate) fn statements(&self, script: &str) -> Result<VecDeque<Statement>> {
+    pub fn statements(&self, script: &str) -> Result<VecDeque<Statement>> {
         let dialect = GenericDialect {};
         Ok(DFParserBuilder::new(script).with_dialect(&dialect).build()?.parse_statements()?)
     }
@@ -161,7 +166,7 @@ impl Workspace {
     }
 
     /// Runs one statement.
-    pub(crate) async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
+    pub async fn run_statement(&self, statement: Statement) -> Result<Outcome> {
         let key = match &self.finished {
             Some(finished) => self.key(finished, &statement).await?,
             None => None,

@@ -135,7 +135,7 @@ impl Run {
 
     /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
     /// The content of their files, where it is known, must not change meanwhile.
-    pub(crate) async fn ingest(
+    pub async fn ingest(
         &self,
         documents: Documents,
         content: Option<Content>,
@@ -158,7 +158,7 @@ impl Run {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
         // Where results go makes no other rows.
-        let options = corpus::Options { results: Vec::new(), ..inputs.options.clone() };
+        let options = corpus::Options { results: Vec::new(), reads_stdin: false, ..inputs.options.clone() };
         let reading = format!("{} {options:?} {needed:?}", content.to_json());
         let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {

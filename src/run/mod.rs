@@ -16,11 +16,13 @@ use arrow::datatypes::Int64Type;
 use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
-pub(crate) use self::collections::{Compared, check_pages, corpus_folder};
+pub(crate) use self::collections::Compared;
+pub(crate) use self::collections::{check_pages, corpus_folder};
 pub(crate) use self::method::{BYTES_OF_PAIR, FEWER_PLACES, Method, Texts};
 pub(crate) use self::script::{read_first, script, shown};
 pub use self::summary::{Event, Summary};
-pub(crate) use self::summary::{LISTED, describe_recall, grouped, mebibytes};
+pub(crate) use self::summary::{LISTED, describe_recall};
+pub use self::summary::{grouped, mebibytes};
 use crate::corpus;
 use crate::engine::Engine;
 use crate::error::OverLimit;
@@ -34,10 +36,11 @@ pub(crate) type OnEvent = Arc<dyn Fn(Event<'_>) + Send + Sync>;
 
 /// The settings of a run, whatever the method.
 #[derive(Clone)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The folder that keeps the tables that the run makes, and has those that earlier runs made.
-    pub(crate) resume: Option<PathBuf>,
-    pub(crate) on_event: OnEvent,
+    pub resume: Option<PathBuf>,
+    /// Called with what happens.
+    pub on_event: OnEvent,
 }
 
 impl Default for Settings {
@@ -47,9 +50,11 @@ impl Default for Settings {
 }
 
 /// A method that is under way.
-pub(crate) struct Run {
-    pub(crate) workspace: Workspace,
-    pub(crate) engine: Engine,
+pub struct Run {
+    /// The session, with the tables that the run makes.
+    pub workspace: Workspace,
+    /// The engine that it runs in.
+    pub engine: Engine,
     settings: Settings,
     began: Instant,
     /// The summaries of reading.
@@ -65,7 +70,8 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn begin(engine: &Engine, settings: Settings) -> Result<Self> {
+    /// Begins a run.
+    pub fn begin(engine: &Engine, settings: Settings) -> Result<Self> {
         let on_event = Arc::clone(&settings.on_event);
         let on_stage = Box::new(move |file| on_event(Event::Stage(file)));
         let mut workspace = Workspace::try_new(engine.scratch(), engine.new_session()?, on_stage)?;
@@ -89,7 +95,7 @@ impl Run {
     }
 
     /// Begins the same once more, but for what it has read.
-    pub(crate) fn again(&self) -> Result<Self> {
+    pub fn again(&self) -> Result<Self> {
         let mut run = Self::begin(&self.engine, self.settings.clone())?;
         (run.began, run.read, run.notes) = (self.began, self.read.clone(), self.notes.clone());
         Ok(run)
@@ -115,7 +121,8 @@ impl Run {
         self.about_with(&self.workspace.parameters)
     }
 
-    pub(crate) fn about_with(&self, parameters: &Parameters) -> Value {
+    /// Returns the same with other parameters.
+    pub fn about_with(&self, parameters: &Parameters) -> Value {
         let mut about = json!({ "ibid": env!("CARGO_PKG_VERSION") });
         if let Some((method, counts)) = &self.method {
             about["method"] = json!(method);
@@ -152,7 +159,7 @@ impl Run {
     }
 
     /// Returns the numbers that a query gives as columns of BIGINT of one row.
-    pub(crate) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
+    pub async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
         let rows = self.rows(query).await?;
         let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
         let number = |i: usize| {
@@ -170,7 +177,7 @@ impl Run {
     }
 
     /// Says how many rows a query gives, if there are any, what of, and the first of them. Returns how many there are.
-    pub(crate) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
+    pub async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
         let rows = self.rows(query).await?;
         let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
         if count > 0 {
@@ -203,7 +210,7 @@ impl Run {
     }
 
     /// Counts more records that were left out.
-    pub(crate) fn skip(&mut self, summary: corpus::Summary) {
+    pub fn skip(&mut self, summary: corpus::Summary) {
         self.read.push(summary);
     }
 

@@ -13,7 +13,7 @@ use crate::pipeline::query::Parameters;
 
 impl Run {
     /// Writes a result beside its place. Returns the number of rows, too.
-    pub(crate) async fn stage(
+    pub async fn stage(
         &self,
         rows: DataFrame,
         path: &Path,

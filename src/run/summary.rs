@@ -86,7 +86,7 @@ impl Run {
     }
 
     /// Returns the same without looking for what else there is to know.
-    pub(crate) fn summary_of(&self, counts: Vec<(&'static str, u64)>, capped: Option<u64>) -> Summary {
+    pub fn summary_of(&self, counts: Vec<(&'static str, u64)>, capped: Option<u64>) -> Summary {
         Summary {
             counts,
             capped,
@@ -150,7 +150,7 @@ pub(crate) fn describe_recall(of: &str, recall: Recall) -> String {
 }
 
 /// Returns a number with its thousands apart.
-pub(crate) fn grouped(n: u64) -> String {
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -164,7 +164,7 @@ pub(crate) fn grouped(n: u64) -> String {
 
 /// Returns a number of bytes for people.
 #[expect(clippy::cast_precision_loss, reason = "rounded")]
-pub(crate) fn mebibytes(bytes: u64) -> String {
+pub fn mebibytes(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{} KiB", grouped(bytes.div_ceil(1 << 10))),

@@ -609,7 +609,7 @@ fn kind(name: &str) -> Option<String> {
 }
 
 /// Why a file of this name is no table, and what can be done, unless it can be one.
-pub(crate) fn unreadable(name: &str) -> Option<String> {
+pub fn unreadable(name: &str) -> Option<String> {
     let listed = |names: &[&str]| names.iter().map(|name| format!(".{name}")).collect::<Vec<_>>().join(", ");
     kind(name).is_none().then(|| {
         format!(

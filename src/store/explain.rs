@@ -11,7 +11,7 @@ use super::location::redacted;
 
 /// An error of a store as people are told it. What the libraries say besides, with addresses and signatures, is left out.
 #[derive(Debug, Clone)]
-pub(crate) struct Explained {
+pub struct Explained {
     /// What was read or written, unless that is said.
     place: Option<String>,
     said: String,
@@ -37,7 +37,7 @@ impl Explained {
     }
 
     /// The explanation that stands in an error, if it has one.
-    pub(crate) fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+    pub fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
         causes(error).find_map(|cause| cause.downcast_ref::<Self>())
     }
 

@@ -25,7 +25,7 @@ static GIVEN_UP: LazyLock<watch::Sender<bool>> = LazyLock::new(|| watch::Sender:
 pub(super) struct Uploading(());
 
 impl Uploading {
-    pub(super) fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         UNDER_WAY.send_modify(|uploads| *uploads += 1);
         Self(())
     }

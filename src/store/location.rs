@@ -226,7 +226,7 @@ impl fmt::Debug for Location {
 
 /// A URL, or a path, without what may be a secret in it: names and passwords before the host, and what is asked for behind `?` or
 /// `#`.
-pub(crate) fn redacted_url(url: &str) -> String {
+pub fn redacted_url(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
     let Secrets { host, query } = Secrets::of(scheme, rest, true);
     let shown = &rest[host..query.map_or(rest.len(), |at| at + 1)];
@@ -238,7 +238,7 @@ pub(crate) fn redacted_url(url: &str) -> String {
 /// Passwords may have blanks, quotes, brackets and `/` in them, so that nobody can tell where a URL in a text ends that is in no
 /// quotes: too much is hidden of it, rather than too little, up to what would be said of it behind a colon. What is hidden stays
 /// as it is when it comes by here again.
-pub(crate) fn redacted(text: &str) -> String {
+pub fn redacted(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {

@@ -225,7 +225,7 @@ impl Read for ObjectReader {
 
 /// An object of which parts are read, some of them again: what was read last is kept.
 #[derive(Clone)]
-pub(crate) struct Blocks {
+pub struct Blocks {
     object: Object,
     kept: Arc<Mutex<VecDeque<(u64, Bytes)>>>,
     most: usize,
@@ -306,7 +306,7 @@ impl ChunkReader for Blocks {
 }
 
 /// Reads on from a place.
-pub(crate) struct BlocksReader {
+pub struct BlocksReader {
     blocks: Blocks,
     at: u64,
 }

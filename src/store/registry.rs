@@ -47,14 +47,15 @@ const TIMEOUTS: [(ClientConfigKey, &str); 2] =
 
 /// How stores are reached, where the environment does not say it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub struct Settings {
     /// The address of a server that speaks S3.
-    pub(crate) endpoint: Option<String>,
+    pub endpoint: Option<String>,
     /// Whether requests go without a key.
-    pub(crate) anonymous: bool,
-    pub(crate) region: Option<String>,
+    pub anonymous: bool,
+    /// The region of buckets.
+    pub region: Option<String>,
     /// Whether connections need not be encrypted.
-    pub(crate) allow_http: bool,
+    pub allow_http: bool,
 }
 
 /// How the stores of this process are reached, once it is said.
@@ -64,7 +65,7 @@ static STORES: LazyLock<Arc<Stores>> =
     LazyLock::new(|| Arc::new(Stores::new(SETTINGS.get().cloned().unwrap_or_default())));
 
 /// Says how the stores of this process are reached, before the first of them is.
-pub(crate) fn configure(settings: Settings) {
+pub fn configure(settings: Settings) {
     // A process has one command line.
     let _ = SETTINGS.set(settings);
 }

@@ -14,14 +14,16 @@ use super::object::{Blocks, Object};
 
 /// A file or an object.
 #[derive(Debug)]
-pub(crate) enum Source {
+pub enum Source {
+    /// A file of this machine.
     File(File),
+    /// An object of a store.
     Object(Box<Blocks>),
 }
 
 impl Source {
     /// Opens what a path or a URL names.
-    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(path: &Path) -> io::Result<Self> {
         let Some(location) = Location::of_path(path).map_err(io::Error::other)? else {
             return Ok(Self::File(File::open(path)?));
         };
@@ -56,7 +58,7 @@ impl Source {
     }
 
     /// Reads all of it; of a pipe, which has no length, what there is.
-    pub(crate) fn read_all(self) -> io::Result<Bytes> {
+    pub fn read_all(self) -> io::Result<Bytes> {
         match self {
             Self::File(mut file) => {
                 let mut bytes = Vec::new();

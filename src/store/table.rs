@@ -285,13 +285,13 @@ fn folders_above(key: &Key) -> Vec<String> {
 pub(crate) const BROKE_DOWN: &str = "the Parquet reader broke down on it";
 
 /// Reads Parquet. A damaged file can make its reader panic, which is an error of the file like any other.
-pub(crate) async fn guarded<T>(reading: impl Future<Output = Result<T>>) -> Result<T> {
+pub async fn guarded<T>(reading: impl Future<Output = Result<T>>) -> Result<T> {
     let broken = || ParquetError::General(BROKE_DOWN.to_owned());
     AssertUnwindSafe(reading).catch_unwind().await.unwrap_or_else(|_| Err(broken().into()))
 }
 
 /// That a file of Parquet cannot be read.
-pub(crate) fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
+pub fn unsound(file: &dyn Display, error: &DataFusionError) -> DataFusionError {
     let reason = error.find_root().strip_backtrace();
     let reason = ["Arrow error: ", "Parquet argument error: ", "Parquet error: ", "External: "]
         .iter()
@@ -309,7 +309,7 @@ pub(crate) fn written(url: &str) -> String {
 }
 
 /// A file or an object, as people know it.
-pub(crate) fn place_of(store: &impl Display, key: &Key) -> String {
+pub fn place_of(store: &impl Display, key: &Key) -> String {
     let root = store.to_string();
     // Stores of this machine are called by the names of their types.
     let is_url = root.split_once("://").is_some_and(|(scheme, _)| scheme.bytes().all(|b| b.is_ascii_alphanumeric()));

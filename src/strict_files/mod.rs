@@ -56,15 +56,15 @@ const RECORDS_OF_SCHEMA: usize = datafusion::datasource::file_format::DEFAULT_SC
 
 /// What files may hold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
+pub struct Limits {
     /// The longest line of JSON or row of CSV, in bytes.
-    pub(crate) max_record_bytes: usize,
+    pub max_record_bytes: usize,
     /// How many bytes may come of a compressed one, beyond the first 64 MiB of a file.
-    pub(crate) max_ratio: u64,
+    pub max_ratio: u64,
 }
 
 /// Holds all files of CSV and JSON lines to limits that the session reads from here on.
-pub(crate) fn limit_files(session: &SessionContext, limits: Limits) -> Result<()> {
+pub fn limit_files(session: &SessionContext, limits: Limits) -> Result<()> {
     let state = session.state_ref();
     let mut state = state.write();
     for extension in ["csv", "tsv", "json", "jsonl", "ndjson"] {

@@ -14,7 +14,7 @@ use crate::methods::{Found, Input};
 use crate::run::Settings;
 
 /// The methods that are table functions.
-pub(crate) const NAMES: [&str; 8] =
+pub const NAMES: [&str; 8] =
     ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search"];
 
 /// Tables beside the rows of a call, which can be written to files: the option of each has its name.
@@ -87,7 +87,7 @@ impl Call {
         }
         let fields: Vec<Field> = method.schema(table)?;
         let run = move |settings: Settings| -> BoxFuture<'static, _> {
-            method.base().settings = settings;
+            method.shared().settings = settings;
             Box::pin(async move { Ok(method.await?) })
         };
         Ok(Self { table, schema: Arc::new(Schema::new(fields)), files, run: Box::new(run) })

@@ -11,5 +11,6 @@ pub(crate) mod fuzz;
 mod planner;
 mod table;
 
-pub(crate) use self::call::NAMES;
-pub(crate) use self::planner::{Hooks, NoHooks, register};
+pub use self::call::NAMES;
+pub(crate) use self::planner::NoHooks;
+pub use self::planner::{Hooks, register};

@@ -18,7 +18,8 @@ use crate::run::{Settings, Summary};
 use crate::store::redacted;
 
 /// Callbacks around the run of a call.
-pub(crate) trait Hooks: Send + Sync {
+pub trait Hooks: Send + Sync {
+    /// Returns how calls run.
     fn settings(&self) -> Settings {
         Settings::default()
     }
@@ -41,7 +42,7 @@ pub(crate) struct NoHooks;
 impl Hooks for NoHooks {}
 
 /// Makes the methods of an engine table functions of a session.
-pub(crate) fn register(session: &SessionContext, engine: WeakEngine, hooks: Arc<dyn Hooks>) -> Result<()> {
+pub fn register(session: &SessionContext, engine: WeakEngine, hooks: Arc<dyn Hooks>) -> Result<()> {
     let planner = MethodPlanner { engine, hooks, known: Mutex::default() };
     session.state_ref().write().register_relation_planner(Arc::new(planner))
 }

@@ -13,7 +13,7 @@ fn commands(c: char) -> bool {
 }
 
 /// The text with characters that command a terminal written out, such as `\u{1b}`.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(commands) {
         return Cow::Borrowed(text);
     }
@@ -30,14 +30,14 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 
 /// Lets pass what a terminal may get, and writes the rest out.
 #[derive(Debug, Default)]
-pub(crate) struct Screen {
+pub struct Screen {
     /// The beginning of a character whose end was not written yet.
     begun: Vec<u8>,
 }
 
 impl Screen {
     /// Writes all of `bytes` that make whole characters.
-    pub(crate) fn write_to(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
+    pub fn write_to(&mut self, bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
         let mut all = Cow::Borrowed(bytes);
         if !self.begun.is_empty() {
             let mut joined = std::mem::take(&mut self.begun);

@@ -23,11 +23,13 @@ pub(super) const ID_COLUMN: &str = "title";
 
 /// Which pages are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct PageFilter {
+pub struct PageFilter {
     /// The numbers of the namespaces; none for all.
-    pub(crate) namespaces: Vec<i64>,
-    pub(crate) skip_redirects: bool,
-    pub(crate) skip_disambiguation: bool,
+    pub namespaces: Vec<i64>,
+    /// Whether redirects are left out.
+    pub skip_redirects: bool,
+    /// Whether pages of disambiguation are left out.
+    pub skip_disambiguation: bool,
 }
 
 /// Why a page was left out on request: the first of these that holds.

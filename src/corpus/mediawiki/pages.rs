@@ -140,7 +140,7 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn open(file: &InputFile, limit: usize, filter: &Arc<PageFilter>) -> Result<Self, Box<Problem>> {
+    pub(crate) fn open(file: &InputFile, limit: usize, filter: &Arc<PageFilter>) -> Result<Self, Box<Problem>> {
         let stream = Stream::open(file)?;
         let byte = stream.offset();
         Ok(Self {

@@ -51,8 +51,10 @@ pub struct CompareCodes {
     pub(crate) queries: usize,
     pub(crate) threshold: f64,
     pub(crate) min_words: usize,
-    pub(crate) distinct: bool,
-    pub(crate) learning: Learning,
+    #[doc(hidden)]
+    pub distinct: bool,
+    #[doc(hidden)]
+    pub learning: Learning,
 }
 
 common_options!(CompareCodes);

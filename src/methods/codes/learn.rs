@@ -39,8 +39,10 @@ impl Engine {
 #[must_use = "it runs when it is awaited"]
 pub struct LearnCodes {
     pub(crate) base: Base,
-    pub(crate) by: Learner,
-    pub(crate) learning: Learning,
+    #[doc(hidden)]
+    pub by: Learner,
+    #[doc(hidden)]
+    pub learning: Learning,
 }
 
 common_options!(LearnCodes);

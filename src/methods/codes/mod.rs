@@ -28,16 +28,25 @@ pub enum Token {
 
 /// The options of learning.
 #[derive(Debug, Clone)]
-pub(crate) struct Learning {
-    pub(crate) bits: Width,
-    pub(crate) per_word: u32,
-    pub(crate) top: usize,
-    pub(crate) sample: usize,
-    pub(crate) spread: Option<f64>,
-    pub(crate) least: Option<f64>,
-    pub(crate) seed: u64,
-    pub(crate) tokens: Token,
-    pub(crate) language: Option<String>,
+pub struct Learning {
+    /// The number of bits of a code.
+    pub bits: Width,
+    /// The number of bits that a word sets.
+    pub per_word: u32,
+    /// The number of words with learned codes.
+    pub top: usize,
+    /// The number of sentences to learn from.
+    pub sample: usize,
+    /// The power of their frequency by which words weigh.
+    pub spread: Option<f64>,
+    /// The similarity from which on words share a code.
+    pub least: Option<f64>,
+    /// Chooses the sentences.
+    pub seed: u64,
+    /// What the words of a sentence are.
+    pub tokens: Token,
+    /// The language of the texts.
+    pub language: Option<String>,
 }
 
 impl Default for Learning {
@@ -65,7 +74,7 @@ impl Learning {
         self.least.map_or(Method::NER, |least| Method::Ner { least })
     }
 
-    fn options(&self, method: Method, run: &Run) -> Options {
+    pub(crate) fn options(&self, method: Method, run: &Run) -> Options {
         let threads = run.workspace.session.copied_config().target_partitions();
         Options {
             method,

@@ -69,7 +69,7 @@ impl Readable {
 
 /// The form of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Text,
     Number,
     /// Something with a date.

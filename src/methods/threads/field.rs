@@ -13,7 +13,7 @@ const TAKEN: [&str; 7] = ["id_a", "id_b", "score", "doc_a", "doc_b", "label", "c
 
 /// A field as it is given: `NAME` or `NAME=WEIGHT`.
 #[derive(Debug, Clone)]
-pub(crate) struct FieldOption {
+pub struct FieldOption {
     name: String,
     weight: Option<f64>,
 }
@@ -61,7 +61,7 @@ impl FromStr for FieldOption {
 
 /// A signature of all fields, or of one: `SPEC` or `FIELD=SPEC`.
 #[derive(Debug, Clone)]
-pub(crate) struct SignatureOption {
+pub struct SignatureOption {
     /// As it was given.
     pub(super) text: String,
     field: Option<String>,
@@ -156,9 +156,12 @@ impl Field {
 
 /// The rule that chooses the thread of a group to keep.
 #[derive(Debug, Clone)]
-pub(crate) enum Canonical {
+pub enum Canonical {
+    /// The one with the most, by this column.
     Votes(String),
+    /// The first, by this column.
     Oldest(String),
+    /// The one with the longest text.
     Longest,
 }
 

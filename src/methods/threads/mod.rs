@@ -10,8 +10,11 @@ use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
 
 pub(crate) use self::columns::Readable;
+pub use self::field::Canonical;
 use self::field::Field;
-pub(crate) use self::field::{Canonical, FieldOption, SignatureOption, seconds};
+pub use self::field::FieldOption;
+pub use self::field::SignatureOption;
+pub(crate) use self::field::seconds;
 pub(crate) use self::labels::of_labels;
 use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;
@@ -72,18 +75,24 @@ impl Engine {
 #[must_use = "it runs when it is awaited"]
 pub struct Threads {
     pub(crate) base: Base,
-    pub(crate) field: Vec<FieldOption>,
-    pub(crate) signature: Vec<SignatureOption>,
+    #[doc(hidden)]
+    pub field: Vec<FieldOption>,
+    #[doc(hidden)]
+    pub signature: Vec<SignatureOption>,
     pub(crate) threshold: Option<f64>,
-    pub(crate) is_by_postings: bool,
-    pub(crate) max_postings: Option<u32>,
-    pub(crate) certify: Option<i64>,
+    #[doc(hidden)]
+    pub is_by_postings: bool,
+    #[doc(hidden)]
+    pub max_postings: Option<u32>,
+    #[doc(hidden)]
+    pub certify: Option<i64>,
     /// The file of labelled pairs, and its column that says whether a pair is a duplicate.
     pub(crate) labels: Option<(PathBuf, String)>,
     /// From how many random weights to climb, and the seed of these.
     pub(crate) fit: Option<(u16, u64)>,
     /// The thread of a group to keep.
-    pub(crate) groups: Option<Canonical>,
+    #[doc(hidden)]
+    pub groups: Option<Canonical>,
     pub(crate) max_pairs: u64,
 }
 
@@ -519,10 +528,6 @@ impl NamedOptions for Threads {
 
     const NEEDS: &'static [(&'static str, &'static str)] =
         &[("weights", "labels"), ("label", "labels"), ("starts", "weights"), ("seed", "weights")];
-
-    fn base(&mut self) -> &mut Base {
-        &mut self.base
-    }
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         let (starts, seed) = self.fit.unwrap_or(FIT);

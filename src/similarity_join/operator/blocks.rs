@@ -80,7 +80,7 @@ impl Blocks {
     }
 
     /// The blocks to join: a left and a right one, or one that is joined with itself.
-    pub(super) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(&Block, Option<&Block>)> {
+    pub(crate) fn pairs(&self, condition: &Condition, is_self_join: bool) -> Vec<(&Block, Option<&Block>)> {
         let rights = if is_self_join { &self.left } else { &self.right };
         let mut pairs = Vec::new();
         for left in &self.left {

@@ -74,7 +74,7 @@ impl Counting {
 
     /// How many bytes this takes at most beyond [`Index::bytes`]: for what is counted, and for what sets show beyond their
     /// prefixes.
-    pub(super) fn bytes(sets: &Sets, workers: usize) -> usize {
+    pub(crate) fn bytes(sets: &Sets, workers: usize) -> usize {
         let of_posting = 2 * size_of::<Posting>() + 3 * size_of::<u32>();
         (workers + 1) * sets.len() * size_of::<Posting>() + sets.count_elements() / MORE * of_posting
     }

@@ -13,7 +13,7 @@ use crate::config::FilterOptions;
 
 /// The sets by the elements of their prefixes.
 #[derive(Debug)]
-pub(super) struct Index {
+pub(crate) struct Index {
     chunks: Vec<Chunk>,
     chunk_bits: u32,
     share: Share,
@@ -98,7 +98,7 @@ type Posting = u64;
 impl Index {
     /// How many bytes the index takes at most, while it is made: for so many sets that show so many elements, of which so
     /// many are of its share.
-    pub(super) fn bytes(sets: usize, shown: usize, postings: usize) -> usize {
+    pub(crate) fn bytes(sets: usize, shown: usize, postings: usize) -> usize {
         sets * (size_of::<u64>() + 2 * size_of::<u32>())
             + shown * size_of::<u32>()
             + postings * (2 * size_of::<Posting>() + 3 * size_of::<u32>() + size_of::<u64>())

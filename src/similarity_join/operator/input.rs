@@ -75,7 +75,7 @@ impl Batch {
     }
 
     /// How many bytes it is, apart from memory that is `counted` already, as batches that are slices of one share it.
-    pub(super) fn bytes(&self, counted: &mut RecordBatchMemoryCounter) -> Result<usize> {
+    pub(crate) fn bytes(&self, counted: &mut RecordBatchMemoryCounter) -> Result<usize> {
         let sets: ArrayRef = Arc::new(self.sets.clone());
         let columns =
             counted.count_batch(&self.rows) + counted.count_batch(&RecordBatch::try_from_iter([("set", sets)])?);

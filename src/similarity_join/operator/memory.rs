@@ -11,7 +11,7 @@ use crate::functions::gpu::ENGINE_BYTES;
 
 /// How much there is to join.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Summary {
+pub(crate) struct Summary {
     pub(super) rows: usize,
     /// How many elements the sets have.
     pub(super) elements: usize,

@@ -39,7 +39,7 @@ const PARTS: usize = 64;
 
 impl Order {
     /// How many bytes it takes at most to count so many elements.
-    pub(super) fn bytes(elements: usize) -> usize {
+    pub(crate) fn bytes(elements: usize) -> usize {
         elements * size_of::<u32>() + Self::counters(elements) * (size_of::<u32>() + 2 * size_of::<u8>())
     }
 

@@ -54,7 +54,7 @@ impl Matched {
     }
 
     /// How much memory it takes, if there is one.
-    pub(super) fn bytes(matched: Option<&Self>) -> usize {
+    pub(crate) fn bytes(matched: Option<&Self>) -> usize {
         matched.map_or(0, |matched| size_of_val(matched.bits.as_slice()))
     }
 

@@ -30,7 +30,7 @@ use crate::config::IbidOptions;
 use crate::functions::gpu;
 
 /// A run of the operator, from its inputs to its last batch.
-pub(super) struct Run {
+pub(crate) struct Run {
     pub(super) condition: Arc<Condition>,
     pub(super) is_self_join: bool,
     pub(super) shape: Arc<Shape>,
@@ -253,7 +253,7 @@ impl Run {
     }
 
     /// Gives a batch, unless nobody wants any more; then the run is about to be dropped.
-    pub(super) async fn send(&self, batch: RecordBatch) {
+    pub(crate) async fn send(&self, batch: RecordBatch) {
         if batch.num_rows() > 0 {
             let _ = self.out.send(Ok(batch)).await;
         }

@@ -49,7 +49,7 @@ const BITS_PER_ELEMENT: usize = 6;
 
 impl Scanned {
     /// How many bytes the codes of so many sets take at most.
-    pub(super) fn bytes(sets: usize) -> usize {
+    pub(crate) fn bytes(sets: usize) -> usize {
         sets * (Width::W256.bytes() + size_of::<u32>())
     }
 

@@ -65,7 +65,7 @@ const SOME: usize = 1 << 14;
 
 impl Sets {
     /// How many bytes it takes at most to find the distinct sets of so many rows.
-    pub(super) fn bytes(rows: usize) -> usize {
+    pub(crate) fn bytes(rows: usize) -> usize {
         rows * (2 * size_of::<Hashed>() + 2 * size_of::<Place>() + 2 * size_of::<Row>() + size_of::<(u64, u32)>())
     }
 

@@ -76,7 +76,7 @@ pub(super) struct OfShare {
 
 impl OfShare {
     /// How much memory it takes, with all that is made of it.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.summary.bytes + self.summary.bytes_to_join(self.postings)
     }
 }

@@ -64,7 +64,7 @@ impl WorkList {
     }
 
     /// Adds a piece while something else is being done.
-    pub(super) fn add(&self, piece: Piece) {
+    pub(crate) fn add(&self, piece: Piece) {
         self.pieces().push(piece);
         self.changed.notify_waiters();
     }

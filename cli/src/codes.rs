@@ -1,0 +1,202 @@
+//! `ibid codes`: codes of words, for codes of sentences.
+
+use anyhow::{Result, anyhow};
+use clap::{Args, Subcommand, ValueEnum};
+use ibid_codes::Width;
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::run::{engine, prepared};
+use ibid::methods;
+use ibid::methods::Learner;
+use ibid::program::methods::Learning as LearningOptions;
+
+/// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them
+#[derive(Debug, Args)]
+pub(super) struct Codes {
+    #[command(subcommand)]
+    command: CodesCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum CodesCommand {
+    Learn(Learn),
+    Compare(CompareCodes),
+}
+
+impl Codes {
+    pub(super) async fn run(self) -> Result<Ending> {
+        match self.command {
+            CodesCommand::Learn(command) => command.run().await,
+            CodesCommand::Compare(command) => command.run().await,
+        }
+    }
+}
+
+/// What is learned, and from what.
+#[derive(Debug, Args)]
+struct Learning {
+    /// How many bits a code has: 32, 64, 128 or 256
+    #[arg(long, value_name = "N", default_value = "32", value_parser = width)]
+    bits: Width,
+    /// How many of them a word sets
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=256))]
+    per_word: u32,
+    /// For how many of the most frequent words codes are learned; any other has a code from its MD5 hash
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    top: usize,
+    /// From how many different sentences codes are learned
+    #[arg(long, value_name = "N", default_value_t = 300_000)]
+    sample: usize,
+    /// For opt: by which power of their frequency words weigh in the load of a bit, from 0 to 1 [default: 0.25]
+    #[arg(long, value_name = "X")]
+    spread: Option<f64>,
+    /// For ner: from which similarity on, from 0 to 1, words share a code; 0.5 have words that stand together in half of their
+    /// sentences [default: 0.5]
+    #[arg(long, value_name = "X")]
+    least: Option<f64>,
+    /// Chooses the sentences, and the point that opt starts from
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// What the words of a sentence are; characters for Chinese
+    #[arg(long, value_enum, default_value_t = Token::Words)]
+    tokens: Token,
+    /// The language of the texts, such as tr, for its capitals
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+}
+
+/// What the words of a sentence are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Token {
+    /// Its words
+    Words,
+    /// Its characters, without white space
+    Characters,
+}
+
+impl Learning {
+    fn options(&self) -> LearningOptions {
+        LearningOptions {
+            bits: self.bits,
+            per_word: self.per_word,
+            top: self.top,
+            sample: self.sample,
+            spread: self.spread,
+            least: self.least,
+            seed: self.seed,
+            tokens: match self.tokens {
+                Token::Words => methods::Token::Words,
+                Token::Characters => methods::Token::Characters,
+            },
+            language: self.language.clone(),
+        }
+    }
+}
+
+fn width(bits: &str) -> Result<Width> {
+    bits.parse().ok().and_then(Width::of_bits).ok_or_else(|| anyhow!("codes have 32, 64, 128 or 256 bits"))
+}
+
+/// Learn codes of the most frequent words from the sentences of a collection
+///
+/// One row for each word, the most frequent first. Columns: word, code (as many bytes as the code has bits, by 8; bit i is bit
+/// i % 8 of byte i / 8), bits (the numbers of those that are set), frequency (how often the word occurs). The functions
+/// codebook and bit_code make codes of sentences of it.
+#[derive(Debug, Args)]
+struct Learn {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// How the codes are chosen
+    #[arg(long, value_enum, default_value_t = Way::Opt)]
+    method: Way,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// How codes are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// By the MD5 hash of the word
+    Md5,
+    /// Words that mostly stand together share a code; the others have those of their hashes
+    Ner,
+    /// Words that stand together have bits in common, as far as all bits bear the same load
+    Opt,
+}
+
+impl Learn {
+    async fn run(self) -> Result<Ending> {
+        let mut learn = engine(&self.running)?.learn_codes(self.inputs.clone());
+        learn.learning = self.learning.options();
+        learn.by = match self.method {
+            Way::Md5 => Learner::Md5,
+            Way::Ner => Learner::Ner,
+            Way::Opt => Learner::Opt,
+        };
+        self.reading.begin(self.writing.check(&[])?)?;
+        let talk = prepared(&mut learn, self.reading.reading(), &self.running)?;
+        talk.deliver(learn.await?, "codes", &self.writing, &[], &self.running).await
+    }
+}
+
+/// Count the candidates that codes of sentences leave: codes by MD5, NER and OPT, and exact bitmaps
+///
+/// Takes some sentences as queries, compares all others with each by brute force, and counts. One row for each similarity and each kind
+/// of code. Columns: similarity, codes, bits, per_word, bits_set (of a sentence, on average), similar (sentences a query, of all
+/// others), exact (candidates a query that the exact filter leaves, which loses nothing), and within one distance for all, as in the
+/// paper, distance_1 and candidates_1 for all similar sentences, distance_999 and candidates_999 for .999 of them, distance_99 and
+/// candidates_99 for .99.
+#[derive(Debug, Args)]
+struct CompareCodes {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// Learn codes from the sentences of this collection, too, and use them for those of the input
+    #[arg(long, value_name = "INPUT")]
+    other: Option<String>,
+    /// The number of sentences that are queries
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    queries: usize,
+    /// The least similarity, by Jaccard and by cosine, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
+    threshold: f64,
+    /// Leave out sentences of fewer different words
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_words: usize,
+    /// Of sentences with the same words take the first alone
+    #[arg(long)]
+    distinct: bool,
+    #[command(flatten)]
+    learning: Learning,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+impl CompareCodes {
+    async fn run(self) -> Result<Ending> {
+        let mut compare = engine(&self.running)?
+            .compare_codes(self.inputs.clone())
+            .queries(self.queries)
+            .threshold(self.threshold)
+            .min_words(self.min_words);
+        if let Some(other) = &self.other {
+            compare = compare.other(other);
+        }
+        (compare.distinct, compare.learning) = (self.distinct, self.learning.options());
+        self.reading.begin(self.writing.check(&[])?)?;
+        let talk = prepared(&mut compare, self.reading.reading(), &self.running)?;
+        talk.deliver_as(compare.await?, ("comparison", "rows"), &self.writing, &[], &self.running).await
+    }
+}

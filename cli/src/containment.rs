@@ -1,0 +1,231 @@
+//! `ibid containment`: documents that stand within others.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::pairs::Unit;
+use super::run::{Adding, engine, prepared, print, with_given};
+use super::stream::{self, Streamed};
+use ibid::Engine;
+use ibid::methods::Comparing;
+use ibid::methods::{self, Signature};
+use ibid::program::export::Format;
+use ibid::program::methods::Builder;
+use ibid::program::methods::duration;
+use ibid::program::methods::refuse_without_effect;
+
+/// Find documents that are contained in others
+///
+/// Columns: contained, container, score (the share of the first that is in the second), score_back (of the second in the first),
+/// sentences (of the first that the second has word for word); with --passages also passages (where).
+#[derive(Debug, Args)]
+pub(super) struct Containment {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// How documents are compared
+    #[arg(long, value_enum, default_value_t = Way::Sets)]
+    method: Way,
+    /// For --method sets: whether the set of a document is looked for, or that of each sentence
+    #[arg(long, value_enum)]
+    unit: Option<Unit>,
+    /// For --method sets: how a text becomes a set [default: shingles:4]
+    #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
+        "For --method sets: how a text becomes a set; parameters left out have the values shown: {} [default: shingles:4]",
+        Signature::help()
+    ))]
+    signature: Option<Signature>,
+    /// The least score, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.6, value_parser = ratio)]
+    threshold: f64,
+    /// For --unit sentence: the least share of a sentence that must be in one sentence of the container [default: 0.8]
+    #[arg(long, value_name = "T", value_parser = ratio)]
+    sentence_threshold: Option<f64>,
+    /// For --method codet: how many words of a sentence lead down the tree, DT [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    depth: Option<u16>,
+    /// For --method codet: how many suffixes of a sentence are taken, PSC; the first is the sentence [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    suffixes: Option<u16>,
+    /// For --method codet: leave words in the order of the sentence, instead of the rarest first
+    #[arg(long)]
+    unsorted: bool,
+    /// For --method simhash: in how many bits of 64 codes may differ [default: 2]
+    #[arg(long, value_name = "D", value_parser = clap::value_parser!(u8).range(0..=16))]
+    distance: Option<u8>,
+    /// For --method codet and simhash: a file with a column text, in which words are counted for their idf [default: the input; with --add
+    /// the documents of the index that are compared, and those that are added]
+    #[arg(long, value_name = "FILE")]
+    reference: Option<PathBuf>,
+    /// The language of the texts, such as tr, for its capitals and stop words
+    #[arg(long, value_name = "CODE")]
+    language: Option<String>,
+    /// Leave out the commonest words of --language
+    #[arg(long, requires = "language")]
+    without_stop_words: bool,
+    /// Cut words to so many letters; the paper takes 5
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    truncate: Option<u16>,
+    /// The column that says when a document came: a time, a date, a number of seconds, or text that is one of them. Then only
+    /// documents that came before are containers
+    #[arg(long, value_name = "NAME")]
+    time_column: Option<String>,
+    /// How long before the container may have come, such as 72h or 30days
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    window: Option<Duration>,
+    /// Containers that came later, too
+    #[arg(long)]
+    later: bool,
+    /// Look for containers in this collection instead
+    #[arg(long, value_name = "INPUT")]
+    against: Option<String>,
+    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
+    /// there is none, with --time-column. - judges JSON lines of standard input one by one, as they come
+    #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
+    add: Vec<String>,
+    /// With --add -: how often documents that were judged are added to the index [default: 10s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    commit_every: Option<Duration>,
+    #[command(flatten)]
+    passages: PassageOptions,
+    /// The most pairs of places to make; more are refused beforehand
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pairs: u64,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// How documents are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// By the share of the set of one that is in the other: exact. The paper's rivals FFP, DSC and I-Match are the signatures
+    /// shingles:4, sampled_shingles:4,3 and i_match_ranked:2,10
+    Sets,
+    /// By the beginnings that sentences share, their rarest words first (CoDet)
+    Codet,
+    /// By the distance of their SimHashes, without their two rarest words
+    Simhash,
+}
+
+/// Options of `--passages`.
+#[derive(Debug, Args)]
+pub(super) struct PassageOptions {
+    /// Say where what is shared stands: one more column, passages, with a struct for each passage
+    #[arg(long)]
+    passages: bool,
+    /// For --passages: the least number of words that both sides of a passage have [default: 8]
+    #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    min_words: Option<u32>,
+    /// For --passages: words that two documents share in more pairs of places than this found no passage of them: they are counted as
+    /// capped, and only belong to those that others found [default: 1000]
+    #[arg(long, value_name = "N", requires = "passages", value_parser = clap::value_parser!(u32).range(1..))]
+    max_frequency: Option<u32>,
+}
+
+/// The least number of words of a passage.
+const MIN_WORDS: u32 = 8;
+
+/// What the summary calls the rows of the result.
+const CONTAINED: &str = "contained";
+
+impl Containment {
+    pub(super) async fn run(self) -> Result<Ending> {
+        refuse_without_effect(&[
+            ("commit_every", self.commit_every.is_some(), self.is_stream()),
+            ("passages", self.passages.passages, !self.is_stream()),
+        ])?;
+        if self.passages.passages && self.writing.form()?.format == Format::Csv {
+            bail!("CSV cannot hold the column of --passages, which is a list; --format ndjson or parquet can");
+        }
+        let mut containment = self.builder(&engine(&self.running)?);
+        containment.shared().reading = self.reading.reading();
+        if self.is_stream() && !self.show_sql {
+            containment.check()?;
+            let streamed = Streamed {
+                inputs: &self.inputs,
+                commit_every: self.commit_every,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return stream::run(containment, &streamed).await;
+        }
+        if !self.add.is_empty() {
+            let adding = Adding {
+                inputs: &self.inputs,
+                further: &[],
+                reference: self.reference.as_deref(),
+                show_sql: self.show_sql,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return adding.run(containment.adding(self.add.clone())?).await;
+        }
+        if self.show_sql {
+            return print(&containment.show_sql()?);
+        }
+        self.reading.begin(self.writing.check(&[])?)?;
+        self.reference.as_deref().map_or(Ok(()), |reference: &Path| self.reading.refuse(reference))?;
+        let talk = prepared(&mut containment, self.reading.reading(), &self.running)?;
+        talk.deliver_as(containment.await?, ("containments", CONTAINED), &self.writing, &[], &self.running).await
+    }
+
+    /// Returns the method with the options that are given.
+    pub(super) fn builder(&self, engine: &Engine) -> methods::Containment {
+        let comparing = match self.method {
+            Way::Sets => Comparing::Sets,
+            Way::Codet => Comparing::Codet,
+            Way::Simhash => Comparing::Simhash,
+        };
+        let mut containment = engine
+            .containment(self.inputs.clone())
+            .comparing(comparing)
+            .threshold(self.threshold)
+            .max_pairs(self.max_pairs);
+        if self.unsorted {
+            containment = containment.unsorted();
+        }
+        if self.without_stop_words {
+            containment = containment.without_stop_words();
+        }
+        if self.later {
+            containment = containment.later();
+        }
+        if self.passages.passages {
+            containment = containment.passages(self.passages.min_words.unwrap_or(MIN_WORDS));
+        }
+        with_given!(
+            containment,
+            against: self.against.as_ref(),
+            unit: self.unit.map(Unit::into),
+            signature: self.signature.clone(),
+            sentence_threshold: self.sentence_threshold,
+            depth: self.depth,
+            suffixes: self.suffixes,
+            distance: self.distance,
+            reference: self.reference.as_ref(),
+            language: self.language.as_ref(),
+            truncate: self.truncate,
+            time_column: self.time_column.as_ref(),
+            window: self.window,
+            max_frequency: self.passages.max_frequency,
+        )
+    }
+
+    fn is_stream(&self) -> bool {
+        self.add == ["-"]
+    }
+}

@@ -1,0 +1,77 @@
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::pairs::Pairs;
+use super::passages::Passages;
+use super::run::{MethodOptions, Talk, ending, engine, in_flags, prepared, print};
+use ibid::methods::Estimate;
+use ibid::program::methods::Builder;
+
+/// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
+#[derive(Debug, Args)]
+pub(super) struct Explain {
+    /// About how many sentences or documents of a collection to look at; all of them if there are no more
+    #[arg(long, global = true, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+    sample: u64,
+    #[command(subcommand)]
+    command: Explained,
+}
+
+/// What can be estimated.
+#[derive(Debug, Subcommand)]
+enum Explained {
+    Passages(Passages),
+    Pairs(Pairs),
+}
+
+impl Explain {
+    pub(super) async fn run(self) -> Result<Ending> {
+        match &self.command {
+            Explained::Passages(command) => {
+                check(&command.method, command.has_files())?;
+                let mut passages = command.builder(&engine(&command.running)?);
+                let talk = begin(&mut passages, &command.writing, &command.reading, &command.running)?;
+                say(&talk, &passages.explain(self.sample).await?, &command.running)
+            }
+            Explained::Pairs(command) => {
+                check(&command.method, command.has_files())?;
+                let mut pairs = command.builder(&engine(&command.running)?);
+                let talk = begin(&mut pairs, &command.writing, &command.reading, &command.running)?;
+                say(&talk, &pairs.explain(self.sample).await?, &command.running)
+            }
+        }
+    }
+}
+
+/// Fails where options ask for more than an estimate.
+fn check(options: &MethodOptions, has_files: bool) -> Result<()> {
+    if options.show_sql {
+        bail!("explain runs other SQL than the command; write --show-sql without explain");
+    }
+    if !options.add.is_empty() {
+        bail!("explain is for whole collections; leave out --add to explain a run over the index");
+    }
+    if has_files {
+        bail!("explain prints what it finds, and writes no file; leave out -o and the options that name other files");
+    }
+    Ok(())
+}
+
+fn begin(
+    builder: &mut impl Builder,
+    writing: &OutputOptions,
+    reading: &InputOptions,
+    running: &RunOptions,
+) -> Result<Talk> {
+    reading.begin(writing.check(&[])?)?;
+    prepared(builder, reading.reading(), running)
+}
+
+fn say(talk: &Talk, estimate: &Estimate, running: &RunOptions) -> Result<Ending> {
+    talk.clear();
+    talk.say_left_out(&estimate.summary);
+    print(&in_flags(&estimate.to_string()))?;
+    Ok(ending(&estimate.summary, running))
+}

@@ -1,0 +1,35 @@
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::Ending;
+use super::options::{InputOptions, RunOptions};
+use super::run::{ending, engine, prepared};
+
+/// Turn files into a corpus: a folder with the documents and their sentences as Parquet
+#[derive(Debug, Args)]
+pub(super) struct Ingest {
+    /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki (each also .gz, .zst,
+    /// .bz2) and .parquet, here or by URL, such as s3://bucket/dir/; - is standard input
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The corpus folder to write, here or by URL
+    #[arg(short, long, value_name = "FOLDER")]
+    output: PathBuf,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+impl Ingest {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let mut ingest = engine(&self.running)?.ingest(self.inputs.clone());
+        self.reading.begin_folder(&self.output, &self.running)?;
+        let talk = prepared(&mut ingest, self.reading.reading(), &self.running)?;
+        let summary = ingest.write(&self.output).await?;
+        talk.summarise(&summary);
+        Ok(ending(&summary, &self.running))
+    }
+}

@@ -1,0 +1,267 @@
+//! The program ibid: arguments in, exit code out, and a shell of SQL.
+//!
+//! What it does the library [`ibid`] does; this package words it. [`main`] runs the program, for those who offer it under another roof.
+
+mod clusters;
+mod codes;
+mod compare;
+mod containment;
+mod explain;
+mod gc;
+mod gpu;
+mod ingest;
+mod options;
+mod outbox;
+mod pairs;
+mod passages;
+mod run;
+mod search;
+mod signals;
+mod sql;
+mod stream;
+mod threads;
+mod verify;
+mod warnings;
+
+use std::env::args_os;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal as _, Write as _};
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::Context as _;
+use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use self::options::StoreOptions;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub use self::sql::fuzz;
+use ibid::program::export::cleanup;
+
+use ibid::program::store;
+use ibid::program::visible;
+use ibid::program::watch;
+
+/// Finds text reuse exactly, says where it is, and does it in SQL.
+#[derive(Debug, Parser)]
+#[command(name = "ibid", version, disable_help_subcommand = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    stores: StoreOptions,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Ingest(ingest::Ingest),
+    Passages(passages::Passages),
+    Pairs(pairs::Pairs),
+    Threads(threads::Threads),
+    Clusters(clusters::Clusters),
+    Containment(containment::Containment),
+    Compare(compare::Compare),
+    Search(search::Search),
+    Codes(codes::Codes),
+    Explain(explain::Explain),
+    Sql(sql::Sql),
+    Verify(verify::Verify),
+    Gc(gc::Gc),
+    Gpu(gpu::Gpu),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// The stack of each thread, in bytes.
+const STACK: usize = 64 << 20;
+
+/// How a command ended.
+enum Ending {
+    Done,
+    /// With `--strict`: something was capped or skipped.
+    NotStrict,
+    /// It failed, whether or not anybody still read its output.
+    Failed(anyhow::Error),
+}
+
+/// Runs the program with the arguments of the process.
+///
+/// `give_back` has the allocator of the program give back to the system what is free.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
+/// by a hangup, an interrupt, a request to terminate.
+pub fn main(give_back: fn()) -> ExitCode {
+    let cli = match parse(args_os()) {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
+    warnings::listen();
+    watch::configure(give_back);
+    store::configure(cli.stores.settings());
+    // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
+    let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
+        end_on_signal()?;
+        check_threads()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
+        let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command)));
+        // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
+        // that are about to end, and glibc may then look for a large stack that is gone already.
+        std::mem::forget(runtime);
+        outcome
+    });
+    let outcome = match run {
+        Ok(run) => run.join(),
+        Err(error) => Ok(Err(error.into())),
+    };
+    // Once a signal ends the program, what fails for want of its temporary files is not worth a word. A panic leaves none.
+    let _last_word = if outcome.is_err() { cleanup::remove_all() } else { cleanup::hold() };
+    match outcome {
+        Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
+        Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
+        // Whoever read our output has seen enough.
+        Ok(Err(_)) if run::stdout_is_closed() => ExitCode::SUCCESS,
+        Ok(Ok(Ending::Failed(error)) | Err(error)) => {
+            run::say(&run::describe(&error));
+            ExitCode::FAILURE
+        }
+        Err(_) => {
+            run::say("internal error: the program panicked, see above; please report it with the command that did it");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a command, and puts in place what it has left in the outbox.
+async fn delivered(command: Command) -> anyhow::Result<Ending> {
+    let outcome = dispatch(command).await;
+    if let Ok(Ending::Done | Ending::NotStrict) = outcome {
+        return outbox::send().and(outcome);
+    }
+    match outbox::send_found() {
+        Err(error) if run::stdout_is_closed() => Ok(Ending::Failed(error)),
+        Err(error) => {
+            run::say(&run::describe(&error));
+            outcome
+        }
+        Ok(()) => outcome,
+    }
+}
+
+/// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
+fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+    fn with_negative_numbers(command: clap::Command) -> clap::Command {
+        let of_option = |argument: Arg| {
+            let takes_values = argument.get_action().takes_values() && !argument.is_positional();
+            if takes_values { argument.allow_negative_numbers(true) } else { argument }
+        };
+        command.mut_args(of_option).mut_subcommands(with_negative_numbers)
+    }
+    Cli::from_arg_matches(&with_negative_numbers(Cli::command()).try_get_matches_from(arguments)?)
+}
+
+/// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
+/// give: a terminal gets nothing of them that would command it.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.kind() == clap::error::ErrorKind::InvalidUtf8 {
+        for argument in args_os().filter(|argument| argument.to_str().is_none()) {
+            let written = String::from_utf8_lossy(argument.as_encoded_bytes());
+            run::say(&format!(
+                "the argument {written:?} is not UTF-8; rename the file, or name the folder that it is in"
+            ));
+        }
+        return ExitCode::from(2);
+    }
+    let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
+    let shown = if io::stderr().is_terminal() { parse(args_os().map(written_out)).err() } else { None };
+    let printed = shown.as_ref().unwrap_or(error).print();
+    match printed {
+        // There is nowhere left to complain if standard error is gone.
+        _ if error.use_stderr() => ExitCode::from(2),
+        Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
+            run::say(&format!("cannot write to standard output: {why}"));
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Fails where there cannot be as many threads as the runtime starts, which panics then.
+fn check_threads() -> anyhow::Result<()> {
+    let threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let gate = Mutex::new(());
+    let started: io::Result<()> = std::thread::scope(|scope| {
+        let _closed = gate.lock();
+        (0..threads).try_for_each(|_| {
+            let thread = std::thread::Builder::new().stack_size(STACK);
+            thread.spawn_scoped(scope, || drop(gate.lock())).map(drop)
+        })
+    });
+    started.with_context(|| {
+        format!(
+            "cannot start {threads} threads; raise what the system allows of processes or memory (ulimit -u, ulimit -v)"
+        )
+    })
+}
+
+/// Ends the program when a signal asks for it, and removes its temporary files.
+///
+/// On a thread and a runtime of its own: a query that does not yield can keep all threads of the other runtime busy,
+/// and then none of them would see the signal.
+fn end_on_signal() -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut signals = {
+        // From here on a signal is kept, also before the thread waits for it.
+        let _entered = runtime.enter();
+        signals::Signals::listen()?
+    };
+    std::thread::Builder::new().name("signals".to_string()).spawn(move || {
+        let (code, said) = loop {
+            let heard = runtime.block_on(signals.next());
+            if !signals::is_for_shell(heard.0) && !signals::ask_to_end() {
+                break heard;
+            }
+        };
+        signals::end(code, said);
+    })?;
+    Ok(())
+}
+
+async fn dispatch(command: Command) -> anyhow::Result<Ending> {
+    match command {
+        Command::Ingest(command) => command.run().await,
+        Command::Passages(command) => command.run().await,
+        Command::Pairs(command) => command.run().await,
+        Command::Threads(command) => command.run().await,
+        Command::Clusters(command) => command.run().await,
+        Command::Containment(command) => command.run().await,
+        Command::Compare(command) => command.run().await,
+        Command::Search(command) => command.run().await,
+        Command::Codes(command) => command.run().await,
+        Command::Explain(command) => command.run().await,
+        // Its statements know themselves whether it matters that nobody reads their rows.
+        Command::Sql(command) => command.run().await.or_else(|error| Ok(Ending::Failed(error))),
+        Command::Verify(command) => command.run().await,
+        Command::Gc(command) => command.run().await,
+        Command::Gpu(command) => command.run(),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut script);
+            run::Stdout.write_all(&script)?;
+            Ok(Ending::Done)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

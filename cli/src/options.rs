@@ -1,0 +1,378 @@
+//! The options that several commands share.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::OnceLock;
+
+use anyhow::{Result, anyhow, bail};
+use clap::builder::{EnumValueParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+
+use crate::outbox;
+use ibid::program::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
+use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
+use ibid::program::methods::{bytes, format_of};
+use ibid::program::store::Settings;
+use ibid::program::{check_folder, check_place};
+
+/// How input is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct InputOptions {
+    /// The column that holds the text, in JSON lines, CSV and Parquet [default: text]
+    #[arg(long, value_name = "NAME")]
+    text_column: Option<String>,
+    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps; '' numbers the
+    /// records]
+    #[arg(long, value_name = "NAME")]
+    id_column: Option<String>,
+    /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet, mediawiki
+    #[arg(long, value_name = "FORMAT", value_parser = format_of)]
+    input_format: Option<InputFormat>,
+    /// What to do with a bad record
+    #[arg(long, value_enum, default_value_t = OnError::Fail)]
+    on_error: OnError,
+    /// Where to put bad records, as JSON lines, with --on-error quarantine
+    #[arg(long, value_name = "FILE", required_if_eq("on_error", "quarantine"))]
+    quarantine: Option<PathBuf>,
+    #[arg(skip)]
+    begun: OnceLock<corpus::Quarantine>,
+    #[arg(skip)]
+    results: OnceLock<Places>,
+    #[command(flatten)]
+    limits: LimitOptions,
+    /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
+    #[arg(long, value_name = "N")]
+    namespace: Vec<i64>,
+    /// Of MediaWiki dumps leave out redirects
+    #[arg(long)]
+    skip_redirects: bool,
+    /// Of MediaWiki dumps leave out pages of disambiguation
+    #[arg(long)]
+    skip_disambiguation: bool,
+}
+
+/// What files may hold.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Input")]
+pub(super) struct LimitOptions {
+    /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
+    pub(super) max_record_bytes: usize,
+    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_ratio: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnError {
+    /// Stop with an error
+    Fail,
+    /// Leave it out, count it and list it
+    Skip,
+    /// Leave it out and write it to the file of --quarantine
+    Quarantine,
+}
+
+impl InputOptions {
+    pub(super) fn reading(&self) -> corpus::Options {
+        corpus::Options {
+            text_column: self.text_column.clone(),
+            text_is_optional: false,
+            id_column: self.id_column.clone(),
+            format: self.input_format,
+            max_record_bytes: self.limits.max_record_bytes,
+            max_ratio: self.limits.max_ratio,
+            memory: None,
+            on_error: match (self.on_error, self.begun.get()) {
+                (OnError::Quarantine, Some(quarantine)) => corpus::OnError::Quarantine(quarantine.clone()),
+                (OnError::Fail, _) => corpus::OnError::Fail,
+                _ => corpus::OnError::Skip,
+            },
+            pages: self.pages(),
+            reads_stdin: true,
+            results: self.results.get().map(|places| places.results.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Fails where a result would take the place of what is read, or kept, there.
+    pub(super) fn refuse(&self, path: &Path) -> Result<()> {
+        Ok(refuse_result(path, &self.reading())?)
+    }
+
+    /// Fails where a result, or what is kept, would be in a folder that is an index, or becomes one.
+    pub(super) fn refuse_in(&self, folder: &Path, running: &RunOptions) -> Result<()> {
+        let Some(index) = resolved(folder)? else { return Ok(()) };
+        let kept = running.resume.as_deref().map(resolved).transpose()?.flatten();
+        match self.reading().results.iter().chain(&kept).find(|place| is_within(place, &index)) {
+            Some(place) => bail!(
+                "{} is in {}, to which nothing but the index belongs; name a place elsewhere",
+                place.display(),
+                folder.display()
+            ),
+            None => Ok(()),
+        }
+    }
+
+    fn pages(&self) -> PageFilter {
+        PageFilter {
+            namespaces: self.namespace.clone(),
+            skip_redirects: self.skip_redirects,
+            skip_disambiguation: self.skip_disambiguation,
+        }
+    }
+
+    /// Notes where results go, which must be no input. Fails where the quarantine cannot be written, or would be written where
+    /// a result goes, before anything is read.
+    pub(super) fn begin(&self, results: Places) -> Result<()> {
+        self.begin_with(results, outbox::collected)
+    }
+
+    /// As [`begin`](Self::begin), of a command whose result is a folder, and which may keep its tables in another one.
+    pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions) -> Result<()> {
+        self.begin(Places::of_folder(result)?)?;
+        let Some(folder) = &running.resume else { return Ok(()) };
+        self.refuse(folder)?;
+        // Neither may be there yet.
+        if absolute(folder)?.starts_with(absolute(result)?) {
+            bail!(
+                "{} is one of the inputs, and is named for a result, which would take its place; name another place for the \
+                 result",
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// As [`begin`](Self::begin), of a command that adds to an index. Gives the folder of the index.
+    pub(super) fn begin_index<'a>(
+        &self,
+        inputs: &'a [String],
+        results: Places,
+        running: &RunOptions,
+    ) -> Result<&'a Path> {
+        let index = index_of(inputs)?;
+        self.begin(results)?;
+        self.refuse(index)?;
+        self.refuse_in(index, running)?;
+        Ok(index)
+    }
+
+    /// As [`begin`](Self::begin), for a command whose end nobody waits for.
+    pub(super) fn begin_live(&self) -> Result<()> {
+        self.begin_with(Places::default(), outbox::live)
+    }
+
+    fn begin_with(&self, mut results: Places, file: impl Fn(&Path) -> Result<PathBuf>) -> Result<()> {
+        if let Some(path) = self.quarantine.as_deref() {
+            if self.on_error != OnError::Quarantine {
+                bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
+            }
+            check_place(path)?;
+            results.take(path)?;
+            corpus::Quarantine::check(path)?;
+            let quarantine = corpus::Quarantine::new(path.to_path_buf()).collected_in(file(path)?);
+            self.begun.get_or_init(|| quarantine);
+        }
+        self.results.get_or_init(|| results);
+        Ok(())
+    }
+}
+
+/// The index that the input names.
+pub(super) fn index_of(inputs: &[String]) -> Result<&Path> {
+    match inputs {
+        [index] => Ok(Path::new(index)),
+        _ => bail!("--add takes one input, the folder of the index, and the documents to add after --add"),
+    }
+}
+
+/// The name of the form of a result.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum FormatName {
+    /// A table for people to read.
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object a line.
+    Ndjson,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Table => Self::Table,
+            FormatName::Csv => Self::Csv,
+            FormatName::Ndjson => Self::Ndjson,
+            FormatName::Parquet => Self::Parquet,
+        }
+    }
+}
+
+/// Where the result goes.
+#[derive(Debug, Default, Clone, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputOptions {
+    /// The file to write, here or by URL, such as s3://bucket/key.parquet; without it the result goes to standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// The form of the result [default: what the file name says; table on standard output]
+    #[arg(long, value_parser = EnumValueParser::<FormatName>::new().map(Format::from))]
+    pub(super) format: Option<Format>,
+    /// In CSV put a quote mark before text that a spreadsheet would take for a formula: that begins with = + - @, also of full
+    /// width or behind blanks, or with a tab or an end of a line
+    #[arg(long)]
+    pub(super) csv_safe: bool,
+    /// What writes says itself how many rows there are.
+    #[arg(skip)]
+    pub(super) counts_itself: bool,
+}
+
+impl OutputOptions {
+    /// For another table that goes into a file, in the form that its name says.
+    pub(super) fn beside(&self, path: &Path) -> Self {
+        Self {
+            output: Some(path.to_path_buf()),
+            format: None,
+            csv_safe: self.csv_safe,
+            counts_itself: self.counts_itself,
+        }
+    }
+
+    /// The folder that the result goes to, where the place of it ends as that of a folder does.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|output| output.as_os_str().as_encoded_bytes().ends_with(b"/"))
+    }
+
+    /// The form of the result.
+    pub(super) fn form(&self) -> Result<Form> {
+        let format = match (self.format, &self.output) {
+            (Some(format), _) => format,
+            (None, None) => Format::Table,
+            (None, Some(path)) => Format::of_file(path).map_err(|error| anyhow!("{error}, or say --format"))?,
+        };
+        let on_screen = self.output.is_none() && std::io::stdout().is_terminal();
+        Ok(Form { format, on_screen, is_csv_safe: self.csv_safe, counts_rows: !self.counts_itself })
+    }
+
+    /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
+    /// run, or where one would take the place of another.
+    pub(super) fn check(&self, tables: &[&Path]) -> Result<Places> {
+        self.form()?;
+        for table in tables {
+            Format::of_file(table)?;
+        }
+        let mut places = Places::default();
+        for file in tables.iter().copied().chain(self.output.as_deref()) {
+            check_place(file)?;
+            places.take(file)?;
+        }
+        if self.output.is_none() {
+            // The shell may have made a file of it.
+            places.take(Path::new("/dev/stdout"))?;
+        }
+        Ok(places)
+    }
+}
+
+/// The places that results go to.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    /// Files, and folders, which stand for all that is in them.
+    results: Vec<PathBuf>,
+    scripts: Vec<PathBuf>,
+}
+
+impl Places {
+    /// A folder, which is replaced with all that is in it.
+    fn of_folder(folder: &Path) -> Result<Self> {
+        let folder = resolved(folder)?;
+        if let Some(parent) = folder.as_deref().and_then(Path::parent) {
+            check_folder(parent)?;
+        }
+        Ok(Self { results: folder.into_iter().collect(), ..Self::default() })
+    }
+
+    /// Notes a script that runs, of which no later result takes the place.
+    pub(super) fn keep(&mut self, script: &Path) -> Result<()> {
+        self.scripts.extend(resolved_input(script)?);
+        Ok(())
+    }
+
+    /// Notes that another result goes to a file. Fails where it would take the place of one, or the other way round.
+    pub(super) fn take(&mut self, file: &Path) -> Result<()> {
+        let Some(place) = resolved(file)? else { return Ok(()) };
+        if self.results.iter().any(|result| is_within(&place, result)) {
+            bail!("{} is named for two results; give each a file of its own", file.display());
+        }
+        if self.scripts.iter().any(|script| is_within(script, &place)) {
+            bail!("{} is a script that runs; name another file for the result", file.display());
+        }
+        self.results.push(place);
+        Ok(())
+    }
+
+    /// Fails where a result would take the place of an input.
+    pub(super) fn refuse(&self, input: &Path) -> Result<()> {
+        Ok(refuse_result(input, &corpus::Options { results: self.results.clone(), ..corpus::Options::default() })?)
+    }
+}
+
+/// How object stores are reached.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Object stores")]
+pub(super) struct StoreOptions {
+    /// The address of a server that speaks S3, such as https://minio.example.org:9000 [default: AWS_ENDPOINT_URL, else that of
+    /// Amazon]
+    #[arg(long, value_name = "URL", global = true)]
+    endpoint_url: Option<String>,
+    /// Sign no requests: for what is open to all
+    #[arg(long, global = true)]
+    no_sign_request: bool,
+    /// The region of the bucket [default: AWS_REGION, else that of the profile, else us-east-1]
+    #[arg(long, value_name = "NAME", global = true)]
+    region: Option<String>,
+    /// Allow connections without encryption
+    #[arg(long, global = true)]
+    allow_http: bool,
+}
+
+impl StoreOptions {
+    pub(super) fn settings(self) -> Settings {
+        let Self { endpoint_url, no_sign_request, region, allow_http } = self;
+        Settings { endpoint: endpoint_url, anonymous: no_sign_request, region, allow_http }
+    }
+}
+
+/// How a command runs.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Running")]
+pub(super) struct RunOptions {
+    /// How much memory the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
+    /// that takes a quarter more ends with an error [default: 60 % of what the machine or its control group has]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub(super) memory: Option<usize>,
+    /// How many threads to run [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) threads: Option<u16>,
+    /// Keep the tables that the run makes in this folder, and take from it those that an earlier run made of the same rows in
+    /// the same way, such as one that was killed; ibid gc empties it
+    #[arg(long, value_name = "FOLDER")]
+    pub(super) resume: Option<PathBuf>,
+    /// End with exit code 4 if anything was capped or skipped
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// No summary and no progress
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+/// A share above 0 and up to 1.
+pub(super) fn ratio(text: &str) -> Result<f64> {
+    match text.parse::<f64>() {
+        Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
+        _ => bail!("write a number above 0 and up to 1, such as 0.8"),
+    }
+}

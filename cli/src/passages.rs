@@ -1,0 +1,162 @@
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::run::{Adding, MethodOptions, engine, prepared, print, with_given};
+use ibid::Engine;
+use ibid::methods;
+use ibid::program::export::Format;
+use ibid::program::methods::Builder;
+use ibid::program::methods::FolderPlace;
+
+/// Find the passages that documents share, and where they stand
+#[derive(Debug, Args)]
+pub(super) struct Passages {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// What to look for; sets the options below that are not given
+    #[arg(long, value_enum, default_value_t = Profile::Verbatim)]
+    profile: Profile,
+    /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
+    /// are rare in their documents; for the profile edited that of two sentences [default: 0.8, edited: 0.25]
+    #[arg(long, value_name = "T", value_parser = ratio)]
+    threshold: Option<f64>,
+    /// The least number of words that both sides of a passage have, for the profile verbatim [default: 15]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    min_words: Option<u32>,
+    /// The least number of sentences that a passage touches on both sides, for the profile edited of those that match
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    min_sentences: u32,
+    /// Sentences that a passage may skip on either side between two that match, for the profile edited [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    max_gap: Option<u32>,
+    /// Text that stands in more documents than this is common: it makes families, and founds no passage; none for no text
+    #[arg(long, value_name = "K", default_value = "20", value_parser = common)]
+    common: Common,
+    /// Write the table of families, where common text stands, to this file
+    #[arg(long, value_name = "FILE")]
+    families: Option<PathBuf>,
+    /// Write the table of coverage, how much of each document stands elsewhere, to this file
+    #[arg(long, value_name = "FILE")]
+    coverage: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) method: MethodOptions,
+    #[command(flatten)]
+    pub(super) writing: OutputOptions,
+    #[command(flatten)]
+    pub(super) reading: InputOptions,
+    #[command(flatten)]
+    pub(super) running: RunOptions,
+}
+
+/// What to look for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Profile {
+    /// Copies, with a word changed here and there
+    Verbatim,
+    /// Copies whose words were replaced, left out, added and put in another order, too; slower
+    Edited,
+}
+
+/// In how many documents text is not common yet; `None` where no text is.
+#[derive(Debug, Clone, Copy)]
+struct Common(Option<u32>);
+
+fn common(text: &str) -> Result<Common> {
+    match (text, text.parse()) {
+        ("none", _) => Ok(Common(None)),
+        (_, Ok(k)) if (1..=i32::MAX.unsigned_abs()).contains(&k) => Ok(Common(Some(k))),
+        _ => bail!("write a whole number from 1, such as 20, or none"),
+    }
+}
+
+impl Passages {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let engine = engine(&self.running)?;
+        let mut passages = self.builder(&engine);
+        let further = self.further();
+        if !self.method.add.is_empty() {
+            let adding = Adding {
+                inputs: &self.inputs,
+                further: &further,
+                reference: None,
+                show_sql: self.method.show_sql,
+                writing: &self.writing,
+                reading: &self.reading,
+                running: &self.running,
+            };
+            return adding.run(self.method.timed(passages.adding(self.method.add.clone())?)).await;
+        }
+        if self.method.show_sql {
+            return print(&passages.show_sql()?);
+        }
+        let folder = self.writing.folder();
+        let place = match folder {
+            Some(folder) => Some(self.begin_folder(folder, !further.is_empty())?),
+            None => {
+                let files: Vec<_> = further.iter().map(|(_, path)| *path).collect();
+                self.reading.begin(self.writing.check(&files)?)?;
+                None
+            }
+        };
+        let talk = prepared(&mut passages, self.reading.reading(), &self.running)?;
+        let found = passages.await?;
+        match place {
+            Some(place) => talk.deliver_folder(found, "passages", place, &self.running).await,
+            None => talk.deliver(found, "passages", &self.writing, &further, &self.running).await,
+        }
+    }
+
+    /// Makes sure that a folder of all tables can be written.
+    fn begin_folder(&self, folder: &Path, has_further: bool) -> Result<FolderPlace> {
+        if has_further || self.writing.format.is_some_and(|format| format != Format::Parquet) {
+            bail!(
+                "{}: it is a folder; name a file to have another format, or the files of further tables: a folder gets all of \
+                 them as Parquet",
+                folder.display()
+            );
+        }
+        self.reading.begin_folder(folder, &self.running)?;
+        FolderPlace::new(folder, &["passages", "families", "coverage"])
+    }
+
+    /// Returns the method with the options that are given.
+    pub(super) fn builder(&self, engine: &Engine) -> methods::Passages {
+        let profile = match self.profile {
+            Profile::Verbatim => methods::Profile::Verbatim,
+            Profile::Edited => methods::Profile::Edited,
+        };
+        let passages = engine
+            .passages(self.inputs.clone())
+            .profile(profile)
+            .min_sentences(self.min_sentences)
+            .common(self.common.0)
+            .coverage(self.coverage.is_some() || self.writing.folder().is_some())
+            .within_documents(self.method.within_documents)
+            .max_pairs(self.method.max_pairs);
+        let mut passages = with_given!(
+            passages,
+            threshold: self.threshold,
+            min_words: self.min_words,
+            max_gap: self.max_gap,
+            against: self.method.against.as_ref(),
+        );
+        passages.shared().reading = self.reading.reading();
+        passages
+    }
+
+    /// Returns the further tables that are asked for, with their files.
+    fn further(&self) -> Vec<(&'static str, &Path)> {
+        let tables = [("families", &self.families), ("coverage", &self.coverage)];
+        tables.into_iter().filter_map(|(table, path)| Some((table, path.as_deref()?))).collect()
+    }
+
+    /// Returns whether files are named to be written.
+    pub(super) fn has_files(&self) -> bool {
+        self.writing.output.is_some() || !self.further().is_empty()
+    }
+}

@@ -1,0 +1,587 @@
+//! Code that the commands share: an engine, progress, results, a summary.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, CommandFactory};
+use datafusion::dataframe::DataFrame;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::options::{InputOptions, OutputOptions, RunOptions};
+use super::signals;
+use super::{Cli, Ending};
+use crate::outbox;
+use ibid::Engine;
+use ibid::methods::Addition;
+use ibid::methods::Found;
+use ibid::program::Parameters;
+use ibid::program::export::{StagedFile, write_rows};
+use ibid::program::methods::Builder;
+use ibid::program::methods::Delivery;
+use ibid::program::methods::FolderPlace;
+use ibid::program::watch::{self, MOST};
+use ibid::program::{Screen, visible};
+use ibid::program::{Settings, grouped, mebibytes};
+use ibid::{Event, Summary};
+
+/// Where this variable is `off`, operators are held to `--memory`, and the process is not.
+const WATCH: &str = "IBID_MEMORY_WATCH";
+
+/// Talks to the user, on standard error.
+pub(super) fn say(text: &str) {
+    let text = in_flags(text);
+    let shown = if std::io::stderr().is_terminal() { visible(&text) } else { Cow::Borrowed(text.as_ref()) };
+    // There is nowhere left to complain if standard error is gone.
+    let _ = writeln!(std::io::stderr(), "ibid: {shown}");
+}
+
+/// Returns a text of the library in the words of the command line: of options such as `` `max_pairs` `` or `` `on_error = skip` `` it
+/// makes `--max-pairs` and `--on-error skip`.
+pub(super) fn in_flags(text: &str) -> Cow<'_, str> {
+    if !text.contains('`') {
+        return Cow::Borrowed(text);
+    }
+    let (mut said, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some((before, behind)) = rest.split_once('`') {
+        said.push_str(before);
+        match behind.split_once('`').and_then(|(option, after)| Some((flag(option)?, after))) {
+            Some((flag, after)) => {
+                said.push_str(&flag);
+                rest = after;
+            }
+            None => {
+                said.push('`');
+                rest = behind;
+            }
+        }
+    }
+    said.push_str(rest);
+    Cow::Owned(said)
+}
+
+/// Returns the flag of an option, with its value.
+fn flag(option: &str) -> Option<String> {
+    let (name, value) = option.split_once(" = ").map_or((option, None), |(name, value)| (name, Some(value)));
+    let name = name.replace('_', "-");
+    let value = value.map(|value| format!(" {value}")).unwrap_or_default();
+    OPTIONS.contains(&name).then(|| format!("--{name}{value}"))
+}
+
+/// The options of all commands.
+static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
+    let mut names = HashSet::new();
+    let mut commands = vec![Cli::command()];
+    while let Some(command) = commands.pop() {
+        names.extend(command.get_arguments().filter_map(|argument| argument.get_long().map(str::to_owned)));
+        commands.extend(command.get_subcommands().cloned());
+    }
+    names
+});
+
+/// What a terminal at standard output may get.
+static SCREEN: LazyLock<Option<Mutex<Screen>>> = LazyLock::new(|| std::io::stdout().is_terminal().then(Mutex::default));
+
+/// Standard output. A terminal gets nothing from it that would command it.
+pub(super) struct Out;
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match &*SCREEN {
+            Some(screen) => {
+                let mut screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+                screen.write_to(bytes, &mut std::io::stdout()).map(|()| bytes.len())
+            }
+            None => std::io::stdout().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        std::io::stdout().flush()
+    }
+}
+
+/// Whether whoever read standard output has stopped reading.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// What errors of standard output say then. Writers of formats pass on nothing else of them.
+const NOBODY_READS: &str = "nobody reads standard output any more";
+
+/// Standard output, which remembers that nobody reads it any more.
+pub(super) struct Stdout;
+
+impl Stdout {
+    fn noting<T>(outcome: std::io::Result<T>) -> std::io::Result<T> {
+        outcome.map_err(|error| {
+            if error.kind() != ErrorKind::BrokenPipe {
+                return error;
+            }
+            CLOSED.store(true, Ordering::Relaxed);
+            std::io::Error::new(ErrorKind::BrokenPipe, NOBODY_READS)
+        })
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        Self::noting(Out.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Self::noting(Out.flush())
+    }
+}
+
+/// Whether standard output was closed while it was written.
+pub(super) fn stdout_is_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
+}
+
+/// Whether an error says no more than that standard output was closed.
+pub(super) fn is_of_closed_stdout(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().contains(NOBODY_READS))
+}
+
+/// Describes an error and what led to it, in the words of the command line.
+pub(super) fn describe(error: &anyhow::Error) -> String {
+    in_flags(&ibid::program::describe(error)).into_owned()
+}
+
+/// Has further results take their places once the rows are written, or nobody reads them any more.
+pub(super) fn place_further(further: Vec<StagedFile>, written: Result<u64>) -> Result<u64> {
+    if written.is_ok() || stdout_is_closed() {
+        further.into_iter().for_each(outbox::keep);
+    }
+    written
+}
+
+/// The shell's run.
+pub(super) struct Run {
+    run: ibid::program::Run,
+    talk: Talk,
+}
+
+impl Deref for Run {
+    type Target = ibid::program::Run;
+
+    fn deref(&self) -> &Self::Target {
+        &self.run
+    }
+}
+
+impl DerefMut for Run {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.run
+    }
+}
+
+/// The voice of a command: progress, notes, the summary.
+#[derive(Clone)]
+pub(super) struct Talk {
+    progress: ProgressBar,
+    is_quiet: bool,
+    /// The notes that were said.
+    said: Arc<AtomicUsize>,
+}
+
+impl Talk {
+    fn begin(options: &RunOptions) -> Result<Self> {
+        let progress = if options.quiet || !std::io::stderr().is_terminal() {
+            ProgressBar::hidden()
+        } else {
+            let spinner =
+                ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {elapsed} {msg}")?);
+            spinner.enable_steady_tick(Duration::from_millis(200));
+            spinner
+        };
+        Ok(Self { progress, is_quiet: options.quiet, said: Arc::default() })
+    }
+
+    pub(super) fn settings(&self, options: &RunOptions) -> Settings {
+        let talk = self.clone();
+        let on_event = move |event: Event<'_>| match event {
+            Event::Stage(stage) => talk.progress.set_message(stage.to_owned()),
+            Event::Note(note) => {
+                talk.said.fetch_add(1, Ordering::Relaxed);
+                talk.say(note);
+            }
+            _ => {}
+        };
+        Settings { resume: options.resume.clone(), on_event: Arc::new(on_event) }
+    }
+
+    /// Ends the progress.
+    pub(super) fn clear(&self) {
+        self.progress.finish_and_clear();
+    }
+
+    /// Says something, unless nothing is to be said.
+    pub(super) fn say(&self, text: &str) {
+        if !self.is_quiet {
+            self.progress.suspend(|| say(text));
+        }
+    }
+
+    /// Says what there was, and in what time, and what of it was not said yet.
+    pub(super) fn summarise(&self, summary: &Summary) {
+        self.clear();
+        let left_out =
+            summary.capped.map(|capped| ("capped", capped)).into_iter().chain([("skipped", summary.skipped)]);
+        let parts = summary.counts.iter().copied().chain(left_out);
+        let parts: Vec<_> = parts.map(|(name, n)| format!("{name} {}", grouped(n))).collect();
+        self.say(&format!("{} ({:.1} s)", parts.join(", "), summary.seconds));
+        say_traffic(summary, self.is_quiet);
+        summary.notes.iter().skip(self.said.load(Ordering::Relaxed)).for_each(|note| self.say(note));
+        self.say_left_out(summary);
+    }
+
+    /// Says what reading left out.
+    pub(super) fn say_left_out(&self, summary: &Summary) {
+        summary.left_out.iter().for_each(|line| self.say(line));
+    }
+}
+
+/// Makes the engine of a command, and has the process held to its memory.
+pub(super) fn engine(options: &RunOptions) -> Result<Engine> {
+    let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
+    let mut builder = Engine::builder().all_of_process(is_watched);
+    if let Some(memory) = options.memory {
+        builder = builder.memory(memory);
+    }
+    if let Some(threads) = options.threads {
+        builder = builder.threads(usize::from(threads));
+    }
+    let engine = builder.build()?;
+    if let Some(memory) = engine.memory().filter(|_| is_watched) {
+        hold_to(memory, &engine)?;
+    }
+    Ok(engine)
+}
+
+/// Calls the setters of a builder for the options that are given.
+macro_rules! with_given {
+    ($builder:expr, $($option:ident: $given:expr),+ $(,)?) => {{
+        let mut builder = $builder;
+        $(if let Some(value) = $given {
+            builder = builder.$option(value);
+        })+
+        builder
+    }};
+}
+pub(super) use with_given;
+
+/// Gives a builder how it reads and runs. What it says is said.
+pub(super) fn prepared(
+    builder: &mut impl Builder,
+    reading: ibid::program::corpus::Options,
+    options: &RunOptions,
+) -> Result<Talk> {
+    let talk = Talk::begin(options)?;
+    let base = builder.shared();
+    (base.reading, base.settings) = (reading, talk.settings(options));
+    Ok(talk)
+}
+
+/// Returns how a command ends that has said its summary.
+pub(super) fn ending(summary: &Summary, options: &RunOptions) -> Ending {
+    if has_left_out(summary) && options.strict { Ending::NotStrict } else { Ending::Done }
+}
+
+/// Returns whether something was capped or skipped.
+pub(super) fn has_left_out(summary: &Summary) -> bool {
+    summary.capped.unwrap_or(0) + summary.skipped > 0
+}
+
+impl Talk {
+    /// Writes a table of what a method found as the result, and further tables. Says what there was.
+    pub(super) async fn deliver(
+        &self,
+        found: Found,
+        name: &'static str,
+        writing: &OutputOptions,
+        further: &[(&str, &Path)],
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        self.deliver_as(found, (name, name), writing, further, options).await
+    }
+
+    /// The same of a table whose rows the summary calls something else.
+    pub(super) async fn deliver_as(
+        &self,
+        mut found: Found,
+        (name, rows_are): (&'static str, &'static str),
+        writing: &OutputOptions,
+        further: &[(&str, &Path)],
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        let mut staged = Vec::new();
+        for (table, path) in further {
+            staged.push(found.stage_as(table, path, writing.beside(path).form()?).await?.into_file());
+        }
+        let run = &found.run;
+        let written = self.write(run, found.dataframe(name)?, writing, &run.workspace.parameters).await;
+        let rows = place_further(staged, written)?;
+        Ok(self.end(&mut found, (rows_are, rows), options))
+    }
+
+    /// Writes a table of which the summary counts the rows already.
+    pub(super) async fn deliver_counted(
+        &self,
+        found: Found,
+        name: &'static str,
+        writing: &OutputOptions,
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        let run = &found.run;
+        self.write(run, found.dataframe(name)?, writing, &run.workspace.parameters).await?;
+        self.summarise(&found.summary);
+        Ok(ending(&found.summary, options))
+    }
+
+    /// Writes tables that stand beside a result, where there is none.
+    pub(super) async fn place(&self, found: &Found, tables: &[(&str, &Path)], writing: &OutputOptions) -> Result<()> {
+        for (table, path) in tables {
+            found.stage_as(table, path, writing.beside(path).form()?).await?.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a folder of all tables. Says what there was.
+    pub(super) async fn deliver_folder(
+        &self,
+        mut found: Found,
+        name: &'static str,
+        place: FolderPlace,
+        options: &RunOptions,
+    ) -> Result<Ending> {
+        let rows = found.write_staged_folder(place).await?;
+        let rows = rows.iter().find(|(table, _)| *table == name).map_or(0, |(_, rows)| *rows);
+        Ok(self.end(&mut found, (name, rows), options))
+    }
+
+    fn end(&self, found: &mut Found, rows: (&'static str, u64), options: &RunOptions) -> Ending {
+        found.summary.counts.insert(found.counted_at, rows);
+        self.summarise(&found.summary);
+        ending(&found.summary, options)
+    }
+
+    /// Writes a result to its file, or to standard output. Returns the number of rows.
+    async fn write(
+        &self,
+        run: &ibid::program::Run,
+        rows: DataFrame,
+        output: &OutputOptions,
+        parameters: &Parameters,
+    ) -> Result<u64> {
+        let form = output.form()?;
+        if let Some(path) = &output.output {
+            let (staged, count) = run.stage(rows, path, form, parameters).await?;
+            staged.commit()?;
+            return Ok(count);
+        }
+        self.progress.set_message("writing");
+        let rows = rows.execute_stream().await?;
+        self.clear();
+        write_rows(rows, form, &run.about_with(parameters), &mut std::io::BufWriter::new(Stdout)).await
+    }
+}
+
+impl Run {
+    pub(super) fn begin(options: &RunOptions) -> Result<Self> {
+        let talk = Talk::begin(options)?;
+        let run = ibid::program::Run::begin(&engine(options)?, talk.settings(options))?;
+        Ok(Self { run, talk })
+    }
+
+    /// Writes a result with these parameters in its metadata. Returns the number of rows.
+    pub(super) async fn write_with(
+        &self,
+        rows: DataFrame,
+        output: &OutputOptions,
+        parameters: &Parameters,
+    ) -> Result<u64> {
+        self.talk.write(&self.run, rows, output, parameters).await
+    }
+
+    /// Returns the voice of the command.
+    pub(super) fn talk(&self) -> Talk {
+        self.talk.clone()
+    }
+
+    /// Ends the progress.
+    pub(super) fn clear(&self) {
+        self.talk.clear();
+    }
+}
+
+/// Says what went to and from object stores.
+pub(super) fn say_traffic(summary: &Summary, is_quiet: bool) {
+    for traffic in summary.traffic.iter().filter(|_| !is_quiet) {
+        let [read, written] = [traffic.read, traffic.written].map(bytes_for_people);
+        let wrote = if traffic.written > 0 { format!(", wrote {written}") } else { String::new() };
+        say(&format!("{}: read {read}{wrote} in {} requests", traffic.store, grouped(traffic.requests)));
+    }
+}
+
+/// A number of bytes.
+fn bytes_for_people(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let of = |unit: u32| bytes as f64 / f64::from(unit);
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", of(1_000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", of(1_000_000)),
+        _ => format!("{:.1} GB", of(1_000_000_000)),
+    }
+}
+
+/// A command that adds documents to an index.
+pub(super) struct Adding<'a> {
+    /// The index, alone.
+    pub(super) inputs: &'a [String],
+    pub(super) further: &'a [(&'a str, &'a Path)],
+    /// A file that is read beside the documents.
+    pub(super) reference: Option<&'a Path>,
+    pub(super) show_sql: bool,
+    pub(super) writing: &'a OutputOptions,
+    pub(super) reading: &'a InputOptions,
+    pub(super) running: &'a RunOptions,
+}
+
+impl Adding<'_> {
+    /// Adds the documents once the rows are written that involve them, or prints the SQL.
+    pub(super) async fn run(&self, mut addition: Addition) -> Result<Ending> {
+        if self.show_sql {
+            return print(&addition.show_sql()?);
+        }
+        let places = self.writing.check(&self.further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
+        self.reading.begin_index(self.inputs, places, self.running)?;
+        self.reference.map_or(Ok(()), |reference| self.reading.refuse(reference))?;
+        let talk = prepared(&mut addition, self.reading.reading(), self.running)?;
+        for (table, path) in self.further {
+            addition = addition.also_as(table, path.to_path_buf(), self.writing.beside(path).form()?)?;
+        }
+        // Unlike elsewhere it is an error if nobody reads to the end: what nobody has seen is not to be added.
+        let printed = |path: &Path| -> Result<()> {
+            let printed = std::fs::File::open(path).and_then(|mut file| std::io::copy(&mut file, &mut Out));
+            printed.and_then(|_| Out.flush()).context("cannot write to standard output")
+        };
+        let form = self.writing.form()?;
+        let delivery = match &self.writing.output {
+            Some(path) => Delivery::File(path, form),
+            None => Delivery::Print(form, &printed),
+        };
+        let summary = addition.run(delivery).await?;
+        talk.summarise(&summary);
+        Ok(ending(&summary, self.running))
+    }
+}
+
+/// Prints a text to standard output.
+pub(super) fn print(text: &str) -> Result<Ending> {
+    Stdout.write_all(text.as_bytes())?;
+    Ok(Ending::Done)
+}
+
+/// How a method that compares texts runs.
+#[derive(Debug, Args)]
+pub(super) struct MethodOptions {
+    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
+    /// from here
+    #[arg(long, value_name = "INPUT")]
+    pub(super) against: Option<String>,
+    /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
+    /// there is none
+    #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
+    pub(super) add: Vec<String>,
+    /// The column that says when a document is of, for the first --add to an index: a date, a timestamp, a number of seconds
+    /// since 1970, or text that is one of them
+    #[arg(long, value_name = "NAME", requires = "add")]
+    pub(super) time_column: Option<String>,
+    /// Look for pairs within each document, too; with --against, compare a document that stands in both collections, with
+    /// the same id and the same text, with itself
+    #[arg(long)]
+    pub(super) within_documents: bool,
+    /// The most pairs of places to make; more are refused beforehand, since each takes some 200 bytes of memory
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_pairs: u64,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    pub(super) show_sql: bool,
+}
+
+impl MethodOptions {
+    /// Says of which time the documents of an index are.
+    pub(super) fn timed(&self, addition: Addition) -> Addition {
+        match &self.time_column {
+            Some(column) => addition.time_column(column),
+            None => addition,
+        }
+    }
+}
+
+/// Limits on texts that stand in very many places.
+#[derive(Debug, Args)]
+pub(super) struct CapOptions {
+    /// A text that stands in more places than this founds no pair: it is counted, and listed as capped
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) max_frequency: u32,
+    /// Write the table of capped texts to this file: text, df (documents), units (places), pairs_not_made, example
+    #[arg(long, value_name = "FILE")]
+    pub(super) capped: Option<PathBuf>,
+}
+
+impl CapOptions {
+    /// Returns the table of capped texts and its file, where one is asked for.
+    pub(super) fn further(&self) -> Vec<(&'static str, &Path)> {
+        self.capped.iter().map(|path| ("capped", path.as_path())).collect()
+    }
+}
+
+/// Ends the program, or the statement that the shell runs, when the process takes more than a quarter above what it may.
+fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
+    let engine = engine.weak();
+    static HELD: Once = Once::new();
+    let mut begun = Ok(());
+    HELD.call_once(|| {
+        begun = watch::begin(memory, move || {
+            let reserved = match engine.upgrade().map(|engine| engine.largest_reservations()).unwrap_or_default() {
+                none if none.is_empty() => {
+                    "no operator has reserved any of it, a function or what is read takes it".to_owned()
+                }
+                operators => format!("of it operators have reserved\n{operators}"),
+            };
+            let said = format!(
+                "the process takes more than a quarter above the {} that it may; {reserved}\nraise --memory",
+                mebibytes(memory as u64),
+            );
+            if !signals::interrupt_shell(&said) || watch::exceeds(memory, MOST) {
+                signals::end(1, &said);
+            }
+        });
+    });
+    Ok(begun?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_flags_on_the_command_line() {
+        for (text, said) in [
+            ("raise `max_pairs`, or `on_error = skip`", "raise --max-pairs, or --on-error skip"),
+            ("no `Option` and no `", "no `Option` and no `"),
+            ("`resume` = `b c`", "--resume = `b c`"),
+            ("`id_column = ''`", "--id-column ''"),
+        ] {
+            assert_eq!(in_flags(text), said);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! `ibid search`: where texts, such as quotations, stand in a corpus.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+
+use super::Ending;
+use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
+use super::pairs::Unit;
+use super::run::{engine, prepared, print};
+use ibid::Gpu;
+use ibid::methods::Signature;
+use ibid::program::methods::Builder;
+
+/// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences
+///
+/// Columns: query_id, doc_id, sent, char_start, char_end (where the sentence stands in the document, or the passage that begins in
+/// it), similarity.
+#[derive(Debug, Args)]
+pub(super) struct Search {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The texts to look for, each as a whole: a corpus, or anything that `ibid ingest` reads
+    #[arg(long, value_name = "INPUT")]
+    queries: String,
+    /// What is searched
+    #[arg(long, value_enum, default_value_t = Unit::Sentence)]
+    unit: Unit,
+    /// How a text becomes a set
+    #[arg(long, value_name = "NAME:PARAMS", default_value = "shingles:1", long_help = format!(
+        "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
+    ))]
+    signature: Signature,
+    /// The least Jaccard similarity of the two sets, above 0 and up to 1
+    #[arg(long, value_name = "T", default_value_t = 0.8, value_parser = ratio)]
+    threshold: f64,
+    /// Look only at texts whose codes, by this file of `ibid codes learn`, are within --distance: hits may be lost, and `ibid codes
+    /// compare` says how many. Codes are of words, or of characters with such a --signature
+    #[arg(long, value_name = "FILE", requires = "distance")]
+    codes: Option<PathBuf>,
+    /// In how many bits codes may differ
+    #[arg(long, value_name = "D", requires = "codes", value_parser = clap::value_parser!(u8))]
+    distance: Option<u8>,
+    /// Whether to compare on a GPU; the result is the same
+    #[arg(long, value_enum, default_value_t = OnGpu::Auto)]
+    gpu: OnGpu,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    writing: OutputOptions,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// Whether to compare on a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnGpu {
+    /// On one that is there, else on the processor
+    Auto,
+    /// On one, and fail where there is none
+    On,
+    /// On the processor
+    Off,
+}
+
+impl From<OnGpu> for Gpu {
+    fn from(choice: OnGpu) -> Self {
+        match choice {
+            OnGpu::Auto => Self::Auto,
+            OnGpu::On => Self::On,
+            OnGpu::Off => Self::Off,
+        }
+    }
+}
+
+impl Search {
+    pub(super) async fn run(self) -> Result<Ending> {
+        let mut search = engine(&self.running)?
+            .search(self.inputs.clone(), &self.queries)
+            .unit(self.unit.into())
+            .signature(self.signature.clone())
+            .threshold(self.threshold)
+            .gpu(self.gpu.into());
+        if let Some(codes) = &self.codes {
+            search = search.codes(codes, self.distance.unwrap_or(0));
+        }
+        if self.show_sql {
+            search.shared().reading = self.reading.reading();
+            return print(&search.show_sql()?);
+        }
+        self.reading.begin(self.writing.check(&[])?)?;
+        if let Some(codes) = &self.codes {
+            self.reading.refuse(codes)?;
+        }
+        let talk = prepared(&mut search, self.reading.reading(), &self.running)?;
+        talk.deliver(search.await?, "hits", &self.writing, &[], &self.running).await
+    }
+}

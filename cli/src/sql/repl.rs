@@ -1,0 +1,194 @@
+//! The shell at a terminal.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{CompletionType, Config, Editor};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+use super::helper::Helper;
+use super::history;
+use super::script::is_whole;
+use super::secrets::has_secret;
+use super::shell::Shell;
+use crate::run::say;
+use crate::{Ending, signals};
+use ibid::program::export::cleanup;
+
+const PROMPT: &str = "ibid> ";
+const PROMPT_TO_GO_ON: &str = "  ...> ";
+
+/// How long an interrupted statement has to end by itself.
+const TIME_TO_END: Duration = Duration::from_millis(300);
+
+/// Reads statements and runs them until there are no more.
+pub(super) async fn run(shell: Shell) -> Result<Ending> {
+    let mut repl = Repl {
+        shell: Arc::new(shell),
+        runtime: new_runtime()?,
+        interrupts: signals::interrupts(),
+        editor: new_editor()?,
+        history: None,
+        leaves_behind: false,
+    };
+    repl.open_history();
+    tell(concat!("ibid ", env!("CARGO_PKG_VERSION"), ", \\? for help"));
+    let outcome = repl.read_all().await;
+    let Repl { shell, runtime, leaves_behind, .. } = repl;
+    let ending = shell.ending();
+    runtime.shutdown_background();
+    drop(shell);
+    if leaves_behind {
+        // What was interrupted and has not ended still has the temporary files.
+        drop(cleanup::remove_all());
+    }
+    outcome.map(|()| ending)
+}
+
+struct Repl {
+    shell: Arc<Shell>,
+    runtime: Runtime,
+    interrupts: watch::Receiver<u64>,
+    editor: Editor<Helper, FileHistory>,
+    history: Option<PathBuf>,
+    leaves_behind: bool,
+}
+
+impl Repl {
+    async fn read_all(&mut self) -> Result<()> {
+        let mut typed = String::new();
+        while !self.shell.has_ended() {
+            if typed.is_empty() {
+                self.refresh_names().await;
+            }
+            let prompt = if typed.is_empty() { PROMPT } else { PROMPT_TO_GO_ON };
+            match self.editor.readline(prompt) {
+                Ok(line) if typed.is_empty() && is_end(&line) => break,
+                Ok(line) => typed.push_str(&line),
+                // The line is cleared, and with it what came before it.
+                Err(ReadlineError::Interrupted) => {
+                    self.go_on_after("");
+                    typed.clear();
+                    continue;
+                }
+                Err(ReadlineError::Eof) => break,
+                Err(error) => return Err(error).context("cannot read from the terminal"),
+            }
+            if !is_whole(&typed) {
+                typed.push('\n');
+                self.go_on_after(&typed);
+                continue;
+            }
+            self.go_on_after("");
+            let typed = std::mem::take(&mut typed);
+            if !typed.trim().is_empty() {
+                self.remember(typed.trim());
+                self.run(typed).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what was typed, up to an interrupt.
+    async fn run(&mut self, typed: String) -> Result<()> {
+        self.interrupts.mark_unchanged();
+        let shell = Arc::clone(&self.shell);
+        let mut task = self.runtime.spawn(async move {
+            if let Err(error) = shell.run_script("", &typed, 0).await {
+                shell.say_error(&error);
+            }
+        });
+        tokio::select! {
+            ended = &mut task => {
+                if ended.is_err() {
+                    say("internal error: the statement panicked, see above; please report it with the statement");
+                }
+                return Ok(());
+            }
+            // Without a sender nobody listens to signals any more, and they end the program.
+            Ok(()) = self.interrupts.changed() => {}
+        }
+        task.abort();
+        if tokio::time::timeout(TIME_TO_END, task).await.is_err() {
+            self.leaves_behind = true;
+        }
+        // Threads that do not look up from their work are left to it, and the next statement has its own.
+        std::mem::replace(&mut self.runtime, new_runtime()?).shutdown_background();
+        say("interrupted");
+        Ok(())
+    }
+
+    /// What lines after this one complete and hint.
+    fn go_on_after(&mut self, typed: &str) {
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.typed.clear();
+            helper.typed.push_str(typed);
+        }
+    }
+
+    async fn refresh_names(&mut self) {
+        let names = self.shell.names().await;
+        if let Some(helper) = self.editor.helper_mut() {
+            helper.names = names;
+        }
+    }
+
+    fn open_history(&mut self) {
+        match history::file() {
+            Ok(file) => {
+                // There is none before the first statement; one that cannot be read begins anew.
+                let _ = self.editor.load_history(&file);
+                self.history = Some(file);
+            }
+            Err(error) => say(&format!("there is no history: {error:#}")),
+        }
+    }
+
+    /// Adds what was typed to the history, unless it has a secret.
+    fn remember(&mut self, typed: &str) {
+        if has_secret(typed) || !matches!(self.editor.add_history_entry(typed), Ok(true)) {
+            return;
+        }
+        if let Some(file) = &self.history
+            && let Err(error) = self.editor.append_history(file)
+        {
+            say(&format!("cannot write {}: {error}", file.display()));
+            self.history = None;
+        }
+    }
+}
+
+/// Whether a line is what ends other shells.
+fn is_end(line: &str) -> bool {
+    let word = line.trim().trim_end_matches(';').trim_end();
+    ["quit", "exit"].iter().any(|end| word.eq_ignore_ascii_case(end))
+}
+
+fn new_editor() -> Result<Editor<Helper, FileHistory>> {
+    let config = Config::builder()
+        .max_history_size(history::LONGEST)
+        .and_then(|config| config.history_ignore_dups(true))
+        .context("cannot set up the history")?
+        .completion_type(CompletionType::List)
+        .auto_add_history(false)
+        .build();
+    let mut editor = Editor::with_config(config).context("cannot read from the terminal")?;
+    editor.set_helper(Some(Helper::default()));
+    Ok(editor)
+}
+
+/// Threads for statements.
+fn new_runtime() -> Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start threads")
+}
+
+/// Tells something that is no error.
+fn tell(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

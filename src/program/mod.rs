@@ -1,0 +1,44 @@
+//! Parts of the library that the program is made of, beside those that everybody may use. They change without notice.
+
+#![allow(missing_docs, reason = "each is described where it is")]
+
+pub use crate::datafusion_fixes::{fix_statement, in_sql, settle_using_columns};
+pub use crate::error::{describe, is_panic};
+pub use crate::index::stored::{check_folder, check_place};
+pub use crate::memory::watch;
+pub use crate::pipeline::Outcome;
+pub use crate::pipeline::query::{Literal, Parameters};
+pub use crate::run::{Run, Settings, grouped, mebibytes};
+pub use crate::sql::files::unreadable;
+pub use crate::strict_files::{Limits, limit_files};
+pub use crate::terminal::{Screen, visible};
+
+pub mod corpus {
+    pub use crate::corpus::{Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, refuse_result};
+}
+
+pub mod export {
+    pub use crate::export::{
+        Form, Format, StagedFile, cleanup, is_url, is_within, resolved, resolved_input, write_rows,
+    };
+}
+
+pub mod methods {
+    pub use crate::methods::add::Delivery;
+    pub use crate::methods::clusters::NAMES;
+    pub use crate::methods::codes::Learning;
+    pub use crate::methods::found::FolderPlace;
+    pub use crate::methods::options::{bytes, duration, format_of};
+    pub use crate::methods::threads::{Canonical, FieldOption, SignatureOption};
+    pub use crate::methods::{Builder, refuse_without_effect};
+}
+
+pub mod store {
+    pub use crate::store::{
+        Explained, Settings, Source, configure, guarded, place_of, redacted, redacted_url, unsound,
+    };
+}
+
+pub mod table_functions {
+    pub use crate::table_functions::{Hooks, NAMES, register};
+}
