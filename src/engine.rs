@@ -17,7 +17,7 @@ use crate::memory::machine::default_memory;
 use crate::memory::pool::{SharedPool, for_operators};
 use crate::pipeline::{Outcome, Scratch, Workspace};
 use crate::sql::session;
-use crate::store::stores;
+use crate::store::{Settings, Stores};
 use crate::table_functions::{self, NoHooks};
 
 /// The operators that an error about memory names.
@@ -66,6 +66,7 @@ impl WeakEngine {
 
 struct Shared {
     settings: EngineBuilder,
+    stores: Arc<Stores>,
     config: SessionConfig,
     runtime: Arc<RuntimeEnv>,
     pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
@@ -81,13 +82,25 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// The limits of an [`Engine`].
+/// The options of an [`Engine`]: its limits, and how it reaches object stores.
+///
+/// Two engines of a process have stores of their own, and may have other keys:
+///
+/// ```
+/// let ours = ibid::Engine::builder().endpoint("https://minio.example.org:9000").keys("me", "my secret").build()?;
+/// let theirs = ibid::Engine::builder().region("eu-central-1").anonymous(true).build()?;
+/// assert!(!format!("{ours:?}").contains("my secret"));
+/// # Ok::<(), ibid::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct EngineBuilder {
     memory: Option<usize>,
     threads: Option<usize>,
     temporary_folder: Option<PathBuf>,
     is_all_of_process: bool,
+    stores: Settings,
+    /// Stores that are there already, in the place of new ones.
+    made_stores: Option<Arc<Stores>>,
 }
 
 impl EngineBuilder {
@@ -123,14 +136,82 @@ impl EngineBuilder {
         self
     }
 
+    /// Reaches `s3://` at this address of a server that speaks S3, such as `https://minio.example.org:9000`. Default: as the environment
+    /// says (`AWS_ENDPOINT_URL` or the profile), else that of Amazon.
+    #[must_use]
+    pub fn endpoint(mut self, url: impl Into<String>) -> Self {
+        self.stores.endpoint = Some(url.into());
+        self
+    }
+
+    /// Signs no requests to object stores: for what is open to all. Default: requests are signed, unless the environment says not to.
+    #[must_use]
+    pub fn anonymous(mut self, is_anonymous: bool) -> Self {
+        self.stores.anonymous = is_anonymous;
+        self
+    }
+
+    /// Sets the region of the buckets of S3. Default: as the environment says (`AWS_REGION` or the profile), else `us-east-1`.
+    #[must_use]
+    pub fn region(mut self, name: impl Into<String>) -> Self {
+        self.stores.region = Some(name.into());
+        self
+    }
+
+    /// Allows connections to object stores without encryption. Default: as the environment says (`AWS_ALLOW_HTTP`), else no.
+    #[must_use]
+    pub fn allow_http(mut self, allows: bool) -> Self {
+        self.stores.allow_http = allows;
+        self
+    }
+
+    /// Sets the id and the secret of the key by which S3 is asked, whatever the environment says. Default: as the environment says
+    /// (`AWS_ACCESS_KEY_ID`, a profile, or the machine or container that this runs on).
+    #[must_use]
+    pub fn keys(mut self, id: impl Into<String>, secret: impl Into<String>) -> Self {
+        self.stores.keys = Some([id.into(), secret.into()]);
+        self
+    }
+
+    /// Sets the session token that goes with the key of [`keys`](Self::keys), which is one of a role. Default: none.
+    #[must_use]
+    pub fn session_token(mut self, token: impl Into<String>) -> Self {
+        self.stores.session_token = Some(token.into());
+        self
+    }
+
+    /// Takes stores that are there already, and not those that the options describe.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn stores(mut self, stores: &Arc<Stores>) -> Self {
+        self.made_stores = Some(Arc::clone(stores));
+        self
+    }
+
+    /// Fails where options about object stores do not go together.
+    fn check_stores(&self) -> anyhow::Result<()> {
+        let Settings { anonymous, keys, session_token, .. } = &self.stores;
+        if *anonymous && keys.is_some() {
+            return Err(misuse!(
+                "`anonymous` signs no requests, and `keys` has a key to sign them with; leave out one"
+            ));
+        }
+        if session_token.is_some() && keys.is_none() {
+            return Err(misuse!("`session_token` goes with a key, and there is none; give it by `keys`, too"));
+        }
+        Ok(())
+    }
+
     /// Makes the engine.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] where no temporary folder can be made.
+    /// [`Error::Io`] where no temporary folder can be made, and [`Error::Options`] for options that do not go together.
     pub fn build(self) -> Result<Engine, Error> {
+        self.check_stores()?;
+        let stores = self.made_stores.clone().unwrap_or_else(|| Arc::new(Stores::new(self.stores.clone())));
         let scratch = Arc::new(Scratch::try_new(self.temporary_folder.as_deref())?);
-        let mut config = SessionConfig::new();
+        let mut config = SessionConfig::new().with_extension(Arc::clone(&stores));
         // Without, a large file of CSV is cut anywhere, and rows with ends of lines in quotes become others.
         config.options_mut().catalog.newlines_in_values = true;
         if let Some(threads) = self.threads {
@@ -138,7 +219,7 @@ impl EngineBuilder {
         }
         let mode = DiskManagerMode::Directories(vec![scratch.path().to_path_buf()]);
         let mut spills = DiskManagerBuilder::default().with_mode(mode);
-        let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::clone(stores()) as _);
+        let mut runtime = RuntimeEnvBuilder::new().with_object_store_registry(Arc::clone(&stores) as _);
         let mut pool = None;
         if let Some(memory) = self.memory.or_else(default_memory) {
             let reservable = for_operators(memory);
@@ -171,7 +252,7 @@ impl EngineBuilder {
         let session = session(config.clone(), Arc::clone(&runtime))?;
         let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
         workspace.hashes_rows = self.memory.is_none();
-        let shared = Shared { settings: self, config, runtime, pool, workspace, scratch };
+        let shared = Shared { settings: self, stores, config, runtime, pool, workspace, scratch };
         let engine = Engine { shared: Arc::new(shared) };
         table_functions::register(engine.session(), engine.weak(), Arc::new(NoHooks))?;
         Ok(engine)
@@ -247,6 +328,27 @@ impl Engine {
         self.shared.settings.memory.or_else(default_memory)
     }
 
+    /// Waits until each write to an object store that was begun is done: completed, or, where its future was dropped, aborted. Who ends
+    /// the runtime or the process before that may leave parts of objects in a store, which [`Engine::gc`] removes. The engine can be
+    /// used afterwards, too.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// engine.close().await;
+    /// # Ok::<(), ibid::Error>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub async fn close(&self) {
+        self.shared.stores.idle().await;
+    }
+
+    #[doc(hidden)]
+    pub fn stores(&self) -> &Arc<Stores> {
+        &self.shared.stores
+    }
+
     #[doc(hidden)]
     pub fn weak(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.shared))
@@ -271,5 +373,25 @@ impl Engine {
 
     pub(crate) fn scratch(&self) -> &Arc<Scratch> {
         &self.shared.scratch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_engine_that_is_gone_leaves_no_stores() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.csv", "b.csv"] {
+            std::fs::write(folder.path().join(name), "n\n1\n").unwrap();
+        }
+        let engine = Engine::new().unwrap();
+        // Stores of what was listed are registered with the others.
+        let rows = engine.sql(&format!("SELECT n FROM '{}/*.csv'", folder.path().display())).await.unwrap();
+        assert_eq!(rows.count().await.unwrap(), 2);
+        let stores = Arc::downgrade(engine.stores());
+        drop(engine);
+        assert!(stores.upgrade().is_none());
     }
 }

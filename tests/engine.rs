@@ -10,9 +10,10 @@ use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, String
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
 use ibid::methods::{Comparing, Unit};
-use ibid::{Engine, Error, Event, Found, Input};
+use ibid::{Engine, EngineBuilder, Error, Event, Found, Input};
 
 use crate::program::{Place, collection_jsonl};
+use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, SECRET, Server};
 
 /// A folder with two collections that share passages.
 fn place() -> Place {
@@ -294,7 +295,7 @@ async fn results_take_their_places_when_they_are_whole() {
     );
     let staged = found.stage("families", place.path("families.csv")).await.unwrap();
     assert!(!place.path("families.csv").exists());
-    staged.commit().unwrap();
+    staged.commit().await.unwrap();
     assert!(place.path("families.csv").exists());
     let tables = found.write_folder(place.path("all")).await.unwrap();
     assert_eq!(tables.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["passages", "families", "coverage"]);
@@ -306,6 +307,102 @@ async fn results_take_their_places_when_they_are_whole() {
     assert!(error.to_string().contains("is a corpus, an index or a result"), "{error}");
     let error = found.dataframe("pairs").unwrap_err();
     assert!(error.to_string().contains("there are passages, families, coverage"), "{error}");
+}
+
+/// An engine whose `s3://` is a server, but for the key.
+fn reaching(server: &Server) -> EngineBuilder {
+    Engine::builder().endpoint(&server.address).region("us-east-1").allow_http(true)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn engines_of_one_process_reach_stores_of_their_own() {
+    let servers = [Server::start(), Server::start()];
+    for (server, text) in servers.iter().zip(["ours", "theirs"]) {
+        server.put("notes.csv", format!("id,text\na,This is {text}.\nb,This is {text}.\n"));
+        server.put(&format!("{text}.csv"), "n\n1\n");
+    }
+    let [ours, theirs] = &servers;
+    let one = reaching(ours).keys(KEY, SECRET).build().unwrap();
+    let other = reaching(theirs).keys(ROLE_KEY, ROLE_SECRET).session_token(ROLE_TOKEN).build().unwrap();
+    let wrong_secret = reaching(ours).keys(KEY, "hush").build().unwrap();
+    let wrong_token = reaching(ours).keys(ROLE_KEY, ROLE_SECRET).session_token("hush").build().unwrap();
+    let read = async |engine: &Engine| {
+        let rows = engine.sql("SELECT text FROM 's3://box/notes.csv' WHERE id = 'a'").await?;
+        let rows = rows.to_string().await?;
+        Ok::<_, Error>(rows.lines().nth(3).unwrap().trim_matches(['|', ' ']).to_owned())
+    };
+    let (of_one, of_other, of_wrong) = tokio::join!(read(&one), read(&other), read(&wrong_secret));
+    assert_eq!((of_one.unwrap(), of_other.unwrap()), ("This is ours.".to_owned(), "This is theirs.".to_owned()));
+    let error = of_wrong.unwrap_err().to_string();
+    assert!(error.contains("the secret key does not belong to the access key; check `keys` of the engine"), "{error}");
+    assert!(read(&wrong_token).await.is_err());
+    // What readers, writers and later statements reach is the same.
+    for (engine, server, own) in [(&one, ours, "ours"), (&other, theirs, "theirs")] {
+        engine.ingest("s3://box/notes.csv").write("s3://box/corpus/").await.unwrap();
+        let found = engine.pairs("s3://box/corpus/").threshold(0.5).await.unwrap();
+        found.write("s3://box/pairs.parquet").await.unwrap();
+        assert!(server.object("pairs.parquet").exists());
+        assert_eq!(number(engine, "SELECT count(*) FROM 's3://box/pairs.parquet'").await, 1);
+        assert_eq!(number(engine, &format!("SELECT n FROM 's3://box/{own}.csv'")).await, 1);
+        assert!(engine.verify(["s3://box/corpus/"]).await.unwrap().iter().all(|checked| !checked.is_wrong()));
+        let traffic = &found.summary().traffic;
+        assert!(traffic.len() == 1 && traffic[0].store == "s3://box" && traffic[0].requests > 0, "{traffic:?}");
+    }
+    let error = one.sql("SELECT * FROM 's3://box/theirs.csv'").await.unwrap_err().to_string();
+    assert!(error.contains("there is no such object"), "{error}");
+    let shown = format!("{wrong_secret:?} {wrong_token:#?} {:?}", reaching(ours).keys("hush", "hush"));
+    assert!(!shown.contains("hush") && !shown.contains(ROLE_SECRET), "{shown}");
+    for (builder, said) in [
+        (reaching(ours).anonymous(true).keys(KEY, SECRET), "`anonymous`"),
+        (reaching(ours).session_token(ROLE_TOKEN), "`session_token`"),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert!(matches!(error, Error::Options(_)) && error.to_string().contains(said), "{error}");
+    }
+}
+
+/// The runtime has one thread, which an upload must not block.
+#[tokio::test]
+async fn an_upload_that_is_dropped_leaves_no_object_and_no_parts() {
+    let server = Server::start();
+    let engine = reaching(&server).keys(KEY, SECRET).build().unwrap();
+    let (ids, text) = ("x".repeat(100), "The board approved the new ferry terminal.");
+    let notes = engine.sql(&format!("SELECT '{ids}' || value AS id, '{text}' AS text FROM range(450)")).await.unwrap();
+    let found = engine.pairs(notes).threshold(0.5).await.unwrap();
+    let unfinished = async || {
+        let removal = engine.gc("s3://box/").grace(Duration::ZERO).dry_run().await.unwrap();
+        removal.uploads
+    };
+    let sent_part_of = async |key: &str| {
+        let log = || fs::read_to_string(server.place.path("log")).unwrap();
+        let is_part = |line: &str| line.contains(key) && line.contains("partNumber=1");
+        while !log().lines().any(is_part) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(unfinished().await, [format!("s3://box/{key}")]);
+    };
+    tokio::select! {
+        written = found.write("s3://box/slow.csv") => panic!("{written:?}"),
+        () = sent_part_of("slow.csv") => {}
+    }
+    let dropped = Instant::now();
+    engine.close().await;
+    assert_eq!(unfinished().await, [""; 0]);
+    let staged = found.stage("pairs", "s3://box/slow.ndjson").await.unwrap();
+    tokio::select! {
+        written = staged.commit() => panic!("{written:?}"),
+        () = sent_part_of("slow.ndjson") => {}
+    }
+    engine.close().await;
+    assert_eq!(unfinished().await, [""; 0]);
+    assert!(dropped.elapsed() < Duration::from_secs(60));
+    // Nothing comes later, and the engine can still write.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!server.object("slow.csv").exists() && !server.object("slow.ndjson").exists());
+    let rows = found.write("s3://box/whole.csv").await.unwrap();
+    assert!(rows == 450 * 449 / 2 && server.get("whole.csv").len() > 20 << 20, "{rows}");
+    engine.close().await;
+    assert_eq!(unfinished().await, [""; 0]);
 }
 
 #[tokio::test]

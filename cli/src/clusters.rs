@@ -1,6 +1,7 @@
 //! `ibid clusters`: similar sentences across a collection.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, ValueEnum};
@@ -14,6 +15,7 @@ use ibid::methods::{self, Signature};
 use ibid::program::methods::Builder;
 use ibid::program::methods::FolderPlace;
 use ibid::program::methods::NAMES;
+use ibid::program::store::Stores;
 
 /// Find clusters of similar sentences, and the documents that share them
 ///
@@ -105,17 +107,17 @@ fn share(text: &str) -> Result<f64> {
 }
 
 impl Clusters {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         if self.show_sql {
-            let mut clusters = self.builder(&engine(&self.running)?);
+            let mut clusters = self.builder(&engine(&self.running, stores)?);
             clusters.shared().reading = self.reading.reading();
             return print(&clusters.show_sql().await?);
         }
         let output = self.output.as_deref().context("a folder to write is required")?;
-        let mut clusters = self.builder(&engine(&self.running)?);
+        let mut clusters = self.builder(&engine(&self.running, stores)?);
         clusters.check()?;
-        self.reading.begin_folder(output, &self.running)?;
-        let place = FolderPlace::new(output, &NAMES)?;
+        self.reading.begin_folder(output, &self.running, stores)?;
+        let place = FolderPlace::new(output, &NAMES, stores)?;
         let talk = prepared(&mut clusters, self.reading.reading(), &self.running)?;
         let mut found = clusters.clone().await?;
         let said = clusters.overview(&mut found).await?;

@@ -1,5 +1,7 @@
 //! `ibid codes`: codes of words, for codes of sentences.
 
+use std::sync::Arc;
+
 use anyhow::{Result, anyhow};
 use clap::{Args, Subcommand, ValueEnum};
 use ibid_codes::Width;
@@ -10,6 +12,7 @@ use super::run::{engine, prepared};
 use ibid::methods;
 use ibid::methods::Learner;
 use ibid::program::methods::Learning as LearningOptions;
+use ibid::program::store::Stores;
 
 /// Codes of words, whose union is a code of fixed width for a sentence: learn them, compare them
 #[derive(Debug, Args)]
@@ -25,10 +28,10 @@ enum CodesCommand {
 }
 
 impl Codes {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         match self.command {
-            CodesCommand::Learn(command) => command.run().await,
-            CodesCommand::Compare(command) => command.run().await,
+            CodesCommand::Learn(command) => command.run(stores).await,
+            CodesCommand::Compare(command) => command.run(stores).await,
         }
     }
 }
@@ -133,15 +136,15 @@ enum Way {
 }
 
 impl Learn {
-    async fn run(self) -> Result<Ending> {
-        let mut learn = engine(&self.running)?.learn_codes(self.inputs.clone());
+    async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut learn = engine(&self.running, stores)?.learn_codes(self.inputs.clone());
         learn.learning = self.learning.options();
         learn.by = match self.method {
             Way::Md5 => Learner::Md5,
             Way::Ner => Learner::Ner,
             Way::Opt => Learner::Opt,
         };
-        self.reading.begin(self.writing.check(&[])?)?;
+        self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         let talk = prepared(&mut learn, self.reading.reading(), &self.running)?;
         talk.deliver(learn.await?, "codes", &self.writing, &[], &self.running).await
     }
@@ -185,8 +188,8 @@ struct CompareCodes {
 }
 
 impl CompareCodes {
-    async fn run(self) -> Result<Ending> {
-        let mut compare = engine(&self.running)?
+    async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut compare = engine(&self.running, stores)?
             .compare_codes(self.inputs.clone())
             .queries(self.queries)
             .threshold(self.threshold)
@@ -195,7 +198,7 @@ impl CompareCodes {
             compare = compare.other(other);
         }
         (compare.distinct, compare.learning) = (self.distinct, self.learning.options());
-        self.reading.begin(self.writing.check(&[])?)?;
+        self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         let talk = prepared(&mut compare, self.reading.reading(), &self.running)?;
         talk.deliver_as(compare.await?, ("comparison", "rows"), &self.writing, &[], &self.running).await
     }

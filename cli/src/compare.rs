@@ -1,6 +1,7 @@
 //! `ibid compare`: the methods of a command beside one another, judged by labels.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::error::ErrorKind;
@@ -8,6 +9,7 @@ use clap::{Args, Command, FromArgMatches, Subcommand, ValueEnum};
 use ibid::Engine;
 use ibid::methods;
 use ibid::program::export::Format;
+use ibid::program::store::Stores;
 
 use super::Ending;
 use super::containment::Containment;
@@ -27,9 +29,9 @@ enum Methods {
 }
 
 impl Compare {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         match self.methods {
-            Methods::Containment(compare) => compare.run().await,
+            Methods::Containment(compare) => compare.run(stores).await,
         }
     }
 }
@@ -125,8 +127,8 @@ const OF_METHODS: [&str; 10] = [
 ];
 
 impl CompareContainment {
-    async fn run(self) -> Result<Ending> {
-        let engine = engine(&self.running)?;
+    async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let engine = engine(&self.running, stores)?;
         let mut compare = engine.compare_containment(&self.labelled);
         let mut references = Vec::new();
         for (name, options) in self.all() {
@@ -139,7 +141,7 @@ impl CompareContainment {
                 _ => compare.method(name, options, containment),
             };
         }
-        self.reading.begin(self.writing.check(&[])?)?;
+        self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         references.iter().try_for_each(|reference| self.reading.refuse(reference))?;
         if let Some(threshold) = self.label_threshold {
             compare = compare.label_threshold(threshold);

@@ -1,6 +1,7 @@
 //! `ibid containment`: documents that stand within others.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -18,6 +19,7 @@ use ibid::program::export::Format;
 use ibid::program::methods::Builder;
 use ibid::program::methods::duration;
 use ibid::program::methods::refuse_without_effect;
+use ibid::program::store::Stores;
 
 /// Find documents that are contained in others
 ///
@@ -141,7 +143,7 @@ const MIN_WORDS: u32 = 8;
 const CONTAINED: &str = "contained";
 
 impl Containment {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         refuse_without_effect(&[
             ("commit_every", self.commit_every.is_some(), self.is_stream()),
             ("passages", self.passages.passages, !self.is_stream()),
@@ -149,7 +151,7 @@ impl Containment {
         if self.passages.passages && self.writing.form()?.format == Format::Csv {
             bail!("CSV cannot hold the column of --passages, which is a list; --format ndjson or parquet can");
         }
-        let mut containment = self.builder(&engine(&self.running)?);
+        let mut containment = self.builder(&engine(&self.running, stores)?);
         containment.shared().reading = self.reading.reading();
         if self.is_stream() && !self.show_sql {
             containment.check()?;
@@ -177,7 +179,7 @@ impl Containment {
         if self.show_sql {
             return print(&containment.show_sql()?);
         }
-        self.reading.begin(self.writing.check(&[])?)?;
+        self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         self.reference.as_deref().map_or(Ok(()), |reference: &Path| self.reading.refuse(reference))?;
         let talk = prepared(&mut containment, self.reading.reading(), &self.running)?;
         talk.deliver_as(containment.await?, ("containments", CONTAINED), &self.writing, &[], &self.running).await

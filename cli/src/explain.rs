@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 
@@ -8,6 +10,7 @@ use super::passages::Passages;
 use super::run::{MethodOptions, Talk, ending, engine, in_flags, prepared, print};
 use ibid::methods::Estimate;
 use ibid::program::methods::Builder;
+use ibid::program::store::Stores;
 
 /// Estimate, from a sample of the sentences, what a command would do: pairs, memory, what is most frequent
 #[derive(Debug, Args)]
@@ -27,17 +30,17 @@ enum Explained {
 }
 
 impl Explain {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         match &self.command {
             Explained::Passages(command) => {
                 check(&command.method, command.has_files())?;
-                let mut passages = command.builder(&engine(&command.running)?);
+                let mut passages = command.builder(&engine(&command.running, stores)?);
                 let talk = begin(&mut passages, &command.writing, &command.reading, &command.running)?;
                 say(&talk, &passages.explain(self.sample).await?, &command.running)
             }
             Explained::Pairs(command) => {
                 check(&command.method, command.has_files())?;
-                let mut pairs = command.builder(&engine(&command.running)?);
+                let mut pairs = command.builder(&engine(&command.running, stores)?);
                 let talk = begin(&mut pairs, &command.writing, &command.reading, &command.running)?;
                 say(&talk, &pairs.explain(self.sample).await?, &command.running)
             }
@@ -65,7 +68,8 @@ fn begin(
     reading: &InputOptions,
     running: &RunOptions,
 ) -> Result<Talk> {
-    reading.begin(writing.check(&[])?)?;
+    let stores = Arc::clone(builder.shared().engine.stores());
+    reading.begin(writing.check(&[], &stores)?, &stores)?;
     prepared(builder, reading.reading(), running)
 }
 

@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -9,6 +10,7 @@ use super::run::print;
 use ibid::methods::{self, Removal};
 use ibid::program::grouped;
 use ibid::program::methods::duration;
+use ibid::program::store::Stores;
 
 /// Remove what killed runs left; and from an index old manifests, and documents that are too old
 ///
@@ -34,8 +36,8 @@ pub(super) struct Gc {
 }
 
 impl Gc {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut gc = methods::Gc::new(self.folder.clone()).grace(self.grace);
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut gc = methods::Gc::new(self.folder.clone(), stores).grace(self.grace);
         if let Some(time) = &self.before {
             gc = gc.before(time);
         }

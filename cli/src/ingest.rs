@@ -1,4 +1,5 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
@@ -6,6 +7,7 @@ use clap::Args;
 use super::Ending;
 use super::options::{InputOptions, RunOptions};
 use super::run::{ending, engine, prepared};
+use crate::store::Stores;
 
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
@@ -24,9 +26,9 @@ pub(super) struct Ingest {
 }
 
 impl Ingest {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut ingest = engine(&self.running)?.ingest(self.inputs.clone());
-        self.reading.begin_folder(&self.output, &self.running)?;
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut ingest = engine(&self.running, stores)?.ingest(self.inputs.clone());
+        self.reading.begin_folder(&self.output, &self.running, stores)?;
         let talk = prepared(&mut ingest, self.reading.reading(), &self.running)?;
         let summary = ingest.write(&self.output).await?;
         talk.summarise(&summary);

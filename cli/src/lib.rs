@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZero;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -40,6 +40,7 @@ pub use self::sql::fuzz;
 use ibid::program::export::cleanup;
 
 use ibid::program::store;
+use ibid::program::store::Stores;
 use ibid::program::visible;
 use ibid::program::watch;
 
@@ -101,13 +102,14 @@ pub fn main(give_back: fn()) -> ExitCode {
     };
     warnings::listen();
     watch::configure(give_back);
-    store::configure(cli.stores.settings());
+    let stores = cli.stores.made();
+    let of_run = Arc::clone(&stores);
     // On threads with stacks for statements that are nested deep, of which memory is taken as far as they are used.
     let run = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK).spawn(move || {
-        end_on_signal()?;
+        end_on_signal(Arc::clone(&of_run))?;
         check_threads()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
-        let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command)));
+        let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command, &of_run)));
         // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
         // that are about to end, and glibc may then look for a large stack that is gone already.
         std::mem::forget(runtime);
@@ -118,7 +120,7 @@ pub fn main(give_back: fn()) -> ExitCode {
         Err(error) => Ok(Err(error.into())),
     };
     // Once a signal ends the program, what fails for want of its temporary files is not worth a word. A panic leaves none.
-    let _last_word = if outcome.is_err() { cleanup::remove_all() } else { cleanup::hold() };
+    let _last_word = if outcome.is_err() { cleanup::remove_all(&stores) } else { cleanup::hold() };
     match outcome {
         Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
         Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
@@ -136,8 +138,8 @@ pub fn main(give_back: fn()) -> ExitCode {
 }
 
 /// Runs a command, and puts in place what it has left in the outbox.
-async fn delivered(command: Command) -> anyhow::Result<Ending> {
-    let outcome = dispatch(command).await;
+async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Ending> {
+    let outcome = dispatch(command, stores).await;
     if let Ok(Ending::Done | Ending::NotStrict) = outcome {
         return outbox::send().and(outcome);
     }
@@ -211,7 +213,7 @@ fn check_threads() -> anyhow::Result<()> {
 ///
 /// On a thread and a runtime of its own: a query that does not yield can keep all threads of the other runtime busy,
 /// and then none of them would see the signal.
-fn end_on_signal() -> std::io::Result<()> {
+fn end_on_signal(stores: Arc<Stores>) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = {
         // From here on a signal is kept, also before the thread waits for it.
@@ -225,27 +227,27 @@ fn end_on_signal() -> std::io::Result<()> {
                 break heard;
             }
         };
-        signals::end(code, said);
+        signals::end(code, said, &stores);
     })?;
     Ok(())
 }
 
-async fn dispatch(command: Command) -> anyhow::Result<Ending> {
+async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Ending> {
     match command {
-        Command::Ingest(command) => command.run().await,
-        Command::Passages(command) => command.run().await,
-        Command::Pairs(command) => command.run().await,
-        Command::Threads(command) => command.run().await,
-        Command::Clusters(command) => command.run().await,
-        Command::Containment(command) => command.run().await,
-        Command::Compare(command) => command.run().await,
-        Command::Search(command) => command.run().await,
-        Command::Codes(command) => command.run().await,
-        Command::Explain(command) => command.run().await,
+        Command::Ingest(command) => command.run(stores).await,
+        Command::Passages(command) => command.run(stores).await,
+        Command::Pairs(command) => command.run(stores).await,
+        Command::Threads(command) => command.run(stores).await,
+        Command::Clusters(command) => command.run(stores).await,
+        Command::Containment(command) => command.run(stores).await,
+        Command::Compare(command) => command.run(stores).await,
+        Command::Search(command) => command.run(stores).await,
+        Command::Codes(command) => command.run(stores).await,
+        Command::Explain(command) => command.run(stores).await,
         // Its statements know themselves whether it matters that nobody reads their rows.
-        Command::Sql(command) => command.run().await.or_else(|error| Ok(Ending::Failed(error))),
-        Command::Verify(command) => command.run().await,
-        Command::Gc(command) => command.run().await,
+        Command::Sql(command) => command.run(stores).await.or_else(|error| Ok(Ending::Failed(error))),
+        Command::Verify(command) => command.run(stores).await,
+        Command::Gc(command) => command.run(stores).await,
         Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();

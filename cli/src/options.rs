@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf, absolute};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Result, anyhow, bail};
 use clap::builder::{EnumValueParser, TypedValueParser};
@@ -13,6 +13,7 @@ use ibid::program::corpus::{self, Format as InputFormat, PageFilter, refuse_resu
 use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
 use ibid::program::methods::{bytes, format_of};
 use ibid::program::store::Settings;
+use ibid::program::store::Stores;
 use ibid::program::{check_folder, check_place};
 
 /// How input is read.
@@ -124,13 +125,13 @@ impl InputOptions {
 
     /// Notes where results go, which must be no input. Fails where the quarantine cannot be written, or would be written where
     /// a result goes, before anything is read.
-    pub(super) fn begin(&self, results: Places) -> Result<()> {
-        self.begin_with(results, outbox::collected)
+    pub(super) fn begin(&self, results: Places, stores: &Arc<Stores>) -> Result<()> {
+        self.begin_with(results, stores, outbox::collected)
     }
 
     /// As [`begin`](Self::begin), of a command whose result is a folder, and which may keep its tables in another one.
-    pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions) -> Result<()> {
-        self.begin(Places::of_folder(result)?)?;
+    pub(super) fn begin_folder(&self, result: &Path, running: &RunOptions, stores: &Arc<Stores>) -> Result<()> {
+        self.begin(Places::of_folder(result, stores)?, stores)?;
         let Some(folder) = &running.resume else { return Ok(()) };
         self.refuse(folder)?;
         // Neither may be there yet.
@@ -150,28 +151,34 @@ impl InputOptions {
         inputs: &'a [String],
         results: Places,
         running: &RunOptions,
+        stores: &Arc<Stores>,
     ) -> Result<&'a Path> {
         let index = index_of(inputs)?;
-        self.begin(results)?;
+        self.begin(results, stores)?;
         self.refuse(index)?;
         self.refuse_in(index, running)?;
         Ok(index)
     }
 
     /// As [`begin`](Self::begin), for a command whose end nobody waits for.
-    pub(super) fn begin_live(&self) -> Result<()> {
-        self.begin_with(Places::default(), outbox::live)
+    pub(super) fn begin_live(&self, stores: &Arc<Stores>) -> Result<()> {
+        self.begin_with(Places::default(), stores, outbox::live)
     }
 
-    fn begin_with(&self, mut results: Places, file: impl Fn(&Path) -> Result<PathBuf>) -> Result<()> {
+    fn begin_with(
+        &self,
+        mut results: Places,
+        stores: &Arc<Stores>,
+        file: impl Fn(&Path, &Arc<Stores>) -> Result<PathBuf>,
+    ) -> Result<()> {
         if let Some(path) = self.quarantine.as_deref() {
             if self.on_error != OnError::Quarantine {
                 bail!("--quarantine is for --on-error quarantine; say that, too, or leave it out");
             }
-            check_place(path)?;
+            check_place(path, stores)?;
             results.take(path)?;
-            corpus::Quarantine::check(path)?;
-            let quarantine = corpus::Quarantine::new(path.to_path_buf()).collected_in(file(path)?);
+            corpus::Quarantine::check(path, stores)?;
+            let quarantine = corpus::Quarantine::new(path.to_path_buf()).collected_in(file(path, stores)?);
             self.begun.get_or_init(|| quarantine);
         }
         self.results.get_or_init(|| results);
@@ -259,14 +266,14 @@ impl OutputOptions {
 
     /// Fails where the result or one of the further tables cannot be written, so that nobody learns that at the end of a long
     /// run, or where one would take the place of another.
-    pub(super) fn check(&self, tables: &[&Path]) -> Result<Places> {
+    pub(super) fn check(&self, tables: &[&Path], stores: &Arc<Stores>) -> Result<Places> {
         self.form()?;
         for table in tables {
             Format::of_file(table)?;
         }
         let mut places = Places::default();
         for file in tables.iter().copied().chain(self.output.as_deref()) {
-            check_place(file)?;
+            check_place(file, stores)?;
             places.take(file)?;
         }
         if self.output.is_none() {
@@ -287,10 +294,10 @@ pub(super) struct Places {
 
 impl Places {
     /// A folder, which is replaced with all that is in it.
-    fn of_folder(folder: &Path) -> Result<Self> {
+    fn of_folder(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         let folder = resolved(folder)?;
         if let Some(parent) = folder.as_deref().and_then(Path::parent) {
-            check_folder(parent)?;
+            check_folder(parent, stores)?;
         }
         Ok(Self { results: folder.into_iter().collect(), ..Self::default() })
     }
@@ -340,9 +347,12 @@ pub(super) struct StoreOptions {
 }
 
 impl StoreOptions {
-    pub(super) fn settings(self) -> Settings {
+    /// Makes the stores of the program.
+    pub(super) fn made(self) -> Arc<Stores> {
         let Self { endpoint_url, no_sign_request, region, allow_http } = self;
-        Settings { endpoint: endpoint_url, anonymous: no_sign_request, region, allow_http }
+        let settings =
+            Settings { endpoint: endpoint_url, anonymous: no_sign_request, region, allow_http, ..Settings::default() };
+        Arc::new(Stores::new(settings))
     }
 }
 

@@ -3,10 +3,12 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, mem};
 
 use anyhow::Result;
 use ibid::program::export::{StagedFile, is_url};
+use ibid::program::store::Stores;
 use tokio::task_local;
 
 #[derive(Default)]
@@ -36,12 +38,12 @@ pub(crate) fn keep(result: StagedFile) {
 }
 
 /// The file of this machine in which what goes to `target` is collected.
-pub(crate) fn collected(target: &Path) -> Result<PathBuf> {
+pub(crate) fn collected(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> {
     with(|Outbox { collected, .. }| {
         if let Some((_, file)) = collected.iter().find(|(known, _)| known == target) {
             return Ok(file.path().to_path_buf());
         }
-        let file = StagedFile::create(target)?;
+        let file = StagedFile::create(target, stores)?;
         let path = file.path().to_path_buf();
         collected.push((target.to_path_buf(), file));
         Ok(path)
@@ -49,8 +51,8 @@ pub(crate) fn collected(target: &Path) -> Result<PathBuf> {
 }
 
 /// As [`collected`], but the file itself, unless it is an object: for what others read while the command runs.
-pub(crate) fn live(target: &Path) -> Result<PathBuf> {
-    if is_url(target)? { collected(target) } else { Ok(target.to_path_buf()) }
+pub(crate) fn live(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> {
+    if is_url(target)? { collected(target, stores) } else { Ok(target.to_path_buf()) }
 }
 
 /// Puts all of it in place.

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
@@ -7,6 +9,7 @@ use super::run::{Adding, CapOptions, MethodOptions, engine, prepared, print, wit
 use ibid::Engine;
 use ibid::methods::{self, Signature};
 use ibid::program::methods::Builder;
+use ibid::program::store::Stores;
 
 /// Find pairs of similar documents, or of similar sentences
 #[derive(Debug, Args)]
@@ -56,9 +59,9 @@ impl From<Unit> for methods::Unit {
 }
 
 impl Pairs {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         let further = self.cap.further();
-        let mut pairs = self.builder(&engine(&self.running)?);
+        let mut pairs = self.builder(&engine(&self.running, stores)?);
         if !self.method.add.is_empty() {
             let adding = Adding {
                 inputs: &self.inputs,
@@ -74,7 +77,8 @@ impl Pairs {
         if self.method.show_sql {
             return print(&pairs.show_sql()?);
         }
-        self.reading.begin(self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?)?;
+        self.reading
+            .begin(self.writing.check(&further.iter().map(|(_, path)| *path).collect::<Vec<_>>(), stores)?, stores)?;
         let talk = prepared(&mut pairs, self.reading.reading(), &self.running)?;
         talk.deliver(pairs.await?, "pairs", &self.writing, &further, &self.running).await
     }

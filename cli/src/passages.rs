@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -11,6 +12,7 @@ use ibid::methods;
 use ibid::program::export::Format;
 use ibid::program::methods::Builder;
 use ibid::program::methods::FolderPlace;
+use ibid::program::store::Stores;
 
 /// Find the passages that documents share, and where they stand
 #[derive(Debug, Args)]
@@ -75,8 +77,8 @@ fn common(text: &str) -> Result<Common> {
 }
 
 impl Passages {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let engine = engine(&self.running)?;
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let engine = engine(&self.running, stores)?;
         let mut passages = self.builder(&engine);
         let further = self.further();
         if !self.method.add.is_empty() {
@@ -96,10 +98,10 @@ impl Passages {
         }
         let folder = self.writing.folder();
         let place = match folder {
-            Some(folder) => Some(self.begin_folder(folder, !further.is_empty())?),
+            Some(folder) => Some(self.begin_folder(folder, !further.is_empty(), stores)?),
             None => {
                 let files: Vec<_> = further.iter().map(|(_, path)| *path).collect();
-                self.reading.begin(self.writing.check(&files)?)?;
+                self.reading.begin(self.writing.check(&files, stores)?, stores)?;
                 None
             }
         };
@@ -112,7 +114,7 @@ impl Passages {
     }
 
     /// Makes sure that a folder of all tables can be written.
-    fn begin_folder(&self, folder: &Path, has_further: bool) -> Result<FolderPlace> {
+    fn begin_folder(&self, folder: &Path, has_further: bool, stores: &Arc<Stores>) -> Result<FolderPlace> {
         if has_further || self.writing.format.is_some_and(|format| format != Format::Parquet) {
             bail!(
                 "{}: it is a folder; name a file to have another format, or the files of further tables: a folder gets all of \
@@ -120,8 +122,8 @@ impl Passages {
                 folder.display()
             );
         }
-        self.reading.begin_folder(folder, &self.running)?;
-        FolderPlace::new(folder, &["passages", "families", "coverage"])
+        self.reading.begin_folder(folder, &self.running, stores)?;
+        FolderPlace::new(folder, &["passages", "families", "coverage"], stores)
     }
 
     /// Returns the method with the options that are given.

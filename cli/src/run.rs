@@ -26,6 +26,7 @@ use ibid::program::export::{StagedFile, write_rows};
 use ibid::program::methods::Builder;
 use ibid::program::methods::Delivery;
 use ibid::program::methods::FolderPlace;
+use ibid::program::store::Stores;
 use ibid::program::watch::{self, MOST};
 use ibid::program::{Screen, visible};
 use ibid::program::{Settings, grouped, mebibytes};
@@ -248,9 +249,9 @@ impl Talk {
 }
 
 /// Makes the engine of a command, and has the process held to its memory.
-pub(super) fn engine(options: &RunOptions) -> Result<Engine> {
+pub(super) fn engine(options: &RunOptions, stores: &Arc<Stores>) -> Result<Engine> {
     let is_watched = std::env::var_os(WATCH).is_none_or(|watch| watch != "off");
-    let mut builder = Engine::builder().all_of_process(is_watched);
+    let mut builder = Engine::builder().all_of_process(is_watched).stores(stores);
     if let Some(memory) = options.memory {
         builder = builder.memory(memory);
     }
@@ -347,7 +348,7 @@ impl Talk {
     /// Writes tables that stand beside a result, where there is none.
     pub(super) async fn place(&self, found: &Found, tables: &[(&str, &Path)], writing: &OutputOptions) -> Result<()> {
         for (table, path) in tables {
-            found.stage_as(table, path, writing.beside(path).form()?).await?.commit()?;
+            found.stage_as(table, path, writing.beside(path).form()?).await?.commit().await?;
         }
         Ok(())
     }
@@ -393,9 +394,9 @@ impl Talk {
 }
 
 impl Run {
-    pub(super) fn begin(options: &RunOptions) -> Result<Self> {
+    pub(super) fn begin(options: &RunOptions, stores: &Arc<Stores>) -> Result<Self> {
         let talk = Talk::begin(options)?;
-        let run = ibid::program::Run::begin(&engine(options)?, talk.settings(options))?;
+        let run = ibid::program::Run::begin(&engine(options, stores)?, talk.settings(options))?;
         Ok(Self { run, talk })
     }
 
@@ -460,8 +461,9 @@ impl Adding<'_> {
         if self.show_sql {
             return print(&addition.show_sql()?);
         }
-        let places = self.writing.check(&self.further.iter().map(|(_, path)| *path).collect::<Vec<_>>())?;
-        self.reading.begin_index(self.inputs, places, self.running)?;
+        let stores = Arc::clone(addition.shared().engine.stores());
+        let places = self.writing.check(&self.further.iter().map(|(_, path)| *path).collect::<Vec<_>>(), &stores)?;
+        self.reading.begin_index(self.inputs, places, self.running, &stores)?;
         self.reference.map_or(Ok(()), |reference| self.reading.refuse(reference))?;
         let talk = prepared(&mut addition, self.reading.reading(), self.running)?;
         for (table, path) in self.further {
@@ -546,7 +548,7 @@ impl CapOptions {
 
 /// Ends the program, or the statement that the shell runs, when the process takes more than a quarter above what it may.
 fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
-    let engine = engine.weak();
+    let (engine, stores) = (engine.weak(), Arc::clone(engine.stores()));
     static HELD: Once = Once::new();
     let mut begun = Ok(());
     HELD.call_once(|| {
@@ -562,7 +564,7 @@ fn hold_to(memory: usize, engine: &Engine) -> Result<()> {
                 mebibytes(memory as u64),
             );
             if !signals::interrupt_shell(&said) || watch::exceeds(memory, MOST) {
-                signals::end(1, &said);
+                signals::end(1, &said, &stores);
             }
         });
     });

@@ -1,6 +1,7 @@
 //! `ibid search`: where texts, such as quotations, stand in a corpus.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -12,6 +13,7 @@ use super::run::{engine, prepared, print};
 use ibid::Gpu;
 use ibid::methods::Signature;
 use ibid::program::methods::Builder;
+use ibid::program::store::Stores;
 
 /// Find the sentences of a corpus that are similar to given texts, and the passages that are similar to texts of several sentences
 ///
@@ -79,8 +81,8 @@ impl From<OnGpu> for Gpu {
 }
 
 impl Search {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut search = engine(&self.running)?
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut search = engine(&self.running, stores)?
             .search(self.inputs.clone(), &self.queries)
             .unit(self.unit.into())
             .signature(self.signature.clone())
@@ -93,7 +95,7 @@ impl Search {
             search.shared().reading = self.reading.reading();
             return print(&search.show_sql()?);
         }
-        self.reading.begin(self.writing.check(&[])?)?;
+        self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         if let Some(codes) = &self.codes {
             self.reading.refuse(codes)?;
         }

@@ -1,8 +1,8 @@
 //! The signals that end the program, with the exit code and the word for each.
 
 use std::io::Result;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -12,6 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::run::say;
 use ibid::program::export::cleanup;
+use ibid::program::store::Stores;
 
 /// Whether a command wants to hear of the first signal, and to end by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
@@ -65,9 +66,9 @@ pub(super) fn interrupt_shell(said: &str) -> bool {
     is_shell
 }
 
-/// Ends the program with a word for it, and removes its temporary files.
-pub(super) fn end(code: i32, said: &str) -> ! {
-    let _no_more = cleanup::remove_all();
+/// Ends the program with a word for it, removes its temporary files, and gives up its uploads to these stores.
+pub(super) fn end(code: i32, said: &str, stores: &Arc<Stores>) -> ! {
+    let _no_more = cleanup::remove_all(stores);
     say(said);
     std::process::exit(code)
 }

@@ -12,6 +12,7 @@ use ibid::methods::{Containment, Judged};
 use ibid::program::corpus::{STDIN_FILE, refuse_result};
 use ibid::program::export::Format;
 use ibid::program::grouped;
+use ibid::program::methods::Builder;
 use serde_json::{Value, json};
 
 use super::options::{InputOptions, OutputOptions, RunOptions, index_of};
@@ -34,7 +35,7 @@ pub(super) async fn run(mut containment: Containment, streamed: &Streamed<'_>) -
     if streamed.writing.output.is_some() || streamed.writing.format.is_some_and(|format| format != Format::Ndjson) {
         bail!("a stream writes JSON lines to standard output: leave out -o, and a --format other than ndjson");
     }
-    streamed.reading.begin_live()?;
+    streamed.reading.begin_live(containment.shared().engine.stores())?;
     let folder = index_of(streamed.inputs)?;
     streamed.reading.refuse(folder)?;
     streamed.reading.refuse_in(folder, streamed.running)?;

@@ -1,6 +1,7 @@
 //! `ibid threads`: near-duplicate threads over several fields.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
@@ -12,6 +13,7 @@ use ibid::Engine;
 use ibid::methods::{self, Signature};
 use ibid::program::methods::Builder;
 use ibid::program::methods::{Canonical, FieldOption, SignatureOption};
+use ibid::program::store::Stores;
 
 /// Find near-duplicate threads, by the weighted mean of the similarities of several fields
 ///
@@ -113,8 +115,8 @@ enum Weights {
 }
 
 impl Threads {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let mut threads = self.builder(&engine(&self.running)?);
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut threads = self.builder(&engine(&self.running, stores)?);
         if self.show_sql {
             if self.weights.is_some() {
                 bail!("weights are not fitted in SQL; fit them first, and write --show-sql with the weights found");
@@ -125,7 +127,7 @@ impl Threads {
         let files = [("evaluation", &self.evaluation), ("groups", &self.groups), ("capped", &self.capped)];
         let further: Vec<_> = files.into_iter().filter_map(|(name, path)| Some((name, path.as_deref()?))).collect();
         let places: Vec<_> = further.iter().map(|(_, path)| *path).collect();
-        self.reading.begin(self.writing.check(&places)?)?;
+        self.reading.begin(self.writing.check(&places, stores)?, stores)?;
         let talk = prepared(&mut threads, self.reading.reading(), &self.running)?;
         if self.evaluate_only {
             let found = threads.evaluate().await?;

@@ -9,6 +9,7 @@ use super::Ending;
 use super::run::{Stdout, in_flags, stdout_is_closed};
 use ibid::methods::{self, Outcome};
 use ibid::program::grouped;
+use ibid::program::store::Stores;
 
 /// Check that results, corpora and indexes are what was written: each byte of each file
 ///
@@ -22,10 +23,10 @@ pub(super) struct Verify {
 }
 
 impl Verify {
-    pub(super) async fn run(self) -> Result<Ending> {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         let shown = Arc::new(Mutex::new(Ok(())));
         let showing = Arc::clone(&shown);
-        let verify = methods::Verify::new(self.paths.clone()).on_file(move |checked| {
+        let verify = methods::Verify::new(self.paths.clone(), stores).on_file(move |checked| {
             let mut shown = showing.lock().unwrap_or_else(PoisonError::into_inner);
             if shown.is_ok() {
                 *shown = show(&in_flags(&format!("{}: {}", checked.file, checked.said)));

@@ -33,10 +33,11 @@ fn read_within(data: &[u8], format: Format, on_error: OnError, max_record_bytes:
     std::fs::write(&file, data).unwrap();
     let options = Options { format: Some(format), max_record_bytes, on_error, ..Options::default() };
     let inputs = [file.to_str().unwrap().to_owned()];
-    let mut opened: Documents = match open_with_stdin(&inputs, &options, &mut std::io::empty()) {
-        Ok(opened) => opened,
-        Err(error) => return Outcome { documents: Vec::new(), skipped: 0, error: Some(error.to_string()) },
-    };
+    let mut opened: Documents =
+        match open_with_stdin(&inputs, &options, &mut std::io::empty(), &std::sync::Arc::default()) {
+            Ok(opened) => opened,
+            Err(error) => return Outcome { documents: Vec::new(), skipped: 0, error: Some(error.to_string()) },
+        };
     let mut documents = Vec::new();
     let mut error = None;
     for batch in opened.by_ref() {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::corpus::{BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary};
 use crate::seal::{SealedWriter, Written};
-use crate::store::{Found, Location};
+use crate::store::{Found, Location, Stores};
 
 /// How many batches of sentences of a batch of documents wait to be written: all, unless the sentences are very short.
 const BATCHES_AHEAD: usize = 8;
@@ -85,11 +85,12 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
 /// Makes a file of a corpus known as a table. All that reads it reads the same: once another file has its place, it is an error.
 pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
     let registered = async {
-        let location = match Location::of_path(file)? {
-            None => Location::of_file(file.to_str().context("its name is not UTF-8")?)?,
+        let state = session.state();
+        let stores = Stores::of_session(&state);
+        let location = match Location::of_path(file, &stores)? {
+            None => Location::of_file(file.to_str().context("its name is not UTF-8")?, &stores)?,
             location => location,
         };
-        let state = session.state();
         let found = Found::at(location.as_slice(), &state).await?.context("there is no such file")?;
         let url = found.url_of_now(&state)?;
         anyhow::Ok(session.register_parquet(name, url.as_str(), ParquetReadOptions::default()).await?)

@@ -64,14 +64,12 @@ pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::LeftOut;
 pub use self::mediawiki::PageFilter;
-pub use self::paths::Format;
+pub use self::paths::{Format, STDIN_FILE, refuse_result};
 use self::paths::{InputFile, Selection};
 pub(crate) use self::paths::{PassedOver, is_name_of_file};
-pub use self::paths::{STDIN_FILE, refuse_result};
-pub(crate) use self::problem::Problem;
-pub(crate) use self::problem::Problems;
-pub(crate) use self::problem::{Error, Place};
+pub(crate) use self::problem::{Error, Place, Problem, Problems};
 pub use self::problem::{OnError, Quarantine, Skipped};
+use crate::store::Stores;
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
 const MOST_RECORD_BYTES: usize = 256 << 20;
@@ -254,19 +252,24 @@ impl Context {
 }
 
 /// Opens `inputs`: finds the files, reads their columns, and fails on what can be known to be wrong beforehand.
-pub(crate) fn open(inputs: &[String], options: &Options) -> Result<Documents, Error> {
+pub(crate) fn open(inputs: &[String], options: &Options, stores: &Arc<Stores>) -> Result<Documents, Error> {
     if !options.reads_stdin && inputs.iter().any(|input| input == "-") {
         return Err(Error::Input(
             "- is standard input, which the program ibid reads alone; give files, or rows".to_owned(),
         ));
     }
-    open_with_stdin(inputs, options, &mut std::io::stdin().lock())
+    open_with_stdin(inputs, options, &mut std::io::stdin().lock(), stores)
 }
 
 /// As [`open`], with something else for `-`.
-pub(crate) fn open_with_stdin(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Documents, Error> {
+pub(crate) fn open_with_stdin(
+    inputs: &[String],
+    options: &Options,
+    stdin: &mut dyn Read,
+    stores: &Arc<Stores>,
+) -> Result<Documents, Error> {
     options.check_length()?;
-    let selection = paths::expand(inputs, options, stdin)?;
+    let selection = paths::expand(inputs, options, stdin, stores)?;
     let mut problems = Problems::new(&options.on_error);
     for problem in &selection.problems {
         problems.take(Box::new(problem.clone()))?;

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use tempfile::NamedTempFile;
@@ -16,7 +17,7 @@ use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
-use crate::store::{Location, MAGIC, Nowhere, Object, Source, leads_above, nowhere};
+use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above, nowhere};
 
 /// What a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +186,12 @@ struct Found {
 ///
 /// Folders are walked to their depths, following links but no loops, and without hidden files. A path that exists is
 /// never taken for a glob.
-pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read) -> Result<Selection, Error> {
+pub(crate) fn expand(
+    inputs: &[String],
+    options: &Options,
+    stdin: &mut dyn Read,
+    stores: &Arc<Stores>,
+) -> Result<Selection, Error> {
     let &Options { format, max_ratio, .. } = options;
     if inputs.is_empty() {
         return Err(Error::Input("no input; name files, folders, quoted globs, or - for standard input".to_owned()));
@@ -202,7 +208,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             selection.files.push(spool(STDIN, stdin, options, &mut selection.spooled)?);
             continue;
         }
-        if let Some(location) = Location::of(input).map_err(|error| Error::Input(format!("{error:#}")))? {
+        if let Some(location) = Location::of(input, stores).map_err(|error| Error::Input(format!("{error:#}")))? {
             objects(&location, &mut found, &mut selection)?;
             continue;
         }
@@ -212,7 +218,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
             path => path,
         };
         match std::fs::metadata(&path) {
-            Ok(m) if m.is_dir() => walk(input, &path, None, options, &mut found, &mut selection)?,
+            Ok(m) if m.is_dir() => walk(input, &path, None, (options, stores), &mut found, &mut selection)?,
             Ok(m) if m.is_file() => {
                 let root = path.parent().map(Path::to_owned).unwrap_or_default();
                 found.push(Found { path, root, named: true, object: None });
@@ -222,7 +228,7 @@ pub(crate) fn expand(inputs: &[String], options: &Options, stdin: &mut dyn Read)
                 let mut pipe = File::open(&path).map_err(|e| cannot_read(input, &e))?;
                 selection.files.push(spool(input, &mut pipe, options, &mut selection.spooled)?);
             }
-            Err(_) if input.contains(MAGIC) => glob(input, options, &mut found, &mut selection)?,
+            Err(_) if input.contains(MAGIC) => glob(input, (options, stores), &mut found, &mut selection)?,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
                 return Err(Error::Input(format!("{input} does not exist; check the path")));
             }
@@ -398,7 +404,7 @@ fn walk(
     input: &str,
     folder: &Path,
     pattern: Option<&GlobMatcher>,
-    options: &Options,
+    (options, stores): (&Options, &Arc<Stores>),
     found: &mut Vec<Found>,
     selection: &mut Selection,
 ) -> Result<(), Error> {
@@ -421,7 +427,7 @@ fn walk(
                 (below(entry.path()), Some(PassedOver::Loop))
             }
             Ok(entry) if entry.file_type().is_dir() => {
-                if entry.depth() == 0 || pattern.is_some() || !is_collection(entry.path()) {
+                if entry.depth() == 0 || pattern.is_some() || !is_collection(entry.path(), stores) {
                     continue;
                 }
                 entries.skip_current_dir();
@@ -458,9 +464,9 @@ fn walk(
 }
 
 /// Whether a folder is a corpus, an index, or another folder of results.
-fn is_collection(folder: &Path) -> bool {
-    (Manifest::is_in(folder) && matches!(Manifest::is_of_ours(folder), Ok(true)))
-        || (folder.join(PARTS).is_dir() && matches!(is_index(folder), Ok(true)))
+fn is_collection(folder: &Path, stores: &Arc<Stores>) -> bool {
+    (Manifest::is_in(folder) && matches!(Manifest::is_of_ours(folder, stores), Ok(true)))
+        || (folder.join(PARTS).is_dir() && matches!(is_index(folder, stores), Ok(true)))
 }
 
 /// Adds what a URL names: an object, the objects below a prefix, or those that match a pattern, as [`glob`] takes it. An object
@@ -544,7 +550,7 @@ impl Manifests {
         Ok(match self.of_ours.entry(within) {
             Entry::Occupied(read) => *read.get(),
             Entry::Vacant(new) => {
-                let is_of_ours = Manifest::is_of_ours(Path::new(&new.key().to_string()))?;
+                let is_of_ours = Manifest::is_of_ours(Path::new(&new.key().to_string()), new.key().stores())?;
                 *new.insert(is_of_ours)
             }
         })
@@ -557,7 +563,7 @@ impl Manifests {
         let manifest = match self.read.entry(folder) {
             Entry::Occupied(read) => read.into_mut(),
             Entry::Vacant(new) => {
-                let manifest = Manifest::of(Path::new(&new.key().to_string()))?;
+                let manifest = Manifest::of(Path::new(&new.key().to_string()), new.key().stores())?;
                 new.insert(manifest)
             }
         };
@@ -566,7 +572,12 @@ impl Manifests {
 }
 
 /// Adds the files that match the pattern `input`: `*` and `?` within a name, `**` over folders, `[a-z]`, `{a,b}`.
-fn glob(input: &str, options: &Options, found: &mut Vec<Found>, selection: &mut Selection) -> Result<(), Error> {
+fn glob(
+    input: &str,
+    reading: (&Options, &Arc<Stores>),
+    found: &mut Vec<Found>,
+    selection: &mut Selection,
+) -> Result<(), Error> {
     let magic = input.find(MAGIC).unwrap_or(input.len());
     let split = input[..magic].rfind('/').map_or(0, |i| i + 1);
     let (folder, pattern) = input.split_at(split);
@@ -575,7 +586,7 @@ fn glob(input: &str, options: &Options, found: &mut Vec<Found>, selection: &mut 
     if !folder.as_os_str().is_empty() && !folder.is_dir() {
         return Err(Error::Input(format!("{input} matches no file: the folder {} does not exist", folder.display())));
     }
-    walk(input, &folder, Some(&matcher), options, found, selection)
+    walk(input, &folder, Some(&matcher), reading, found, selection)
 }
 
 pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> {
@@ -739,7 +750,7 @@ mod tests {
 
     fn names(folder: &Folder, inputs: &[&str]) -> Result<Vec<String>, String> {
         let inputs: Vec<_> = inputs.iter().map(|input| folder.path(input).to_str().unwrap().to_owned()).collect();
-        match expand(&inputs, &Options::default(), &mut io::empty()) {
+        match expand(&inputs, &Options::default(), &mut io::empty(), &Arc::default()) {
             Ok(selection) => Ok(selection.files.into_iter().map(|file| file.name).collect()),
             Err(error) => Err(error.to_string().replace(folder.path("").to_str().unwrap(), "")),
         }
@@ -833,14 +844,19 @@ mod tests {
             names(&folder, &["a/b/c/*.dat"]).unwrap_err().contains("but 1 files of unknown kind, such as a/b/c/w.dat")
         );
         assert!(names(&folder, &["a/b/c/w.dat"]).unwrap_err().contains("its extension says no format"));
-        assert!(expand(&[], &Options::default(), &mut io::empty()).is_err());
+        assert!(expand(&[], &Options::default(), &mut io::empty(), &Arc::default()).is_err());
     }
 
     #[test]
     fn other_files_are_listed_as_passed_over() {
         let folder = folder();
-        let selection =
-            expand(&[folder.path("a").to_str().unwrap().to_owned()], &Options::default(), &mut io::empty()).unwrap();
+        let selection = expand(
+            &[folder.path("a").to_str().unwrap().to_owned()],
+            &Options::default(),
+            &mut io::empty(),
+            &Arc::default(),
+        )
+        .unwrap();
         assert_eq!(selection.passed_over, [(PassedOver::UnknownKind, folder.path("a/b/c/w.dat"))]);
     }
 
@@ -882,20 +898,22 @@ mod tests {
             (b"<media", Format::Text),
             (b"\n\n", Format::Text),
         ] {
-            let selection = expand(&["-".to_owned()], &Options::default(), &mut &data[..]).unwrap();
+            let selection = expand(&["-".to_owned()], &Options::default(), &mut &data[..], &Arc::default()).unwrap();
             assert_eq!(selection.files[0].format, format);
             assert_eq!(std::fs::read(&selection.files[0].path).unwrap(), data);
-            let given = expand(&["-".to_owned()], &csv, &mut &data[..]).unwrap();
+            let given = expand(&["-".to_owned()], &csv, &mut &data[..], &Arc::default()).unwrap();
             assert_eq!(given.files[0].format, Format::Csv);
         }
         assert!(
-            expand(&["-".to_owned()], &Options::default(), &mut io::empty())
+            expand(&["-".to_owned()], &Options::default(), &mut io::empty(), &Arc::default())
                 .unwrap_err()
                 .to_string()
                 .contains("is empty")
         );
         #[cfg(unix)]
         assert_eq!(names(&folder(), &["/dev/null"]).unwrap_err(), "/dev/null is empty");
-        assert!(expand(&["-".to_owned(), "-".to_owned()], &Options::default(), &mut &b"a"[..]).is_err());
+        assert!(
+            expand(&["-".to_owned(), "-".to_owned()], &Options::default(), &mut &b"a"[..], &Arc::default()).is_err()
+        );
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::ids::LONGEST_ID;
 use parquet::file::reader::Length as _;
 
-use crate::store::{Explained, Source};
+use crate::store::{Explained, Source, Stores};
 
 /// How many characters of a bad record an error shows.
 const EXCERPT: usize = 80;
@@ -287,7 +287,7 @@ impl Quarantine {
     }
 
     /// Fails where a file stands there that is no quarantine, such as an input.
-    pub fn check(path: &Path) -> Result<(), Error> {
+    pub fn check(path: &Path, stores: &Arc<Stores>) -> Result<(), Error> {
         let refused =
             |why: &str| Err(Error::Input(format!("{} {why}; name another file with `quarantine`", path.display())));
         // To look into a pipe would take something out, or wait for it.
@@ -295,7 +295,7 @@ impl Quarantine {
             return if path == "/dev/null" { Ok(()) } else { refused("is a pipe or a device") };
         }
         let mut line = String::new();
-        let read = Source::open(path).and_then(|mut file| {
+        let read = Source::open(path, stores).and_then(|mut file| {
             let begin = file.read(0..file.len().min(LONGEST_ENTRY))?;
             begin.as_ref().read_line(&mut line)
         });

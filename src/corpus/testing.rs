@@ -35,7 +35,8 @@ impl Folder {
     /// Opens inputs of this folder; `""` is the folder itself.
     pub(super) fn open(&self, inputs: &[&str], options: &Options) -> Result<Documents, String> {
         let inputs: Vec<_> = inputs.iter().map(|input| self.path(input).to_str().unwrap().to_owned()).collect();
-        open_with_stdin(&inputs, options, &mut std::io::empty()).map_err(|e| self.shorten(&e))
+        open_with_stdin(&inputs, options, &mut std::io::empty(), &std::sync::Arc::default())
+            .map_err(|e| self.shorten(&e))
     }
 
     /// All documents, or the first error.

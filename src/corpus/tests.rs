@@ -11,7 +11,7 @@ fn with(change: impl FnOnce(&mut Options)) -> Options {
 }
 
 fn stdin(data: &[u8], options: &Options) -> Vec<(String, String)> {
-    let read = open_with_stdin(&["-".to_owned()], options, &mut &data[..]).unwrap();
+    let read = open_with_stdin(&["-".to_owned()], options, &mut &data[..], &std::sync::Arc::default()).unwrap();
     read.flat_map(|batch| pairs(&batch.unwrap())).collect()
 }
 
@@ -19,7 +19,7 @@ fn stdin(data: &[u8], options: &Options) -> Vec<(String, String)> {
 fn streams_without_end_are_errors_and_no_copies_without_end() {
     let said = |byte: u8, format: Option<Format>, options: Options| {
         let options = Options { max_record_bytes: 1000, format, ..options };
-        match open_with_stdin(&["-".to_owned()], &options, &mut std::io::repeat(byte)) {
+        match open_with_stdin(&["-".to_owned()], &options, &mut std::io::repeat(byte), &std::sync::Arc::default()) {
             Err(error) => error.to_string(),
             Ok(read) => read.collect::<Result<Vec<_>, _>>().unwrap_err().to_string(),
         }
@@ -49,7 +49,9 @@ fn the_longest_line_of_a_stream_is_read() {
     let options = Options { max_record_bytes: 100_000, ..Options::default() };
     let overhead = line(0).len() - "\u{feff}\r\n".len();
     assert_eq!(stdin(line(100_000 - overhead).as_bytes(), &options).len(), 1);
-    let error = open_with_stdin(&["-".to_owned()], &options, &mut line(100_100).as_bytes()).err().unwrap();
+    let error = open_with_stdin(&["-".to_owned()], &options, &mut line(100_100).as_bytes(), &std::sync::Arc::default())
+        .err()
+        .unwrap();
     assert!(error.to_string().contains("the line is longer than 100000 bytes"), "{error}");
     let skipping = Options { max_record_bytes: 1000, ..skip() };
     assert_eq!(stdin((line(10) + &line(2000)[3..] + &line(20)[3..]).as_bytes(), &skipping).len(), 2);
@@ -155,7 +157,8 @@ fn standard_input_is_read_as_lines_or_as_one_text() {
 
 #[test]
 fn the_copy_of_standard_input_is_deleted() {
-    let read = open_with_stdin(&["-".to_owned()], &Options::default(), &mut &b"one"[..]).unwrap();
+    let read =
+        open_with_stdin(&["-".to_owned()], &Options::default(), &mut &b"one"[..], &std::sync::Arc::default()).unwrap();
     let copy = read.plan.selection.files[0].path.clone();
     assert!(copy.exists());
     drop(read);

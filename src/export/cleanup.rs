@@ -3,26 +3,34 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::store::{Location, give_up, remove_folder};
+use crate::store::{Location, Stores, give_up, remove_folder};
 
-static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static TEMPORARY: Mutex<Vec<Noted>> = Mutex::new(Vec::new());
+
+/// What is noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Noted {
+    /// A file or a folder.
+    Path(PathBuf),
+    Object(Location),
+}
 
 /// While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the program.
 #[must_use]
-pub struct Hold(MutexGuard<'static, Vec<PathBuf>>);
+pub struct Hold(MutexGuard<'static, Vec<Noted>>);
 
 impl Hold {
     /// Notes files, folders or objects that are about to be there.
-    pub(crate) fn note(&mut self, paths: &[PathBuf]) {
-        self.0.extend_from_slice(paths);
+    pub(crate) fn note(&mut self, places: &[Noted]) {
+        self.0.extend_from_slice(places);
     }
 
     /// From now on they stay.
-    pub(crate) fn forget(&mut self, paths: &[PathBuf]) {
-        self.0.retain(|path| !paths.contains(path));
+    pub(crate) fn forget(&mut self, places: &[Noted]) {
+        self.0.retain(|place| !places.contains(place));
     }
 }
 
@@ -35,20 +43,23 @@ pub fn hold() -> Hold {
 pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&T) -> &Path) -> io::Result<T> {
     let mut temporary = hold();
     let made = make()?;
-    temporary.0.push(path(&made).to_path_buf());
+    temporary.0.push(Noted::Path(path(&made).to_path_buf()));
     Ok(made)
 }
 
-/// Removes what was noted and is still there, and takes the hold, so that nothing new comes. What took the place of a
-/// noted file in the meantime has another name.
-pub fn remove_all() -> Hold {
+/// Removes what was noted and is still there, gives up the uploads to these stores, and takes the hold, so that nothing new comes.
+/// What took the place of a noted file in the meantime has another name.
+pub fn remove_all(stores: &Arc<Stores>) -> Hold {
     let mut temporary = hold();
     let mut objects = Vec::new();
-    for path in temporary.0.drain(..) {
-        if let Ok(Some(object)) = Location::of_path(&path) {
-            objects.push(object);
-            continue;
-        }
+    for noted in temporary.0.drain(..) {
+        let path = match noted {
+            Noted::Path(path) => path,
+            Noted::Object(object) => {
+                objects.push(object);
+                continue;
+            }
+        };
         // A thread that still runs may put a file into a folder that is being emptied.
         for _ in 0..50 {
             let removed = if path.is_dir() { remove_folder(&path) } else { fs::remove_file(&path) };
@@ -58,6 +69,6 @@ pub fn remove_all() -> Hold {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
-    give_up(objects);
+    give_up(stores, objects);
     temporary
 }

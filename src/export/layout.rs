@@ -1,11 +1,12 @@
 //! The names of what corpus folders and indexes hold, by which they are told from other folders.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Result;
 
 use super::is_staging;
-use crate::store::{Location, entries, has_only};
+use crate::store::{Address, Location, Stores, entries, has_only};
 
 /// The files of a corpus folder.
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
@@ -16,22 +17,22 @@ pub(crate) const PARTS: &str = "parts";
 
 /// Returns true if `folder` is an index. A local index without its first manifest counts, if its folders hold nothing else: other
 /// programs have folders of such names, too.
-pub(crate) fn is_index(folder: &Path) -> Result<bool> {
-    if Location::of_path(folder)?.is_some_and(|location| location.is_web()) {
+pub(crate) fn is_index(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
+    if Address::of_path(folder)?.is_some_and(|location| location.is_web()) {
         return Ok(false);
     }
     let is_ours = |within: &str, is_name: fn(&str) -> bool| {
         let within = folder.join(within);
-        within.is_dir() && has_only(&within, |name| is_name(name) || is_staging(name))
+        within.is_dir() && has_only(&within, |name| is_name(name) || is_staging(name), stores)
     };
     let is_begun = || is_ours(PARTS, is_name_of_part) && is_ours(MANIFESTS, |_| false);
-    Ok(!numbers(folder)?.is_empty() || is_begun())
+    Ok(!numbers(folder, stores)?.is_empty() || is_begun())
 }
 
 /// Returns true if `folder` is an index or a folder within one.
-pub(crate) fn is_around_index(folder: &Path) -> bool {
+pub(crate) fn is_around_index(folder: &Path, stores: &Arc<Stores>) -> bool {
     let named = |folder: &Path, names: &[&str]| names.iter().any(|name| folder.ends_with(name));
-    let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| is_index(folder).unwrap_or(false));
+    let is_at = |folder: Option<&Path>| folder.is_some_and(|folder| is_index(folder, stores).unwrap_or(false));
     let above = folder.parent();
     is_at(Some(folder))
         || named(folder, &[PARTS, MANIFESTS]) && is_at(above)
@@ -60,13 +61,13 @@ fn number_of_manifest(name: &str) -> Option<u64> {
 }
 
 /// The numbers of the manifests that are there, in order.
-pub(crate) fn numbers(folder: &Path) -> Result<Vec<u64>> {
+pub(crate) fn numbers(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<u64>> {
     let manifests = folder.join(MANIFESTS);
-    if Location::of_path(&manifests)?.is_none() && !manifests.is_dir() {
+    if Address::of_path(&manifests)?.is_none() && !manifests.is_dir() {
         return Ok(Vec::new());
     }
     let number = |path: &PathBuf| number_of_manifest(path.file_name()?.to_str()?);
-    let mut numbers: Vec<_> = entries(&manifests)?.iter().filter_map(number).collect();
+    let mut numbers: Vec<_> = entries(&manifests, stores)?.iter().filter_map(number).collect();
     numbers.sort_unstable();
     Ok(numbers)
 }

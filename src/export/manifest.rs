@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::layout::FILES;
 use super::objects::{is_of, name_here, stem_of_sealed};
 use crate::seal::{Root, check_json, ends_sealed, sealed_json};
-use crate::store::{Location, Object, check_seal, read_start, seal_of};
+use crate::store::{Location, Object, Stores, check_seal, read_start, seal_of};
 
 /// The file of a folder of results that says what the folder holds.
 pub(crate) const MANIFEST: &str = "manifest.json";
@@ -40,12 +41,12 @@ pub(crate) struct ManifestFile {
 
 impl Manifest {
     /// Writes the manifest of the Parquet files of a folder, which are `about` something.
-    pub(crate) fn write(folder: &Path, about: &Value) -> Result<()> {
+    pub(crate) fn write(folder: &Path, about: &Value, stores: &Arc<Stores>) -> Result<()> {
         let failed = || format!("cannot write {}", folder.join(MANIFEST).display());
         let mut files = Vec::new();
-        for name in names(folder)? {
+        for name in names(folder, stores)? {
             let path = folder.join(&name);
-            let seal = seal_of(&path)?.with_context(|| format!("{} has no seal", path.display()))?;
+            let seal = seal_of(&path, stores)?.with_context(|| format!("{} has no seal", path.display()))?;
             let bytes = path.metadata().with_context(failed)?.len();
             files.push(json!({ "name": name, "rows": seal.rows, "bytes": bytes, "seal": seal.root.to_string() }));
         }
@@ -64,8 +65,8 @@ impl Manifest {
 
     /// The manifest of a folder, if it has one. Other programs have files of that name, too: one that does not look like ours is
     /// theirs, unless there are files with names of ours.
-    pub(crate) fn of(folder: &Path) -> Result<Option<Self>> {
-        let Some((text, json)) = Self::json_of(folder)? else { return Ok(None) };
+    pub(crate) fn of(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
+        let Some((text, json)) = Self::json_of(folder, stores)? else { return Ok(None) };
         let manifest = json.map_err(anyhow::Error::new).and_then(Self::of_json);
         let manifest = manifest.and_then(|manifest| check_json(&text).map(|()| manifest));
         let path = folder.join(MANIFEST);
@@ -73,14 +74,15 @@ impl Manifest {
     }
 
     /// Whether [`of`](Self::of) would give one, or say that it is damaged.
-    pub(crate) fn is_of_ours(folder: &Path) -> Result<bool> {
-        Ok(Self::json_of(folder)?.is_some())
+    pub(crate) fn is_of_ours(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
+        Ok(Self::json_of(folder, stores)?.is_some())
     }
 
     /// What stands in a manifest of ours, if there is one.
-    fn json_of(folder: &Path) -> Result<Option<(Bytes, serde_json::Result<Value>)>> {
+    fn json_of(folder: &Path, stores: &Arc<Stores>) -> Result<Option<(Bytes, serde_json::Result<Value>)>> {
         let path = folder.join(MANIFEST);
-        let Some(text) = read_start(&path, MOST).with_context(|| format!("cannot read {}", path.display()))? else {
+        let Some(text) = read_start(&path, MOST, stores).with_context(|| format!("cannot read {}", path.display()))?
+        else {
             return Ok(None);
         };
         let json: Result<Value, _> = serde_json::from_slice(&text);
@@ -95,7 +97,7 @@ impl Manifest {
             Err(_) => (true, text.starts_with(BEGINNING) || BEGINNING.starts_with(&text) || ends_sealed(&text)),
         };
         let is_ours = |name: &String| FILES.contains(&name.as_str()) || stem_of_sealed(name).is_some();
-        if !(is_like_ours || may_be_ours && names(folder)?.iter().any(is_ours)) {
+        if !(is_like_ours || may_be_ours && names(folder, stores)?.iter().any(is_ours)) {
             return Ok(None);
         }
         Ok(Some((text, json)))
@@ -127,9 +129,9 @@ impl Manifest {
     }
 
     /// Fails where a file that the manifest names is another than was written. What it holds is checked as it is read.
-    pub(crate) fn check(&self, path: &Path) -> Result<()> {
+    pub(crate) fn check(&self, path: &Path, stores: &Arc<Stores>) -> Result<()> {
         let name = path.file_name().and_then(|name| name.to_str());
-        name.and_then(|name| self.seal_of(name)).map_or(Ok(()), |written| check_seal(path, written))
+        name.and_then(|name| self.seal_of(name)).map_or(Ok(()), |written| check_seal(path, written, stores))
     }
 
     /// The file that has this name on this machine.
@@ -149,10 +151,10 @@ impl Manifest {
 }
 
 /// The names of the Parquet files of a folder, in order.
-pub(crate) fn names(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn names(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<String>> {
     let failed = || format!("cannot read {}", folder.display());
     let mut names = Vec::new();
-    if let Some(location) = Location::of_path(folder)? {
+    if let Some(location) = Location::of_path(folder, stores)? {
         let (objects, _) = Object::list_folder(&location)?;
         let all = objects.iter().filter_map(|object| object.location.key().filename());
         return Ok(all.filter(|name| name.ends_with(".parquet")).map(str::to_owned).collect());

@@ -18,8 +18,7 @@ mod table;
 
 pub(crate) use format::refuse_same_names;
 pub use format::{Form, Format, write_rows};
-pub(crate) use manifest::Manifest;
-pub(crate) use manifest::{MANIFEST, names};
+pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
 pub use staging::{StagedFile, is_url, is_within, resolved, resolved_input};
 pub(crate) use staging::{

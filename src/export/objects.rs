@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{MANIFEST, Manifest};
 use crate::export::cleanup;
 use crate::seal::sealed_json;
-use crate::store::{self, Location, Object, When, put};
+use crate::store::{self, GivenUp, Location, Object, When, put};
 
 /// How the names of what is staged on this machine begin.
 pub(super) const PREFIX: &str = ".ibid-object.";
@@ -38,7 +38,7 @@ impl ObjectsFolder {
         let failed = |error| store::failed("cannot write", &folder, error);
         let objects = Object::list(&folder, LOOKED_AT).map_err(failed)?;
         // Others may have files of such names, too. A manifest that is damaged is ours, and says no more.
-        let manifest = Manifest::of(Path::new(&folder.to_string()));
+        let manifest = Manifest::of(Path::new(&folder.to_string()), folder.stores());
         let is_ours = |object: &Object| {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
             let below = below.trim_start_matches('/');
@@ -62,33 +62,34 @@ impl ObjectsFolder {
         Ok(Self { folder, manifest })
     }
 
-    /// Puts the files of a folder of this machine in place.
-    pub(super) fn commit(&self, staged: &Path) -> Result<()> {
+    /// Puts the files of a folder of this machine in place, unless that is `given_up`.
+    pub(super) fn commit(&self, staged: &Path, given_up: &GivenUp) -> Result<()> {
         let failed = || format!("cannot read {}", staged.display());
         // An interrupt that empties the folder does not make it one without a manifest.
         let hold = cleanup::hold();
-        let manifest = Manifest::of(staged)?;
+        let manifest = Manifest::of(staged, self.folder.stores())?;
         drop(hold);
         let Some(mut manifest) = manifest else {
             // The name of the folder is new, and is known to nobody before it is whole.
             for entry in fs::read_dir(staged).with_context(failed)? {
                 let entry = entry.with_context(failed)?;
                 let name = entry.file_name();
-                put(&entry.path(), &self.folder.join(name.to_str().with_context(failed)?), When::Always)?;
+                let object = self.folder.join(name.to_str().with_context(failed)?);
+                put(&entry.path(), &object, When::Always, given_up)?;
             }
             return Ok(());
         };
         for (file, noted) in manifest.files.iter().zip(manifest.about["files"].as_array_mut().into_iter().flatten()) {
             let stem = file.name.strip_suffix(".parquet").unwrap_or(&file.name);
             let name = format!("{stem}-{}.parquet", file.seal);
-            put(&staged.join(&file.name), &self.folder.join(&name), When::Always)?;
+            put(&staged.join(&file.name), &self.folder.join(&name), When::Always, given_up)?;
             noted["name"] = Value::String(name);
         }
         let path = staged.join(MANIFEST);
         let json = sealed_json(manifest.about)?;
         fs::write(&path, json).with_context(|| format!("cannot write {}", path.display()))?;
         let when = self.manifest.clone().map_or(When::New, |manifest| When::Still(Box::new(manifest)));
-        if put(&path, &self.folder.join(MANIFEST), when)? {
+        if put(&path, &self.folder.join(MANIFEST), when, given_up)? {
             return Ok(());
         }
         bail!("another run wrote {} in the meantime, and what it wrote stays; run it again", self.folder)
@@ -118,7 +119,7 @@ pub(crate) fn table_files(folder: &Location, tables: &[&str]) -> Result<Option<V
     }
     let folder = folder.as_prefix();
     let path = |name: &str| PathBuf::from(folder.join(name).to_string());
-    let Some(manifest) = Manifest::of(Path::new(&folder.to_string()))? else { return Ok(None) };
+    let Some(manifest) = Manifest::of(Path::new(&folder.to_string()), folder.stores())? else { return Ok(None) };
     let file_of = |table: &&str| manifest.file(&format!("{table}.parquet")).map(|named| path(&named.name));
     Ok(tables.iter().map(file_of).collect())
 }

@@ -4,12 +4,13 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result};
 
 use super::{MANIFEST, Manifest, Unheld, abandoned, is_random, name_here, names, stem_of_sealed, unheld};
-use crate::store::{self, LOCK, Location, Object, Upload, entries, has_only, remove_folder, seal_of};
+use crate::store::{self, LOCK, Location, Object, Stores, Upload, entries, has_only, remove_folder, seal_of};
 
 /// How the names of folders for temporary tables begin.
 pub(crate) const WORKSPACE: &str = "ibid-";
@@ -35,20 +36,21 @@ impl Removed {
         files: &[&str],
         grace: Duration,
         dry_run: bool,
+        stores: &Arc<Stores>,
     ) -> Result<()> {
-        if let Some(location) = Location::of_path(folder)? {
-            for path in unnamed(folder, files)? {
+        if let Some(location) = Location::of_path(folder, stores)? {
+            for path in unnamed(folder, files, stores)? {
                 // A run may have named it since.
-                let manifest = Manifest::of(folder)?;
+                let manifest = Manifest::of(folder, stores)?;
                 if manifest.zip(name_of(&path)).is_none_or(|(manifest, name)| manifest.seal_of(name).is_none()) {
-                    self.remove_older(folder, &path, grace, dry_run)?;
+                    self.remove_older(folder, &path, grace, dry_run, stores)?;
                 }
             }
             return self.abort_uploads(&location, is_index, grace, dry_run);
         }
-        for path in entries(folder)? {
-            if let Some(_held) = left_over(&path) {
-                self.remove_older(folder, &path, grace, dry_run)?;
+        for path in entries(folder, stores)? {
+            if let Some(_held) = left_over(&path, stores) {
+                self.remove_older(folder, &path, grace, dry_run, stores)?;
             }
         }
         Ok(())
@@ -72,14 +74,21 @@ impl Removed {
     }
 
     /// Removes a file or a folder of files, unless it is younger than `grace`.
-    pub(crate) fn remove_older(&mut self, folder: &Path, path: &Path, grace: Duration, dry_run: bool) -> Result<()> {
-        if let Some(location) = Location::of_path(path)? {
+    pub(crate) fn remove_older(
+        &mut self,
+        folder: &Path,
+        path: &Path,
+        grace: Duration,
+        dry_run: bool,
+        stores: &Arc<Stores>,
+    ) -> Result<()> {
+        if let Some(location) = Location::of_path(path, stores)? {
             let objects = below(&location)?;
             if are_older(&objects, grace) {
                 return self.remove_objects(folder, path, &objects, dry_run);
             }
-        } else if is_older(path, grace) {
-            return self.remove(folder, path, dry_run);
+        } else if is_older(path, grace, stores) {
+            return self.remove(folder, path, dry_run, stores);
         }
         self.young += 1;
         Ok(())
@@ -95,11 +104,11 @@ impl Removed {
     }
 
     /// Removes a file or a folder of files.
-    pub(crate) fn remove(&mut self, folder: &Path, path: &Path, dry_run: bool) -> Result<()> {
-        if let Some(location) = Location::of_path(path)? {
+    pub(crate) fn remove(&mut self, folder: &Path, path: &Path, dry_run: bool, stores: &Arc<Stores>) -> Result<()> {
+        if let Some(location) = Location::of_path(path, stores)? {
             return self.remove_objects(folder, path, &below(&location)?, dry_run);
         }
-        let bytes = bytes(path)?;
+        let bytes = bytes(path, stores)?;
         if !dry_run {
             let removed = if path.is_dir() { remove_folder(path) } else { fs::remove_file(path) };
             match removed {
@@ -122,9 +131,9 @@ fn below(location: &Location) -> Result<Vec<Object>> {
 
 /// The files of results in a folder of a store that its manifest does not name: those of earlier manifests, of a folder that was
 /// copied there, and of runs that were killed before they wrote a manifest.
-fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
+fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<PathBuf>> {
     // The manifest after the names: what a run named in the meantime is named.
-    let (names, manifest) = (names(folder)?, Manifest::of(folder)?);
+    let (names, manifest) = (names(folder, stores)?, Manifest::of(folder, stores)?);
     let is_replaced = |file: &str| manifest.as_ref().is_some_and(|manifest| manifest.file(file).is_some());
     let is_unnamed = |name: &String| {
         let is_named = manifest.as_ref().is_some_and(|manifest| manifest.seal_of(name).is_some());
@@ -133,7 +142,7 @@ fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
         let may_be_ours = is_replaced(&file) || (stem.is_some() && files.contains(&&*file));
         // Others may have such names. A file that cannot be read is not known to be one of ours.
         let has_seal = || {
-            let seal = seal_of(&folder.join(name)).ok().flatten();
+            let seal = seal_of(&folder.join(name), stores).ok().flatten();
             seal.is_some_and(|seal| stem.is_none() || name.ends_with(&format!("-{}.parquet", seal.root)))
         };
         !is_named && may_be_ours && has_seal()
@@ -142,31 +151,36 @@ fn unnamed(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>> {
 }
 
 /// What a run left that is over, if this is. A name is not enough, since others may give it.
-fn left_over(path: &Path) -> Option<Unheld> {
-    abandoned(path).or_else(|| if path.is_symlink() { None } else { kept_table(path).or_else(|| workspace(path)) })
+fn left_over(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
+    abandoned(path)
+        .or_else(|| if path.is_symlink() { None } else { kept_table(path, stores).or_else(|| workspace(path, stores)) })
 }
 
 /// A table that --resume kept, with nothing else beside it.
-fn kept_table(path: &Path) -> Option<Unheld> {
+fn kept_table(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     let is_key = |name: &str| name.len() == 32 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     if !name_of(path).is_some_and(is_key) || !Manifest::is_in(path) {
         return None;
     }
     let held = unheld(path)?;
-    let manifest = Manifest::of(path).ok()??;
+    let manifest = Manifest::of(path, stores).ok()??;
     let is_of_table = |name: &str| name == MANIFEST || manifest.seal_of(name).is_some();
     let is_kept = manifest.about["key"].is_string() && !manifest.about["noted"].is_null();
-    (is_kept && has_only(path, is_of_table)).then_some(held)
+    (is_kept && has_only(path, is_of_table, stores)).then_some(held)
 }
 
 /// A folder for temporary tables of a run that is over, with nothing in it that such a run does not write. Where it was killed before
 /// it had its lock, or after it had removed it, there is nothing in it.
-fn workspace(path: &Path) -> Option<Unheld> {
+fn workspace(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
     name_of(path).and_then(|name| name.strip_prefix(WORKSPACE)).filter(|name| is_random(name))?;
     let lock = path.join(LOCK);
     match fs::symlink_metadata(&lock) {
-        Ok(found) if found.is_file() && found.len() == 0 => unheld(&lock).filter(|_| has_only(path, is_of_workspace)),
-        Err(_) if is_private(path) && entries(path).is_ok_and(|entries| entries.is_empty()) => Some(Unheld::default()),
+        Ok(found) if found.is_file() && found.len() == 0 => {
+            unheld(&lock).filter(|_| has_only(path, is_of_workspace, stores))
+        }
+        Err(_) if is_private(path) && entries(path, stores).is_ok_and(|entries| entries.is_empty()) => {
+            Some(Unheld::default())
+        }
         _ => None,
     }
 }
@@ -198,8 +212,8 @@ fn are_older(objects: &[Object], than: Duration) -> bool {
 }
 
 /// Whether a file, or a folder with all that is in it, was written so long ago. What cannot be told is young.
-pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
-    if let Ok(Some(location)) = Location::of_path(path) {
+pub(crate) fn is_older(path: &Path, than: Duration, stores: &Arc<Stores>) -> bool {
+    if let Ok(Some(location)) = Location::of_path(path, stores) {
         return are_older(&below(&location).unwrap_or_default(), than);
     }
     let now = SystemTime::now();
@@ -207,12 +221,16 @@ pub(crate) fn is_older(path: &Path, than: Duration) -> bool {
         let written = fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
         written.and_then(|written| now.duration_since(written).ok()).is_some_and(|age| age >= than)
     };
-    let within = if path.is_dir() { entries(path).unwrap_or_default() } else { Vec::new() };
+    let within = if path.is_dir() { entries(path, stores).unwrap_or_default() } else { Vec::new() };
     of(path) && within.iter().all(|path| of(path))
 }
 
 /// How many bytes a file has, or all files of a folder.
-fn bytes(path: &Path) -> Result<u64> {
+fn bytes(path: &Path, stores: &Arc<Stores>) -> Result<u64> {
     let metadata = fs::symlink_metadata(path).with_context(|| format!("cannot read {}", path.display()))?;
-    if metadata.is_dir() { entries(path)?.iter().map(|path| bytes(path)).sum() } else { Ok(metadata.len()) }
+    if metadata.is_dir() {
+        entries(path, stores)?.iter().map(|path| bytes(path, stores)).sum()
+    } else {
+        Ok(metadata.len())
+    }
 }

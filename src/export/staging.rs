@@ -2,6 +2,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, IsTerminal as _, Read as _, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use tempfile::{NamedTempFile, TempDir};
@@ -10,7 +11,7 @@ use super::objects::{self, ObjectsFolder};
 use super::{MANIFEST, Manifest};
 use crate::export::cleanup;
 use crate::store::failpoint::step;
-use crate::store::{self, Location, When, redacted};
+use crate::store::{self, Address, GivenUp, Location, Stores, When, redacted, write_unless_dropped};
 use crate::terminal::Screen;
 
 /// How much of a name is in that of what is staged for it, in bytes: names may have 255, and tell no more by then.
@@ -56,13 +57,13 @@ fn behind_links(target: &Path) -> PathBuf {
 
 /// Whether a path is the URL of an object.
 pub fn is_url(path: &Path) -> Result<bool> {
-    Ok(Location::of_path(path)?.is_some())
+    Ok(Address::of_path(path)?.is_some())
 }
 
 /// The place in which a result for `target` would be, whatever name it has: that of an object, or of what links lead to. `None`
 /// for what gets all that is written, such as a pipe, unless it is a file that this process was given open.
 pub fn resolved(target: &Path) -> Result<Option<PathBuf>> {
-    if let Some(object) = Location::of_path(target)? {
+    if let Some(object) = Address::of_path(target)? {
         return Ok(Some(PathBuf::from(object.to_string())));
     }
     if is_stream(target) {
@@ -78,7 +79,7 @@ pub fn resolved(target: &Path) -> Result<Option<PathBuf>> {
 pub fn resolved_input(path: &Path) -> Result<Option<PathBuf>> {
     match fs::canonicalize(path) {
         // That of a pipe is none.
-        Ok(place) if Location::of_path(path)?.is_none() && place.exists() => Ok(Some(place)),
+        Ok(place) if Address::of_path(path)?.is_none() && place.exists() => Ok(Some(place)),
         _ => resolved(path),
     }
 }
@@ -251,17 +252,18 @@ pub struct StagedFile {
     parent: PathBuf,
     target: PathBuf,
     object: Option<Location>,
+    given_up: GivenUp,
 }
 
 impl StagedFile {
     /// Whether a file can take its place at `target`, to be known before the work for it begins.
-    pub(crate) fn check(target: &Path) -> Result<()> {
-        Self::create(target)?.object.as_ref().map_or(Ok(()), store::check_writable)
+    pub(crate) fn check(target: &Path, stores: &Arc<Stores>) -> Result<()> {
+        Self::create(target, stores)?.object.as_ref().map_or(Ok(()), store::check_writable)
     }
 
     /// Stages a file for this place.
-    pub fn create(target: &Path) -> Result<Self> {
-        let object = Location::of_path(target)?;
+    pub fn create(target: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        let object = Location::of_path(target, stores)?;
         if object.is_none() && target.to_str().is_some_and(|name| name.starts_with("file:") || name.contains("://")) {
             bail!(
                 "cannot write {}: files of this machine are named by their path, and objects by s3://, gs:// and az://",
@@ -269,7 +271,7 @@ impl StagedFile {
             );
         }
         let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
-        if object.as_ref().map_or(is_folder, Location::is_prefix) {
+        if object.as_ref().map_or(is_folder, |object| object.is_prefix()) {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }
         if target == Path::new("-") {
@@ -285,7 +287,7 @@ impl StagedFile {
         let file = cleanup::noted(|| staging(&prefix, mode).tempfile_in(&parent), NamedTempFile::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         hold(file.as_file());
-        Ok(Self { file, parent, target, object })
+        Ok(Self { file, parent, target, object, given_up: GivenUp::default() })
     }
 
     /// Where it is until then.
@@ -297,7 +299,7 @@ impl StagedFile {
     pub fn commit(mut self) -> Result<()> {
         if let Some(object) = &self.object {
             self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
-            return store::put(self.file.path(), object, When::Always).map(drop);
+            return store::put(self.file.path(), object, When::Always, &self.given_up).map(drop);
         }
         let failed = || format!("cannot write {}", self.target.display());
         if is_stream(&self.target) {
@@ -317,11 +319,17 @@ impl StagedFile {
         Ok(())
     }
 
+    /// As [`commit`](Self::commit), on a thread that may block. If the future is dropped before that has ended, an upload is aborted.
+    pub(crate) async fn commit_unless_dropped(self, stores: &Arc<Stores>) -> Result<()> {
+        let given_up = self.given_up.clone();
+        write_unless_dropped(stores, &given_up, || self.commit()).await
+    }
+
     /// As [`commit`](Self::commit), but only where there is no such file yet: of several at once one is told that it was so.
     pub(crate) fn commit_new(mut self) -> Result<bool> {
         if let Some(object) = &self.object {
             self.file.flush().with_context(|| format!("cannot write {}", self.file.path().display()))?;
-            return store::put(self.file.path(), object, When::New);
+            return store::put(self.file.path(), object, When::New, &self.given_up);
         }
         let failed = || format!("cannot write {}", self.target.display());
         step("a new file is staged");
@@ -365,30 +373,32 @@ pub(crate) struct StagedFolder {
     /// What a folder may hold that it takes the place of.
     files: Vec<String>,
     objects: Option<ObjectsFolder>,
+    stores: Arc<Stores>,
+    given_up: GivenUp,
 }
 
 impl StagedFolder {
     /// Stages a folder of this machine that [`commit_new`](Self::commit_new) is to put in its place.
-    pub(crate) fn create_new(target: &Path) -> Result<Self> {
+    pub(crate) fn create_new(target: &Path, stores: &Arc<Stores>) -> Result<Self> {
         let (parent, prefix) = place(target)?;
-        Self::begin(parent, &prefix, target.to_path_buf(), &[], None)
+        Self::begin(parent, &prefix, target.to_path_buf(), &[], None, stores)
     }
 
     /// Stages the folder `target`. One that is there already must hold nothing but `files` and a manifest, so that a slip of
     /// the keyboard does not replace a folder of something else.
-    pub(crate) fn create(target: &Path, files: &[&str]) -> Result<Self> {
-        if let Some(location) = Location::of_path(target)? {
+    pub(crate) fn create(target: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Self> {
+        if let Some(location) = Location::of_path(target, stores)? {
             let objects = ObjectsFolder::check(location.as_prefix(), files)?;
             let (parent, target) = (std::env::temp_dir(), target.to_path_buf());
-            return Self::begin(parent, objects::PREFIX, target, files, Some(objects));
+            return Self::begin(parent, objects::PREFIX, target, files, Some(objects), stores);
         }
         // `corpus/` and `corpus` are the same folder, but the former has no file name.
         let target = behind_links(&target.components().collect::<PathBuf>());
         let (parent, prefix) = place(&target)?;
         if target.exists() {
-            refuse_strangers(&target, &target, files)?;
+            refuse_strangers(&target, &target, files, stores)?;
         }
-        Self::begin(parent, &prefix, target, files, None)
+        Self::begin(parent, &prefix, target, files, None, stores)
     }
 
     fn begin(
@@ -397,13 +407,15 @@ impl StagedFolder {
         target: PathBuf,
         files: &[&str],
         objects: Option<ObjectsFolder>,
+        stores: &Arc<Stores>,
     ) -> Result<Self> {
         let mode = if objects.is_some() || target.exists() { 0o700 } else { 0o777 };
         let folder = cleanup::noted(|| staging(prefix, mode).tempdir_in(&parent), TempDir::path)
             .with_context(|| format!("cannot write in {}", parent.display()))?;
         let held = File::open(folder.path()).inspect(hold).ok();
         let files = files.iter().map(ToString::to_string).collect();
-        Ok(Self { folder, held, parent, target, files, objects })
+        let (stores, given_up) = (Arc::clone(stores), GivenUp::default());
+        Ok(Self { folder, held, parent, target, files, objects, stores, given_up })
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -413,7 +425,7 @@ impl StagedFolder {
     /// Puts it in its place. What is given keeps it in use, where it is one of this machine.
     pub(crate) fn commit(self) -> Result<Option<File>> {
         if let Some(objects) = &self.objects {
-            return objects.commit(self.folder.path()).map(|()| None);
+            return objects.commit(self.folder.path(), &self.given_up).map(|()| None);
         }
         let target = &self.target;
         let failed = || format!("cannot write {}", target.display());
@@ -426,7 +438,7 @@ impl StagedFolder {
             keep_permissions(target, self.folder.path()).with_context(failed)?;
             exchange(self.folder.path(), target).with_context(failed)?;
             // Somebody may have put something there in the meantime.
-            if let Err(error) = refuse_strangers(self.folder.path(), target, &self.files) {
+            if let Err(error) = refuse_strangers(self.folder.path(), target, &self.files, &self.stores) {
                 exchange(self.folder.path(), target).with_context(failed)?;
                 return Err(error);
             }
@@ -457,6 +469,12 @@ impl StagedFolder {
         Ok(self.held)
     }
 
+    /// As [`commit`](Self::commit), on a thread that may block. If the future is dropped before that has ended, uploads are aborted.
+    pub(crate) async fn commit_unless_dropped(self) -> Result<Option<File>> {
+        let (stores, given_up) = (Arc::clone(&self.stores), self.given_up.clone());
+        write_unless_dropped(&stores, &given_up, || self.commit()).await
+    }
+
     /// As [`commit`](Self::commit), but only where there is no such folder yet, which would hold something. Of several at once one
     /// puts its own there.
     pub(crate) fn commit_new(self) -> Result<()> {
@@ -483,8 +501,8 @@ impl StagedFolder {
 }
 
 /// Fails where a folder, which stood at `target`, holds something that ibid did not write. Others may have files of such names.
-fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>]) -> Result<()> {
-    let manifest = Manifest::of(folder);
+fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>], stores: &Arc<Stores>) -> Result<()> {
+    let manifest = Manifest::of(folder, stores);
     let is_ours = |name: &str| match &manifest {
         Ok(Some(manifest)) => {
             name == MANIFEST || manifest.seal_of(name).is_some() && files.iter().any(|file| file.as_ref() == name)
@@ -525,8 +543,6 @@ fn exchange(_: &Path, b: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use arrow::array::{ArrayRef, RecordBatch, StringArray};
     use parquet::file::properties::WriterProperties;
 
@@ -538,12 +554,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("result.csv");
         fs::write(&target, "old").unwrap();
-        let mut staged = StagedFile::create(&target).unwrap();
+        let mut staged = StagedFile::create(&target, &Arc::default()).unwrap();
         staged.write_all(b"half").unwrap();
         drop(staged);
         assert_eq!(fs::read_to_string(&target).unwrap(), "old");
 
-        let mut staged = StagedFile::create(&target).unwrap();
+        let mut staged = StagedFile::create(&target, &Arc::default()).unwrap();
         staged.write_all(b"whole").unwrap();
         staged.commit().unwrap();
         assert_eq!(fs::read_to_string(&target).unwrap(), "whole");
@@ -555,17 +571,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let target = folder.path().join("corpus/");
         for text in ["old", "new"] {
-            let staged = StagedFolder::create(&target, &["a.parquet"]).unwrap();
+            let staged = StagedFolder::create(&target, &["a.parquet"], &Arc::default()).unwrap();
             fs::write(staged.path().join("a.parquet"), sealed(text)).unwrap();
-            Manifest::write(staged.path(), &serde_json::json!({})).unwrap();
+            Manifest::write(staged.path(), &serde_json::json!({}), &Arc::default()).unwrap();
             staged.commit().unwrap();
         }
         assert_eq!(fs::read(target.join("a.parquet")).unwrap(), sealed("new"));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 
-        let begun = StagedFolder::create(&target, &["a.parquet"]).unwrap();
+        let begun = StagedFolder::create(&target, &["a.parquet"], &Arc::default()).unwrap();
         fs::write(target.join("thesis.tex"), "years of work").unwrap();
-        for outcome in [StagedFolder::create(&target, &["a.parquet"]).map(drop), begun.commit().map(drop)] {
+        for outcome in
+            [StagedFolder::create(&target, &["a.parquet"], &Arc::default()).map(drop), begun.commit().map(drop)]
+        {
             let error = outcome.unwrap_err().to_string();
             assert!(error.contains("thesis.tex"), "{error}");
             assert_eq!(fs::read_to_string(target.join("thesis.tex")).unwrap(), "years of work");
@@ -578,7 +596,8 @@ mod tests {
             let target = folder.path().join(format!("of {name}"));
             fs::create_dir(&target).unwrap();
             fs::write(target.join(name), "{\"start_url\": \"/\"}").unwrap();
-            let error = StagedFolder::create(&target, &["a.parquet"]).map(drop).unwrap_err().to_string();
+            let error =
+                StagedFolder::create(&target, &["a.parquet"], &Arc::default()).map(drop).unwrap_err().to_string();
             assert!(error.contains(&format!("it holds {name}, which this command does not write")), "{error}");
         }
     }
@@ -600,7 +619,7 @@ mod tests {
             for n in 0..8 {
                 let target = &target;
                 scope.spawn(move || {
-                    let staged = StagedFolder::create_new(target).unwrap();
+                    let staged = StagedFolder::create_new(target, &Arc::default()).unwrap();
                     (0..3).for_each(|file| fs::write(staged.path().join(file.to_string()), n.to_string()).unwrap());
                     staged.commit_new().unwrap();
                 });
@@ -618,7 +637,7 @@ mod tests {
         let target = folder.path().join("1.json");
         let made: Vec<_> = std::thread::scope(|scope| {
             let write = |n: u8| {
-                let mut staged = StagedFile::create(&target).unwrap();
+                let mut staged = StagedFile::create(&target, &Arc::default()).unwrap();
                 staged.write_all(&[n; 1000]).unwrap();
                 staged.commit_new().unwrap().then_some(n)
             };
@@ -634,8 +653,8 @@ mod tests {
     #[test]
     fn what_a_run_stages_that_lives_is_not_abandoned() {
         let folder = tempfile::tempdir().unwrap();
-        let file = StagedFile::create(&folder.path().join("x.csv")).unwrap();
-        let staged = StagedFolder::create(&folder.path().join("x"), &[]).unwrap();
+        let file = StagedFile::create(&folder.path().join("x.csv"), &Arc::default()).unwrap();
+        let staged = StagedFolder::create(&folder.path().join("x"), &[], &Arc::default()).unwrap();
         fs::write(folder.path().join(".y.csv.AbCdEf.ibid-staging"), "half").unwrap();
         fs::create_dir(folder.path().join(".y.AbCdEf.ibid-staging")).unwrap();
         // A table of it was still being written.
@@ -664,11 +683,11 @@ mod tests {
     fn names_may_be_as_long_as_those_of_files() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["x".repeat(255), format!("x{}", "ü".repeat(127))] {
-            let mut staged = StagedFile::create(&folder.path().join(&name)).unwrap();
+            let mut staged = StagedFile::create(&folder.path().join(&name), &Arc::default()).unwrap();
             staged.write_all(b"whole").unwrap();
             staged.commit().unwrap();
             assert_eq!(fs::read(folder.path().join(&name)).unwrap(), b"whole");
-            StagedFolder::create(&folder.path().join(format!("{}y", &name[..name.len() - 2])), &[])
+            StagedFolder::create(&folder.path().join(format!("{}y", &name[..name.len() - 2])), &[], &Arc::default())
                 .unwrap()
                 .commit()
                 .unwrap();
@@ -677,7 +696,7 @@ mod tests {
 
     #[test]
     fn a_missing_folder_is_named() {
-        let error = StagedFile::create(Path::new("/no/such/folder/x.csv")).err().unwrap().to_string();
+        let error = StagedFile::create(Path::new("/no/such/folder/x.csv"), &Arc::default()).err().unwrap().to_string();
         assert!(error.contains("/no/such/folder"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -10,7 +11,7 @@ use super::{Index, LOOKED_AT, Manifest, Part, newest, read};
 use crate::export::layout::{FILES, MANIFESTS, PARTS, is_name_of_part, manifest_path, numbers};
 use crate::export::orphaned_files::{Removed, is_older};
 use crate::export::{Unheld, abandoned, unheld};
-use crate::store::{Location, Object, entries, has_only, seal_of};
+use crate::store::{Address, Location, Object, Stores, entries, has_only, seal_of};
 
 /// How often another run may come between.
 const ATTEMPTS: usize = 5;
@@ -37,8 +38,9 @@ pub(crate) struct Collected {
 }
 
 /// Whether a run was killed in a store that was making an index there, and had not made its first manifest.
-pub(crate) fn is_begun(folder: &Path) -> Result<bool> {
-    let Some(location) = Location::of_path(folder)?.filter(|location| !location.is_web()) else { return Ok(false) };
+pub(crate) fn is_begun(folder: &Path, stores: &Arc<Stores>) -> Result<bool> {
+    let location = Location::of_path(folder, stores)?;
+    let Some(location) = location.filter(|location| !location.is_web()) else { return Ok(false) };
     let parts = location.as_prefix().join(PARTS);
     let depth = parts.key().parts().count();
     let objects = Object::list(&parts.as_prefix(), LOOKED_AT)?;
@@ -48,7 +50,7 @@ pub(crate) fn is_begun(folder: &Path) -> Result<bool> {
             .key()
             .parts()
             .nth(depth)
-            .is_some_and(|name| part(&folder.join(PARTS).join(name.as_ref())).is_some())
+            .is_some_and(|name| part(&folder.join(PARTS).join(name.as_ref()), stores).is_some())
     }))
 }
 
@@ -56,38 +58,44 @@ pub(crate) fn is_begun(folder: &Path) -> Result<bool> {
 ///
 /// Nothing younger than `grace` is removed: a run that adds to the index may be about to name it, and one that reads the
 /// index may have opened it by an older manifest. So the files of parts go by a later call than the one that drops them.
-pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, dry_run: bool) -> Result<Collected> {
+pub(crate) fn collect(
+    folder: &Path,
+    too_old: Option<TooOld>,
+    grace: Duration,
+    dry_run: bool,
+    stores: &Arc<Stores>,
+) -> Result<Collected> {
     let mut collected = Collected::default();
     if let Some(too_old) = too_old {
-        collected.dropped = drop_parts(folder, too_old, dry_run)?;
+        collected.dropped = drop_parts(folder, too_old, dry_run, stores)?;
     }
     let mut named = HashSet::new();
-    let numbers = numbers(folder)?;
+    let numbers = numbers(folder, stores)?;
     for (i, &number) in numbers.iter().enumerate() {
         // As old as a manifest is, so long the one before it has been out of use.
         let is_out_of_use = match numbers.get(i + 1) {
-            Some(&next) => is_older(&manifest_path(folder, next), grace),
+            Some(&next) => is_older(&manifest_path(folder, next), grace, stores),
             None => false,
         };
         if is_out_of_use {
-            collected.removed.remove(folder, &manifest_path(folder, number), dry_run)?;
-        } else if let Some(manifest) = read(folder, number)? {
+            collected.removed.remove(folder, &manifest_path(folder, number), dry_run, stores)?;
+        } else if let Some(manifest) = read(folder, number, stores)? {
             named.extend(manifest.parts.into_iter().map(|part| part.name));
         }
     }
     for holds in [PARTS, MANIFESTS] {
-        for path in entries(&folder.join(holds))? {
+        for path in entries(&folder.join(holds), stores)? {
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             let held = if holds == PARTS && is_name_of_part(name) {
                 if named.contains(name) {
                     continue;
                 }
-                let held = part(&path);
-                if held.is_none() && !has_only(&path, is_of_part) {
+                let held = part(&path, stores);
+                if held.is_none() && !has_only(&path, is_of_part, stores) {
                     collected.shared.push(name.to_owned());
                 }
                 // A run may have named it, before it let go of it.
-                if held.is_some() && newest(folder)?.is_some_and(|manifest| manifest.has_part(name)) {
+                if held.is_some() && newest(folder, stores)?.is_some_and(|manifest| manifest.has_part(name)) {
                     continue;
                 }
                 held
@@ -95,7 +103,7 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
                 abandoned(&path)
             };
             if held.is_some() {
-                collected.removed.remove_older(folder, &path, grace, dry_run)?;
+                collected.removed.remove_older(folder, &path, grace, dry_run, stores)?;
             }
         }
     }
@@ -104,9 +112,9 @@ pub(crate) fn collect(folder: &Path, too_old: Option<TooOld>, grace: Duration, d
 }
 
 /// Makes an index without the parts that are too old, and gives these.
-fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool) -> Result<Vec<Part>> {
+fn drop_parts(folder: &Path, too_old: TooOld, dry_run: bool, stores: &Arc<Stores>) -> Result<Vec<Part>> {
     for _ in 0..ATTEMPTS {
-        let index = Index::open(folder)?;
+        let index = Index::open(folder, stores)?;
         let manifest = index.manifest();
         if manifest.time_column.is_none() {
             bail!(
@@ -134,14 +142,14 @@ fn is_of_part(file: &str) -> bool {
 }
 
 /// A part that [`Index::write_part`] wrote, with nothing else in it, if no run is about to name it, as far as can be told.
-fn part(path: &Path) -> Option<Unheld> {
-    let is_ours =
-        path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part) && has_only(path, is_of_part);
-    match Location::of_path(path) {
+fn part(path: &Path, stores: &Arc<Stores>) -> Option<Unheld> {
+    let is_ours = path.file_name().and_then(|name| name.to_str()).is_some_and(is_name_of_part)
+        && has_only(path, is_of_part, stores);
+    match Address::of_path(path) {
         // There each file is whole from the first.
         Ok(Some(_)) => {
-            let has_seal = |file: &PathBuf| seal_of(file).is_ok_and(|seal| seal.is_some());
-            (is_ours && entries(path).is_ok_and(|files| files.iter().all(has_seal))).then(Unheld::default)
+            let has_seal = |file: &PathBuf| seal_of(file, stores).is_ok_and(|seal| seal.is_some());
+            (is_ours && entries(path, stores).is_ok_and(|files| files.iter().all(has_seal))).then(Unheld::default)
         }
         _ if is_ours => unheld(path),
         _ => None,

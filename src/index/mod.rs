@@ -23,22 +23,23 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-pub(crate) use self::manifest::Manifest;
-pub(crate) use self::manifest::Part;
 use self::manifest::PartFile;
+pub(crate) use self::manifest::{Manifest, Part};
 use crate::corpus;
 use crate::corpus::ingest::{CorpusFile, Needed, about_corpus};
+use crate::export::cleanup::{self, Noted};
 use crate::export::layout::{FILES, MANIFESTS, PARTS, is_index, manifest_path, numbers};
-use crate::export::{StagedFile, StagedFolder, cleanup};
+use crate::export::{StagedFile, StagedFolder};
 use crate::seal::{Written, check_json, sealed_json};
 use crate::store::failpoint::step;
-use crate::store::{self, Location, Object, Verified, check_seal, redacted_url, verify};
+use crate::store::{self, Address, Location, Object, Stores, Verified, check_seal, redacted_url, verify};
 
 /// How many objects are looked at for one that is of no index.
 const LOOKED_AT: usize = 1000;
@@ -48,24 +49,25 @@ const LOOKED_AT: usize = 1000;
 pub(crate) struct Index {
     folder: PathBuf,
     manifest: Manifest,
+    stores: Arc<Stores>,
 }
 
 impl Index {
     /// Opens an index to be read.
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
-        match newest(folder)? {
-            Some(manifest) => Ok(Self { folder: folder.to_path_buf(), manifest }),
+    pub(crate) fn open(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        match newest(folder, stores)? {
+            Some(manifest) => Ok(Self { folder: folder.to_path_buf(), manifest, stores: Arc::clone(stores) }),
             None => bail!("the index {} has no documents yet: nothing was added to it to the end", folder.display()),
         }
     }
 
     /// Opens an index to be added to, which may have to be made: it has no parts then, and the number 0.
-    pub(crate) fn open_to_add(folder: &Path) -> Result<Self> {
-        if let Some(location) = Location::of_path(folder)? {
+    pub(crate) fn open_to_add(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        if let Some(location) = Location::of_path(folder, stores)? {
             return Self::open_objects_to_add(folder, &location.as_prefix());
         }
         let folder: PathBuf = folder.components().collect();
-        if !is_index(&folder)? && folder.exists() {
+        if !is_index(&folder, stores)? && folder.exists() {
             // Another run may be making the index at the same time.
             let stranger = fs::read_dir(&folder)
                 .with_context(|| format!("{} is no folder of an index; name another", folder.display()))?
@@ -79,12 +81,12 @@ impl Index {
                 );
             }
         }
-        let manifest = newest(&folder)?.unwrap_or_default();
-        Ok(Self { folder, manifest })
+        let manifest = newest(&folder, stores)?.unwrap_or_default();
+        Ok(Self { folder, manifest, stores: Arc::clone(stores) })
     }
 
     fn open_objects_to_add(folder: &Path, location: &Location) -> Result<Self> {
-        let manifest = newest(folder)?;
+        let manifest = newest(folder, location.stores())?;
         if manifest.is_none() {
             let ours = [PARTS, MANIFESTS].map(|name| location.join(name));
             let objects = Object::list(location, LOOKED_AT)?;
@@ -96,12 +98,18 @@ impl Index {
                 );
             }
         }
-        Ok(Self { folder: folder.to_path_buf(), manifest: manifest.unwrap_or_default() })
+        let stores = Arc::clone(location.stores());
+        Ok(Self { folder: folder.to_path_buf(), manifest: manifest.unwrap_or_default(), stores })
     }
 
     /// Returns the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The stores by which it is reached.
+    pub(crate) fn stores(&self) -> &Arc<Stores> {
+        &self.stores
     }
 
     pub(crate) fn manifest(&self) -> &Manifest {
@@ -126,7 +134,8 @@ impl Index {
 
     fn with_parts(&self, is_kept: impl Fn(&Part) -> bool) -> Self {
         let parts = self.manifest.parts.iter().filter(|part| is_kept(part)).cloned().collect();
-        Self { folder: self.folder.clone(), manifest: Manifest { parts, ..self.manifest.clone() } }
+        let manifest = Manifest { parts, ..self.manifest.clone() };
+        Self { folder: self.folder.clone(), manifest, stores: Arc::clone(&self.stores) }
     }
 
     /// The files of a table.
@@ -151,7 +160,7 @@ impl Index {
     pub(crate) fn check(&self, needed: Needed) -> Result<()> {
         for table in needed.tables() {
             for (part, path) in self.manifest.parts.iter().zip(self.files(table)) {
-                check_seal(&path, part.file(table).seal)?;
+                check_seal(&path, part.file(table).seal, &self.stores)?;
             }
         }
         Ok(())
@@ -159,7 +168,7 @@ impl Index {
 
     /// Whether nothing was added to the index since it was opened.
     pub(crate) fn is_newest(&self) -> Result<bool> {
-        Ok(newest(&self.folder)?.unwrap_or_default().number == self.manifest.number)
+        Ok(newest(&self.folder, &self.stores)?.unwrap_or_default().number == self.manifest.number)
     }
 
     /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet. `inputs` are what
@@ -175,24 +184,25 @@ impl Index {
         let parts = self.folder.join(PARTS);
         for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
             // In a store there are no folders to be made.
-            if Location::of_path(&folder)?.is_none() {
+            if Address::of_path(&folder)?.is_none() {
                 make_folder(&folder)?;
             }
         }
         let number = self.manifest.number + 1;
         let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
         let folder = parts.join(&name);
-        let staged = StagedFolder::create(&folder, &FILES)?;
+        let staged = StagedFolder::create(&folder, &FILES, &self.stores)?;
         let [documents, sentences] = FILES.map(|file| -> Result<PartFile> {
-            let Written { rows, bytes, seal } = write_file(&corpus.join(file), left_out, staged.path(), file)?;
+            let Written { rows, bytes, seal } =
+                write_file(&corpus.join(file), left_out, staged.path(), file, &self.stores)?;
             Ok(PartFile { rows, bytes, seal })
         });
         let (documents, sentences) = (documents?, sentences?);
-        let paths = match Location::of_path(&folder)? {
-            Some(_) => FILES.iter().map(|file| folder.join(file)).collect(),
-            None => vec![folder],
+        let places = match Location::of_path(&folder, &self.stores)? {
+            Some(location) => FILES.iter().map(|file| Noted::Object(location.as_prefix().join(file))).collect(),
+            None => vec![Noted::Path(folder)],
         };
-        cleanup::hold().note(&paths);
+        cleanup::hold().note(&places);
         let held = staged.commit()?;
         let part = Part {
             name,
@@ -204,7 +214,7 @@ impl Index {
             inputs: noted(inputs).into(),
             parameters: reading.parameters(),
         };
-        Ok(WrittenPart { part, paths, _held: held, is_kept: false })
+        Ok(WrittenPart { part, places, _held: held, is_kept: false })
     }
 
     /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
@@ -216,14 +226,15 @@ impl Index {
         let next = self.stage(&Manifest { number: self.manifest.number + 1, time_column, parts })?;
         // Where this fails nobody knows whether the manifest is there.
         let mut hold = cleanup::hold();
-        hold.forget(&written.paths);
+        hold.forget(&written.places);
         written.is_kept = true;
         // A file is there at once, so that who interrupts the program can wait for it.
-        let hold = Location::of_path(&self.folder)?.is_none().then_some(hold);
+        let hold = Address::of_path(&self.folder)?.is_none().then_some(hold);
         let is_next = next.commit_new()?;
         drop(hold);
         // The next number may be free because its manifest was removed, when the index was well beyond it.
-        let is_added = is_next && newest(&self.folder)?.is_some_and(|newest| newest.has_part(&written.part.name));
+        let is_added =
+            is_next && newest(&self.folder, &self.stores)?.is_some_and(|newest| newest.has_part(&written.part.name));
         written.is_kept = is_added;
         Ok(is_added)
     }
@@ -235,7 +246,7 @@ impl Index {
 
     /// Writes the next manifest, which is not in its place yet.
     fn stage(&self, next: &Manifest) -> Result<StagedFile> {
-        let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number))?;
+        let mut staged = StagedFile::create(&manifest_path(&self.folder, next.number), &self.stores)?;
         staged.write_all(sealed_json(next.to_json())?.as_bytes()).context("cannot write a manifest")?;
         Ok(staged)
     }
@@ -257,7 +268,7 @@ fn noted(inputs: &[String]) -> Vec<String> {
 pub(crate) struct WrittenPart {
     part: Part,
     /// Its folder, and in a store its objects.
-    paths: Vec<PathBuf>,
+    places: Vec<Noted>,
     _held: Option<File>,
     is_kept: bool,
 }
@@ -267,16 +278,16 @@ impl Drop for WrittenPart {
         if self.is_kept {
             return;
         }
-        for path in &self.paths {
-            let removed = match Location::of_path(path) {
-                Ok(Some(object)) => store::remove(&object),
-                _ => fs::remove_dir_all(path).map_err(anyhow::Error::new),
+        for place in &self.places {
+            let (removed, shown) = match place {
+                Noted::Object(object) => (store::remove(object), object.to_string()),
+                Noted::Path(path) => (fs::remove_dir_all(path).map_err(anyhow::Error::new), path.display().to_string()),
             };
             if let Err(error) = removed {
-                log::warn!("cannot remove {}, which ibid gc removes: {error:#}", path.display());
+                log::warn!("cannot remove {shown}, which ibid gc removes: {error:#}");
             }
         }
-        cleanup::hold().forget(&self.paths);
+        cleanup::hold().forget(&self.places);
     }
 }
 
@@ -293,20 +304,21 @@ fn make_folder(folder: &Path) -> Result<()> {
 }
 
 /// The newest manifest, if there is one.
-fn newest(folder: &Path) -> Result<Option<Manifest>> {
+fn newest(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
     loop {
-        let Some(&number) = numbers(folder)?.last() else { return Ok(None) };
+        let Some(&number) = numbers(folder, stores)?.last() else { return Ok(None) };
         // It may be removed once there is another.
-        if let Some(manifest) = read(folder, number)? {
+        if let Some(manifest) = read(folder, number, stores)? {
             return Ok(Some(manifest));
         }
     }
 }
 
 /// The manifest with a number, if it is there.
-fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
+fn read(folder: &Path, number: u64, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
     let path = manifest_path(folder, number);
-    let Some(bytes) = store::read_start(&path, u64::MAX).with_context(|| format!("cannot read {}", path.display()))?
+    let Some(bytes) =
+        store::read_start(&path, u64::MAX, stores).with_context(|| format!("cannot read {}", path.display()))?
     else {
         return Ok(None);
     };
@@ -320,9 +332,15 @@ fn read(folder: &Path, number: u64) -> Result<Option<Manifest>> {
 }
 
 /// Writes a file of a corpus without the rows of some documents.
-fn write_file(from: &Path, left_out: &HashSet<String>, folder: &Path, name: &str) -> Result<Written> {
+fn write_file(
+    from: &Path,
+    left_out: &HashSet<String>,
+    folder: &Path,
+    name: &str,
+    stores: &Arc<Stores>,
+) -> Result<Written> {
     let failed = || format!("cannot read {}", from.display());
-    let verified = verify(from)?;
+    let verified = verify(from, stores)?;
     if let (Verified::Sealed { seal, bytes }, true) = (&verified, left_out.is_empty()) {
         let to = folder.join(name);
         fs::copy(from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
@@ -347,7 +365,7 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_looked_at_is_not_one_without_an_index() {
         // There is no store without the name of an account.
-        assert!(is_index(Path::new("az://box/index")).is_err());
-        assert!(!is_index(Path::new("no/such/folder")).unwrap());
+        assert!(is_index(Path::new("az://box/index"), &Arc::default()).is_err());
+        assert!(!is_index(Path::new("no/such/folder"), &Arc::default()).unwrap());
     }
 }

@@ -13,7 +13,7 @@ use crate::export::layout::{FILES, is_around_index, is_index};
 use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
 use crate::seal::Root;
-use crate::store::{Location, Object, seal_of};
+use crate::store::{Location, Object, Stores, seal_of};
 
 /// A collection that needs not be read in first.
 #[derive(Debug, Clone)]
@@ -29,14 +29,14 @@ pub(crate) enum Stored {
 
 /// Fails where no result can take its place at `target`, or would take that of a part of a collection: to be known before the work
 /// for it begins.
-pub fn check_place(target: &Path) -> Result<()> {
-    StagedFile::check(target)?;
+pub fn check_place(target: &Path, stores: &Arc<Stores>) -> Result<()> {
+    StagedFile::check(target, stores)?;
     let place = resolved(target)?.unwrap_or_default();
     let (Some(folder), Some(name)) = (place.parent(), place.file_name().and_then(|name| name.to_str())) else {
         return Ok(());
     };
-    let is_table = || FILES.contains(&name) && !matches!(Stored::at(folder), Ok(None));
-    if is_taken(folder) || is_table() {
+    let is_table = || FILES.contains(&name) && !matches!(Stored::at(folder, stores), Ok(None));
+    if is_taken(folder, stores) || is_table() {
         bail!(
             "cannot write {}: that folder is a corpus, an index or a result; name a file elsewhere",
             target.display()
@@ -46,35 +46,35 @@ pub fn check_place(target: &Path) -> Result<()> {
 }
 
 /// Fails where a folder is a collection or a result, to which other files do not belong.
-pub fn check_folder(folder: &Path) -> Result<()> {
-    if is_taken(folder) {
+pub fn check_folder(folder: &Path, stores: &Arc<Stores>) -> Result<()> {
+    if is_taken(folder, stores) {
         bail!("{} is a corpus, an index or a result; name a folder elsewhere", folder.display());
     }
     Ok(())
 }
 
 /// Opens an index to be added to. Fails where it would have to be made in a folder to which it does not belong.
-pub(crate) fn index_to_add(folder: &Path) -> Result<Index> {
-    let index = Index::open_to_add(folder)?;
+pub(crate) fn index_to_add(folder: &Path, stores: &Arc<Stores>) -> Result<Index> {
+    let index = Index::open_to_add(folder, stores)?;
     if index.manifest().number == 0
         && let Some(parent) = resolved(folder)?.as_deref().and_then(Path::parent)
     {
-        check_folder(parent)?;
+        check_folder(parent, stores)?;
     }
     Ok(index)
 }
 
 /// Whether a folder is a collection or a result, be its manifest damaged, or of another version, or a folder of an index. What cannot
 /// be read protects nothing.
-fn is_taken(folder: &Path) -> bool {
-    Manifest::is_of_ours(folder).unwrap_or(false) || is_around_index(folder)
+fn is_taken(folder: &Path, stores: &Arc<Stores>) -> bool {
+    Manifest::is_of_ours(folder, stores).unwrap_or(false) || is_around_index(folder, stores)
 }
 
 /// Fails if the files of a folder with the names of tables are those of a corpus, whose manifest did not come along. Other
 /// tables may have such names, too.
-fn refuse_tables_without_manifest(folder: &Path) -> Result<Option<Stored>> {
+fn refuse_tables_without_manifest(folder: &Path, stores: &Arc<Stores>) -> Result<Option<Stored>> {
     for file in FILES {
-        let seal = seal_of(&folder.join(file)).ok().flatten();
+        let seal = seal_of(&folder.join(file), stores).ok().flatten();
         if seal.is_none_or(|seal| seal.result.parse().ok() != Some(about_corpus())) {
             return Ok(None);
         }
@@ -87,20 +87,20 @@ fn refuse_tables_without_manifest(folder: &Path) -> Result<Option<Stored>> {
 
 impl Stored {
     /// The collection that is stored at `path`, if one is.
-    pub(crate) fn at(path: &Path) -> Result<Option<Self>> {
-        if let Some(location) = Location::of_path(path)? {
+    pub(crate) fn at(path: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
+        if let Some(location) = Location::of_path(path, stores)? {
             return Self::at_location(path, &location);
         }
-        if is_index(path)? {
-            return Self::of_index(path).map(Some);
+        if is_index(path, stores)? {
+            return Self::of_index(path, stores).map(Some);
         }
         let missing = FILES.iter().find(|file| !path.join(file).is_file());
-        let manifest = match if Manifest::is_in(path) { Manifest::of(path) } else { Ok(None) } {
+        let manifest = match if Manifest::is_in(path) { Manifest::of(path, stores) } else { Ok(None) } {
             Err(error) if missing.is_none() => return Err(error),
             manifest => manifest.ok().flatten(),
         };
         if !manifest.is_some_and(|manifest| FILES.iter().all(|file| manifest.seal_of(file).is_some())) {
-            return if missing.is_none() { refuse_tables_without_manifest(path) } else { Ok(None) };
+            return if missing.is_none() { refuse_tables_without_manifest(path, stores) } else { Ok(None) };
         }
         match missing {
             None => Ok(Some(Self::Corpus(path.to_path_buf()))),
@@ -120,19 +120,19 @@ impl Stored {
         if let Some(files) = table_files(location, Needed::DocumentsAndSentences.tables())? {
             return Ok(Some(Self::Objects { folder: path.to_path_buf(), files }));
         }
-        if is_index(path)? {
-            return Self::of_index(path).map(Some);
+        if is_index(path, location.stores())? {
+            return Self::of_index(path, location.stores()).map(Some);
         }
         for file in FILES {
             if Object::find(&location.as_prefix().join(file))?.is_none() {
                 return Ok(None);
             }
         }
-        refuse_tables_without_manifest(path)
+        refuse_tables_without_manifest(path, location.stores())
     }
 
-    fn of_index(path: &Path) -> Result<Self> {
-        let index = Index::open(path)?;
+    fn of_index(path: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        let index = Index::open(path, stores)?;
         if index.manifest().parts.is_empty() {
             bail!(
                 "the index {} has no documents any more: ibid gc dropped all of its parts; add others with `add`",
@@ -169,7 +169,7 @@ impl Stored {
     }
 
     /// What the tables hold, to be noted beside a result: of each file its rows and its seal.
-    pub(crate) fn contents(&self, prefix: &str, needed: Needed) -> Result<Vec<Value>> {
+    pub(crate) fn contents(&self, prefix: &str, needed: Needed, stores: &Arc<Stores>) -> Result<Vec<Value>> {
         let noted = |table: &str, rows: Option<u64>, seal: Option<Root>| json!({ "table": format!("{prefix}{table}"), "rows": rows, "seal": seal.map(|seal| seal.to_string()) });
         let mut contents = Vec::new();
         for table in needed.tables() {
@@ -180,7 +180,7 @@ impl Stored {
                 }
                 Self::Corpus(_) | Self::Objects { .. } => {
                     for file in self.files(table) {
-                        let seal = seal_of(&file)?;
+                        let seal = seal_of(&file, stores)?;
                         contents.push(noted(table, seal.as_ref().map(|s| s.rows), seal.as_ref().map(|s| s.root)));
                     }
                 }
@@ -193,10 +193,11 @@ impl Stored {
     pub(crate) async fn register(&self, session: &SessionContext, prefix: &str, needed: Needed) -> Result<()> {
         let index = match self {
             Self::Corpus(folder) | Self::Objects { folder, .. } => {
-                let manifest = Manifest::of(folder)?;
+                let stores = Stores::of_session(&session.state());
+                let manifest = Manifest::of(folder, &stores)?;
                 for table in needed.tables() {
                     for file in self.files(table) {
-                        manifest.as_ref().map_or(Ok(()), |manifest| manifest.check(&file))?;
+                        manifest.as_ref().map_or(Ok(()), |manifest| manifest.check(&file, &stores))?;
                         ingest::register_file(session, &format!("{prefix}{table}"), &file).await?;
                     }
                 }

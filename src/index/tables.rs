@@ -14,15 +14,15 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use super::Index;
 use crate::corpus::Kind;
 use crate::pipeline::query::Literal;
-use crate::store::{Location, Source};
+use crate::store::{Address, Source, Stores};
 
 impl Index {
     /// A table of all parts. A column that not all parts have is NULL in the others; of several types it has the one that holds
     /// all, text at worst. The files should be sound, see [`Self::check`].
     pub(crate) fn table(&self, table: &str, session: &SessionState) -> Result<ListingTable> {
         let files = self.files(table);
-        let columns = columns(&schemas(&files)?)?;
-        let urls = files.iter().map(|file| Ok(ListingTableUrl::try_new(Location::url_of(file, false)?, None)?));
+        let columns = columns(&schemas(&files, &self.stores)?)?;
+        let urls = files.iter().map(|file| Ok(ListingTableUrl::try_new(Address::url_of(file, false)?, None)?));
         let options =
             ParquetReadOptions::default().to_listing_options(session.config(), session.default_table_options());
         let listed = ListingTableConfig::new_with_multi_paths(urls.collect::<Result<_>>()?)
@@ -34,7 +34,7 @@ impl Index {
     /// The same as a query.
     pub(crate) fn select(&self, table: &str) -> Result<String> {
         let files = self.files(table);
-        let schemas = schemas(&files)?;
+        let schemas = schemas(&files, &self.stores)?;
         let columns = columns(&schemas)?;
         let parts = files.iter().zip(&schemas).map(|(file, schema)| {
             let selected = columns.fields().iter().map(|column| column_of(schema, column));
@@ -48,7 +48,7 @@ impl Index {
     pub(crate) fn check_columns(&self, corpus: &Path) -> Result<()> {
         let mut files = self.files("documents");
         files.push(corpus.join("documents.parquet"));
-        columns(&schemas(&files)?).map(drop)
+        columns(&schemas(&files, &self.stores)?).map(drop)
     }
 }
 
@@ -64,10 +64,10 @@ fn column_of(part: &Schema, column: &Field) -> Literal {
 }
 
 /// The columns of files.
-fn schemas(files: &[PathBuf]) -> Result<Vec<SchemaRef>> {
+fn schemas(files: &[PathBuf], stores: &Arc<Stores>) -> Result<Vec<SchemaRef>> {
     let schema = |path: &PathBuf| -> Result<SchemaRef> {
         let failed = || format!("cannot read {}", path.display());
-        let file = Source::open(path).with_context(failed)?;
+        let file = Source::open(path, stores).with_context(failed)?;
         let footer = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).with_context(failed)?;
         Ok(Arc::clone(footer.schema()))
     };

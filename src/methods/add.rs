@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
 use arrow::array::AsArray;
@@ -26,7 +27,7 @@ use crate::index::stored::{Stored, check_place, index_to_add};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, read_first, script};
 use crate::seal::Root;
-use crate::store::seal_of;
+use crate::store::{Stores, seal_of};
 
 /// The attempts before this run gives up, if other runs change the index meanwhile.
 const ATTEMPTS: usize = 5;
@@ -262,7 +263,7 @@ impl Addition {
     pub fn also(self, table: &str, file: impl Into<PathBuf>) -> Result<Self, Error> {
         let file = file.into();
         let form = Form::of(Format::of_file(&file)?);
-        check_place(&file)?;
+        check_place(&file, self.method.base().engine.stores())?;
         self.also_as(table, file, form)
     }
 
@@ -283,7 +284,7 @@ impl Addition {
     /// Those of reading, of the method, and of writing; nothing is added then.
     pub async fn write(self, file: impl AsRef<Path>) -> Result<Summary, Error> {
         let file = file.as_ref();
-        check_place(file)?;
+        check_place(file, self.method.base().engine.stores())?;
         Ok(self.run(Delivery::File(file, Form::of(Format::of_file(file)?))).await?)
     }
 
@@ -315,11 +316,11 @@ impl Addition {
     }
 
     fn script(&self) -> Result<String> {
-        let index = index_to_add(&self.method.base().index()?)?;
+        let index = index_to_add(&self.method.base().index()?, self.method.base().engine.stores())?;
         let needed = self.method.needed();
         let mut statements = Vec::new();
         let documents = self.documents.named_places()?;
-        match corpus_folder(&documents)? {
+        match corpus_folder(&documents, index.stores())? {
             Some(batch) => statements.extend(batch.statements("added_", needed)?),
             None => statements.extend(read_first("added_", &documents, &self.method.base().reading, needed)),
         }
@@ -384,8 +385,8 @@ fn none_of(table: &str, like: &str) -> String {
 }
 
 /// The seals of the files of a batch, where they have some.
-fn seals(batch: &Path) -> Result<Vec<Option<Root>>> {
-    FILES.iter().map(|file| Ok(seal_of(&batch.join(file))?.map(|seal| seal.root))).collect()
+fn seals(batch: &Path, stores: &Arc<Stores>) -> Result<Vec<Option<Root>>> {
+    FILES.iter().map(|file| Ok(seal_of(&batch.join(file), stores)?.map(|seal| seal.root))).collect()
 }
 
 /// A batch of documents on its way into an index.
@@ -413,13 +414,13 @@ impl<'a> Adding<'a> {
     /// Reads the batch.
     async fn begin(addition: &'a Addition, delivery: Delivery<'a>) -> Result<Self> {
         let folder = addition.method.base().index()?;
-        let index = index_to_add(&folder)?;
+        let index = index_to_add(&folder, addition.method.base().engine.stores())?;
         let time_column = time_column(&index, addition.time_column.as_deref())?;
         let base = addition.method.base();
         let mut reader = Run::begin(&base.engine, base.settings.clone())?;
         let reading = base.reading_of_run()?;
         let documents = addition.documents.resolved(&reader, "added_").await?;
-        let batch = match corpus_folder(&documents)? {
+        let batch = match corpus_folder(&documents, index.stores())? {
             Some(Stored::Index(index)) => {
                 bail!("{} is an index; add what it was made of", index.folder().display())
             }
@@ -441,7 +442,7 @@ impl<'a> Adding<'a> {
             }
         };
         let problems = Problems::new(&reading.on_error);
-        let (seals, refused, needed) = (seals(&batch)?, HashSet::new(), addition.method.needed());
+        let (seals, refused, needed) = (seals(&batch, index.stores())?, HashSet::new(), addition.method.needed());
         Ok(Self {
             addition,
             delivery,
@@ -461,7 +462,7 @@ impl<'a> Adding<'a> {
     /// Runs the method over the index as it is now and adds the batch to it, or gives nothing where another run did that first.
     async fn attempt(&mut self) -> Result<Option<Summary>> {
         let method = self.addition.method.as_ref();
-        let index = Index::open_to_add(&self.folder)?;
+        let index = Index::open_to_add(&self.folder, self.reader.engine.stores())?;
         let time_column = time_column(&index, self.addition.time_column.as_deref())?;
         index.check_columns(&self.batch)?;
         let mut run = self.reader.again()?;
@@ -499,7 +500,7 @@ impl<'a> Adding<'a> {
         }
         let write = || index.write_part(&self.batch, &left_out, times, &self.documents, &self.reading);
         let part = (new > 0).then(write).transpose()?;
-        if seals(&self.batch)? != self.seals {
+        if seals(&self.batch, index.stores())? != self.seals {
             bail!("{} has changed while it was read; run it again", self.batch.display());
         }
         result.commit(&self.delivery)?;
@@ -626,7 +627,7 @@ async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
 
 /// A result that is whole, and not in its place yet.
 enum Written {
-    File(StagedFile),
+    File(Box<StagedFile>),
     Printed(PathBuf),
 }
 
@@ -635,7 +636,7 @@ impl Written {
         match delivery {
             Delivery::File(path, form) => {
                 let (staged, count) = run.stage(rows, path, *form, &run.workspace.parameters).await?;
-                Ok((Self::File(staged), count))
+                Ok((Self::File(Box::new(staged)), count))
             }
             Delivery::Print(form, _) => {
                 let rows = rows.execute_stream().await?;

@@ -219,7 +219,7 @@ impl Clusters {
         let collections = self.base.places()?;
         let compared = collections.compared(self.needed());
         // What is no corpus yet is not read for that.
-        let has_sections = if corpus_folder(&collections.inputs)?.is_some() {
+        let has_sections = if corpus_folder(&collections.inputs, self.base.engine.stores())?.is_some() {
             let mut run = Run::begin(&self.base.engine, self.base.settings.clone())?;
             run.open_both(&compared).await?;
             self.has_sections(&run).await?
@@ -236,7 +236,7 @@ impl Clusters {
             let certifying = self.certifying().into_iter().chain([CERTIFICATE.1]);
             parts.push((parameters, certifying.collect()));
         }
-        compared.script(&parts)
+        compared.script(&parts, self.base.engine.stores())
     }
 
     /// Fails where options do not go together.

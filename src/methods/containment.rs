@@ -290,7 +290,7 @@ impl Containment {
         self.check()?;
         self.check_times(self.time_column.as_deref())?;
         let script = self.script(self.time_column.as_deref())?;
-        Ok(self.base.places()?.compared(Needed::DocumentsAndSentences).script(&script)?)
+        Ok(self.base.places()?.compared(Needed::DocumentsAndSentences).script(&script, self.base.engine.stores())?)
     }
 
     async fn run(self) -> Result<Found> {

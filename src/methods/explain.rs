@@ -158,7 +158,7 @@ async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<
 async fn size(run: &Run, method: &Method, stored: &[Stored]) -> Result<String> {
     let tables = method.needed.tables();
     let files = stored.iter().flat_map(|stored| tables.iter().flat_map(|table| stored.files(table)));
-    let bytes = files.filter_map(|file| Source::open(&file).ok()).map(|file| file.len()).sum();
+    let bytes = files.filter_map(|file| Source::open(&file, run.engine.stores()).ok()).map(|file| file.len()).sum();
     let mut said = format!("{} to read", mebibytes(bytes));
     for table in tables {
         let _ = write!(said, ", {} {table}", grouped(run.count(table).await?.iter().sum()));

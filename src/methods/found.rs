@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
@@ -9,6 +10,7 @@ use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder};
 use crate::index::stored::check_place;
 use crate::pipeline::Workspace;
 use crate::run::{Method, Run, Summary};
+use crate::store::Stores;
 
 /// The result of a method: tables, and a summary. The tables exist as long as this value.
 pub struct Found {
@@ -36,6 +38,7 @@ impl std::fmt::Debug for Found {
 pub struct Staged {
     file: StagedFile,
     rows: u64,
+    stores: Arc<Stores>,
 }
 
 impl Staged {
@@ -45,13 +48,14 @@ impl Staged {
         self.rows
     }
 
-    /// Puts the result in its place.
+    /// Puts the result in its place, on a thread of its own. If the future is dropped while an object is uploaded, the upload is aborted
+    /// in the background; [`Engine::close`](crate::Engine::close) waits for that.
     ///
     /// # Errors
     ///
     /// [`Error::Io`] and [`Error::Store`] where that cannot be.
-    pub fn commit(self) -> Result<(), Error> {
-        Ok(self.file.commit()?)
+    pub async fn commit(self) -> Result<(), Error> {
+        Ok(self.file.commit_unless_dropped(&self.stores).await?)
     }
 
     #[doc(hidden)]
@@ -116,7 +120,8 @@ impl Found {
     }
 
     /// Writes the result to a file, here or by URL, as Parquet, CSV or JSON lines, which its name says: `.parquet`, `.csv`, `.ndjson`.
-    /// The file is there when it is whole; until then what was there before stays. Returns the number of rows.
+    /// The file is there when it is whole; until then what was there before stays. Returns the number of rows. If the future is dropped,
+    /// nothing is written: an upload is aborted in the background, for which [`Engine::close`](crate::Engine::close) waits.
     ///
     /// # Errors
     ///
@@ -124,7 +129,7 @@ impl Found {
     pub async fn write(&self, path: impl AsRef<Path>) -> Result<u64, Error> {
         let staged = self.stage(self.tables[0].0, path).await?;
         let rows = staged.rows();
-        staged.commit()?;
+        staged.commit().await?;
         Ok(rows)
     }
 
@@ -135,7 +140,7 @@ impl Found {
     /// As [`Found::write`], and as [`Found::dataframe`].
     pub async fn stage(&self, table: &str, path: impl AsRef<Path>) -> Result<Staged, Error> {
         let path = path.as_ref();
-        check_place(path)?;
+        check_place(path, self.run.engine.stores())?;
         self.stage_as(table, path, Form::of(Format::of_file(path)?)).await
     }
 
@@ -149,18 +154,19 @@ impl Found {
     pub async fn stage_as(&self, table: &str, path: &Path, form: Form) -> Result<Staged, Error> {
         let rows = self.dataframe(table)?;
         let (file, rows) = self.run.stage(rows, path, form, &self.run.workspace.parameters).await?;
-        Ok(Staged { file, rows })
+        Ok(Staged { file, rows, stores: Arc::clone(self.run.engine.stores()) })
     }
 
     /// Writes all tables as Parquet to a folder, here or by URL, with a manifest. It takes the place of one that an earlier run wrote, and
-    /// of nothing else. Returns the number of rows of each table.
+    /// of nothing else. Returns the number of rows of each table. If the future is dropped, the folder stays as it was, as with
+    /// [`Found::write`].
     ///
     /// # Errors
     ///
     /// As [`Found::write`].
     pub async fn write_folder(&self, folder: impl Into<PathBuf>) -> Result<Vec<(&'static str, u64)>, Error> {
         let folder = folder.into();
-        let staged = FolderPlace::new(&folder, &self.tables().collect::<Vec<_>>())?;
+        let staged = FolderPlace::new(&folder, &self.tables().collect::<Vec<_>>(), self.run.engine.stores())?;
         self.write_staged_folder(staged).await
     }
 
@@ -171,8 +177,8 @@ impl Found {
             let written = self.run.write_into(&place.0, name, rows.clone()).await;
             counts.push((*name, written.with_context(|| format!("in the table {name}"))?));
         }
-        Manifest::write(place.0.path(), &self.run.about())?;
-        place.0.commit()?;
+        Manifest::write(place.0.path(), &self.run.about(), self.run.engine.stores())?;
+        place.0.commit_unless_dropped().await?;
         Ok(counts)
     }
 }
@@ -182,9 +188,9 @@ pub struct FolderPlace(StagedFolder);
 
 impl FolderPlace {
     /// Stages a folder that may have these tables. Fails where it cannot take the place of what is there.
-    pub fn new(folder: &Path, tables: &[&str]) -> Result<Self> {
+    pub fn new(folder: &Path, tables: &[&str], stores: &Arc<Stores>) -> Result<Self> {
         let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
         let files: Vec<_> = files.iter().map(String::as_str).collect();
-        Ok(Self(StagedFolder::create(folder, &files)?))
+        Ok(Self(StagedFolder::create(folder, &files, stores)?))
     }
 }

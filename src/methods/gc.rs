@@ -1,4 +1,5 @@
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -14,6 +15,7 @@ use crate::export::layout::{FILES, is_index};
 use crate::index::gc::{Collected, TooOld, collect, is_begun};
 use crate::pipeline::query::Literal;
 use crate::session;
+use crate::store::Stores;
 
 impl Engine {
     /// Removes what killed runs left in a folder; and from an index old manifests, and documents that are too old.
@@ -29,7 +31,7 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn gc(&self, folder: impl Into<PathBuf>) -> Gc {
-        Gc::new(folder.into())
+        Gc::new(folder.into(), self.stores())
     }
 }
 
@@ -42,6 +44,7 @@ pub struct Gc {
     window: Option<Duration>,
     grace: Duration,
     dry_run: bool,
+    stores: Arc<Stores>,
 }
 
 runs!(Gc => Removal);
@@ -64,8 +67,9 @@ pub struct Removal {
 
 impl Gc {
     #[doc(hidden)]
-    pub fn new(folder: PathBuf) -> Self {
-        Self { folder, before: None, window: None, grace: Duration::from_secs(3600), dry_run: false }
+    pub fn new(folder: PathBuf, stores: &Arc<Stores>) -> Self {
+        let (grace, stores) = (Duration::from_secs(3600), Arc::clone(stores));
+        Self { folder, before: None, window: None, grace, dry_run: false, stores }
     }
 
     /// Drops the parts of the index of which all documents are of before this time: a date, a time, or seconds since 1970.
@@ -104,15 +108,16 @@ impl Gc {
 
     fn collect(&self, too_old: Option<TooOld>) -> Result<Collected> {
         let folder: &Path = &self.folder;
-        let is_index = is_index(folder)? || is_begun(folder)?;
+        let stores = &self.stores;
+        let is_index = is_index(folder, stores)? || is_begun(folder, stores)?;
         if !is_index && too_old.is_some() {
             bail!("{} is no index, of which documents can be dropped; `add` makes one", folder.display());
         }
         let mut collected =
-            if is_index { collect(folder, too_old, self.grace, self.dry_run)? } else { Collected::default() };
+            if is_index { collect(folder, too_old, self.grace, self.dry_run, stores)? } else { Collected::default() };
         let tables: Vec<_> = NAMES.iter().map(|name| format!("{name}.parquet")).collect();
         let files: Vec<_> = FILES.into_iter().chain(tables.iter().map(String::as_str)).collect();
-        collected.removed.collect(folder, is_index, &files, self.grace, self.dry_run)?;
+        collected.removed.collect(folder, is_index, &files, self.grace, self.dry_run, stores)?;
         Ok(collected)
     }
 }

@@ -57,10 +57,10 @@ impl Ingest {
     async fn run(self, output: &Path) -> Result<Summary> {
         let (mut run, collections) = self.base.begin().await?;
         let (inputs, reading) = (collections.inputs, collections.reading);
-        if let Some(stored) = corpus_folder(&inputs)? {
+        if let Some(stored) = corpus_folder(&inputs, run.engine.stores())? {
             return Err(misuse!("{} is {} already", shown(&inputs), stored.kind()));
         }
-        let staged = StagedFolder::create(output, &FILES)?;
+        let staged = StagedFolder::create(output, &FILES, run.engine.stores())?;
         let documents = run.read(&inputs, &reading, true)?;
         let content = documents.inputs().content()?;
         let needed = Needed::DocumentsAndSentences;
@@ -71,8 +71,8 @@ impl Ingest {
                 fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
             }
         }
-        Manifest::write(staged.path(), &about(&inputs, &reading, content, &ingested))?;
-        staged.commit()?;
+        Manifest::write(staged.path(), &about(&inputs, &reading, content, &ingested), run.engine.stores())?;
+        staged.commit_unless_dropped().await?;
         let counts = vec![
             ("files", ingested.summary.files as u64),
             ("documents", ingested.summary.documents),

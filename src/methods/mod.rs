@@ -66,7 +66,8 @@ use crate::run::{Compared, Run, Settings};
 /// The options that the builders of all methods have in common.
 #[derive(Clone)]
 pub struct Base {
-    pub(crate) engine: Engine,
+    /// The engine that it runs in.
+    pub engine: Engine,
     pub(crate) input: Input,
     pub(crate) against: Option<Input>,
     /// How its collections are read.
@@ -105,7 +106,7 @@ impl Base {
     fn reading_of_run(&self) -> Result<corpus::Options> {
         let mut reading = self.reading.clone();
         if let Some(path) = &self.quarantine {
-            corpus::Quarantine::check(path)?;
+            corpus::Quarantine::check(path, self.engine.stores())?;
             reading.on_error = OnError::Quarantine(corpus::Quarantine::new(path.clone()));
         }
         Ok(reading)

@@ -174,7 +174,11 @@ impl Pairs {
     /// [`Error::Options`] for options that do not go together, and for an input that is no file.
     pub fn show_sql(&self) -> Result<String, Error> {
         let method = self.method()?;
-        Ok(self.base.places()?.compared(method.needed).script(&[(method.parameters.clone(), method.stages())])?)
+        Ok(self
+            .base
+            .places()?
+            .compared(method.needed)
+            .script(&[(method.parameters.clone(), method.stages())], self.base.engine.stores())?)
     }
 
     async fn run(self) -> Result<Found> {

@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::error::{Error, misuse};
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::run::Run;
-use crate::store::Location;
+use crate::store::Address;
 
 impl Engine {
     /// Finds the sentences of a collection that are similar to given texts, and the passages that are similar to texts of several
@@ -117,7 +117,11 @@ impl Search {
     ///
     /// [`Error::Options`] for options that do not go together, and for an input that is no file.
     pub fn show_sql(&self) -> Result<String, Error> {
-        Ok(self.base.places()?.compared(self.needed()).script(&[(self.parameters()?, self.stages())])?)
+        Ok(self
+            .base
+            .places()?
+            .compared(self.needed())
+            .script(&[(self.parameters()?, self.stages())], self.base.engine.stores())?)
     }
 
     async fn run(self) -> Result<Found> {
@@ -189,7 +193,7 @@ impl Search {
 
 /// Returns a file as FROM names it: a name alone might be that of a table.
 pub(crate) fn in_from(file: &Path) -> Result<String> {
-    let is_name = file.is_relative() && Location::of_path(file)?.is_none();
+    let is_name = file.is_relative() && Address::of_path(file)?.is_none();
     let path = if is_name { Path::new(".").join(file) } else { file.to_path_buf() };
     let name = path.into_os_string().into_string();
     name.map_err(|name| misuse!("{} has a name that is not Unicode", name.display()))

@@ -219,7 +219,7 @@ struct Counts {
 impl Judge {
     /// Reads the index, and gets ready.
     async fn begin(containment: &Containment, commit_every: Duration, mut run: Run) -> Result<Self> {
-        let index = index_to_add(&containment.base.index()?)?;
+        let index = index_to_add(&containment.base.index()?, run.engine.stores())?;
         let time_column = time_column(&index, containment.time_column.as_deref())?;
         containment.check_times(time_column.as_deref())?;
         let mut reading = containment.base.reading_of_run()?;

@@ -13,7 +13,7 @@ use crate::export::{MANIFEST, Manifest, names, stem_of_sealed};
 use crate::index::Index;
 use crate::run::grouped;
 use crate::seal::Written;
-use crate::store::{Location, MAGIC, Object, Verified, redacted, redacted_url, seal_of, verify};
+use crate::store::{Location, MAGIC, Object, Stores, Verified, redacted, redacted_url, seal_of, verify};
 
 impl Engine {
     /// Checks that results, corpora and indexes are what was written: each byte of each file.
@@ -32,7 +32,7 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn verify<P: Into<PathBuf>>(&self, paths: impl IntoIterator<Item = P>) -> Verify {
-        Verify::new(paths.into_iter().map(Into::into).collect())
+        Verify::new(paths.into_iter().map(Into::into).collect(), self.stores())
     }
 }
 
@@ -42,6 +42,7 @@ impl Engine {
 pub struct Verify {
     paths: Vec<PathBuf>,
     on_file: Arc<dyn Fn(&Checked) + Send + Sync>,
+    stores: Arc<Stores>,
 }
 
 runs!(Verify => Vec<Checked>);
@@ -91,8 +92,8 @@ enum Entry {
 
 impl Verify {
     #[doc(hidden)]
-    pub fn new(paths: Vec<PathBuf>) -> Self {
-        Self { paths, on_file: Arc::new(|_| ()) }
+    pub fn new(paths: Vec<PathBuf>, stores: &Arc<Stores>) -> Self {
+        Self { paths, on_file: Arc::new(|_| ()), stores: Arc::clone(stores) }
     }
 
     /// Calls this with each file once it is checked.
@@ -105,8 +106,8 @@ impl Verify {
         let check = move || {
             let mut all = Vec::new();
             for path in &self.paths {
-                for (file, entry) in entries(path)? {
-                    let checked = check(&file, entry);
+                for (file, entry) in entries(path, &self.stores)? {
+                    let checked = check(&file, entry, &self.stores);
                     (self.on_file)(&checked);
                     all.push(checked);
                 }
@@ -117,11 +118,11 @@ impl Verify {
     }
 }
 
-fn check(file: &Path, entry: Entry) -> Checked {
+fn check(file: &Path, entry: Entry, stores: &Arc<Stores>) -> Checked {
     let is_folder = matches!(entry, Entry::Folder);
     let found = match entry {
-        Entry::File(written) => check_file(file, written).map(Some),
-        Entry::Stranger => look_at_stranger(file),
+        Entry::File(written) => check_file(file, written, stores).map(Some),
+        Entry::Stranger => look_at_stranger(file, stores),
         Entry::NoFile | Entry::Folder => Ok(None),
     };
     let (outcome, said) = match found {
@@ -136,8 +137,8 @@ fn check(file: &Path, entry: Entry) -> Checked {
 }
 
 /// Returns the files of a result.
-fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
-    let location = Location::of_path(path)?;
+fn entries(path: &Path, stores: &Arc<Stores>) -> Result<Vec<(PathBuf, Entry)>> {
+    let location = Location::of_path(path, stores)?;
     let is_folder = match &location {
         Some(location) => is_prefix(location)?,
         None => path.is_dir(),
@@ -151,11 +152,11 @@ fn entries(path: &Path) -> Result<Vec<(PathBuf, Entry)>> {
         }
         return Ok(vec![(path.to_path_buf(), Entry::File(None))]);
     }
-    if is_index(path)? {
-        let files = Index::open(path)?.sealed_files().into_iter();
+    if is_index(path, stores)? {
+        let files = Index::open(path, stores)?.sealed_files().into_iter();
         return Ok(files.map(|(file, written)| (file, Entry::File(Some(written)))).collect());
     }
-    let mut found = of_result(path, location.is_some())?;
+    let mut found = of_result(path, location.is_some(), stores)?;
     found.extend(folders(path, location.as_ref())?.into_iter().map(|folder| (folder, Entry::Folder)));
     Ok(found)
 }
@@ -189,10 +190,10 @@ fn folders(path: &Path, location: Option<&Location>) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the files of a folder that is no index.
-fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
-    let names = names(path)?;
+fn of_result(path: &Path, is_in_store: bool, stores: &Arc<Stores>) -> Result<Vec<(PathBuf, Entry)>> {
+    let names = names(path, stores)?;
     let missing = |file: &str| (path.join(file), Entry::File(None));
-    let Some(manifest) = Manifest::of(path)? else {
+    let Some(manifest) = Manifest::of(path, stores)? else {
         if names.is_empty() {
             bail!("{}: there are no Parquet files in it; name a result of ibid, such as {}", path.display(), FILES[0]);
         }
@@ -200,7 +201,7 @@ fn of_result(path: &Path, is_in_store: bool) -> Result<Vec<(PathBuf, Entry)>> {
         // Of a corpus both files are needed, even where nothing says so.
         let (there, gone): (Vec<&str>, Vec<&str>) =
             FILES.iter().partition(|file| names.iter().any(|name| name == *file));
-        if there.iter().any(|file| is_of_corpus(&path.join(file))) {
+        if there.iter().any(|file| is_of_corpus(&path.join(file), stores)) {
             found.extend(gone.into_iter().map(missing));
         }
         return Ok(found);
@@ -257,27 +258,27 @@ fn is_no_file(path: &Path) -> bool {
 }
 
 /// Returns whether the metadata of a file is that of a corpus.
-fn is_of_corpus(path: &Path) -> bool {
-    let seal = if is_no_file(path) { None } else { seal_of(path).ok().flatten() };
+fn is_of_corpus(path: &Path, stores: &Arc<Stores>) -> bool {
+    let seal = if is_no_file(path) { None } else { seal_of(path, stores).ok().flatten() };
     let about: Option<Value> = seal.and_then(|seal| serde_json::from_str(&seal.result).ok());
     let keys = |about: &Value| about.as_object().map(|about| about.keys().cloned().collect::<Vec<_>>());
     about.is_some_and(|about| keys(&about) == keys(&about_corpus()))
 }
 
 /// Checks a file that the manifest beside it does not name. Returns nothing if ibid did not write it.
-fn look_at_stranger(path: &Path) -> Result<Option<String>> {
-    if seal_of(path)?.is_some() {
+fn look_at_stranger(path: &Path, stores: &Arc<Stores>) -> Result<Option<String>> {
+    if seal_of(path, stores)?.is_some() {
         bail!("{MANIFEST} does not name it: it is of another run; move it elsewhere");
     }
     Ok(None)
 }
 
 /// Checks a file. Returns its rows, bytes and seal, for people.
-fn check_file(path: &Path, written: Option<Written>) -> Result<String> {
+fn check_file(path: &Path, written: Option<Written>, stores: &Arc<Stores>) -> Result<String> {
     if is_no_file(path) {
         bail!("it is no file");
     }
-    match verify(path)? {
+    match verify(path, stores)? {
         Verified::Sealed { seal, bytes } => {
             let found = Written { rows: seal.rows, bytes, seal: seal.root };
             let written = written.unwrap_or(found);

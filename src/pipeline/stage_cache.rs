@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::export::{MANIFEST, Manifest, StagedFolder};
-use crate::store::{Location, Verified, entries, verify};
+use crate::store::{Address, Stores, Verified, entries, verify};
 
 /// A folder with the tables that runs made, to be taken by a run that would make the same: one of the same SQL over the same
 /// tables with the same settings, which have the same rows then.
@@ -24,18 +24,20 @@ pub(crate) struct StageCache {
     keys: Mutex<Vec<(Arc<dyn TableProvider>, Key)>>,
     /// The folders of tables that this run reads, locked as long as it lives, which `ibid gc` passes over.
     held: Mutex<Vec<File>>,
+    stores: Arc<Stores>,
 }
 
 /// What a table is made of, as a hash.
 pub(crate) type Key = u128;
 
 impl StageCache {
-    pub(crate) fn at(folder: &Path) -> Result<Self> {
-        if let Some(location) = Location::of_path(folder)? {
+    pub(crate) fn at(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        if let Some(location) = Address::of_path(folder)? {
             bail!("`resume` takes a folder of this machine, and {location} is none");
         }
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        Ok(Self { folder: folder.to_path_buf(), keys: Mutex::default(), held: Mutex::default() })
+        let (folder, stores) = (folder.to_path_buf(), Arc::clone(stores));
+        Ok(Self { folder, keys: Mutex::default(), held: Mutex::default(), stores })
     }
 
     /// The key of what these texts make out of these tables.
@@ -80,14 +82,14 @@ impl StageCache {
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
         let folder = self.place(key);
         self.hold(&folder);
-        match sound(&folder, key) {
+        match sound(&folder, key, &self.stores) {
             Ok(Some(manifest)) => Ok(Some((folder, manifest.about))),
             Ok(None) if !folder.exists() => Ok(None),
             Err(error) if !is_damage(&error) => {
                 Err(error.context(format!("cannot take what was kept in {}", folder.display())))
             }
             _ => {
-                if let Some(other) = stranger(&folder)? {
+                if let Some(other) = stranger(&folder, &self.stores)? {
                     bail!(
                         "{} is no folder of a run: it holds {}; move that elsewhere, or name another folder with `resume`",
                         folder.display(),
@@ -103,7 +105,7 @@ impl StageCache {
 
     /// A folder to make a table in.
     pub(crate) fn begin(&self, key: Key) -> Result<StagedFolder> {
-        StagedFolder::create_new(&self.place(key))
+        StagedFolder::create_new(&self.place(key), &self.stores)
     }
 
     /// Keeps a table that was made, and gives its folder. What made it is not told, as it may hold a secret.
@@ -113,7 +115,7 @@ impl StageCache {
         self.hold(&place);
         if !place.exists() {
             let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "key": name_of(key), "noted": noted });
-            Manifest::write(made.path(), &about)?;
+            Manifest::write(made.path(), &about, &self.stores)?;
             made.commit_new()?;
             self.hold(&place);
         }
@@ -122,8 +124,8 @@ impl StageCache {
 }
 
 /// The manifest of a folder that has all that it names, as it was written, and nothing else, and is of the table of this key.
-fn sound(folder: &Path, key: Key) -> Result<Option<Manifest>> {
-    let Some(manifest) = Manifest::of(folder)? else { return Ok(None) };
+fn sound(folder: &Path, key: Key, stores: &Arc<Stores>) -> Result<Option<Manifest>> {
+    let Some(manifest) = Manifest::of(folder, stores)? else { return Ok(None) };
     // All that is in the folder is read.
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
@@ -132,7 +134,7 @@ fn sound(folder: &Path, key: Key) -> Result<Option<Manifest>> {
         }
     }
     for file in &manifest.files {
-        match verify(&folder.join(&file.name))? {
+        match verify(&folder.join(&file.name), stores)? {
             Verified::Sealed { seal, .. } if seal.root == file.seal => {}
             _ => return Ok(None),
         }
@@ -141,11 +143,11 @@ fn sound(folder: &Path, key: Key) -> Result<Option<Manifest>> {
 }
 
 /// What no run puts into the folder of a table, if anything is there.
-fn stranger(folder: &Path) -> Result<Option<PathBuf>> {
+fn stranger(folder: &Path, stores: &Arc<Stores>) -> Result<Option<PathBuf>> {
     let is_ours = |path: &PathBuf| {
         path.is_file() && (path.ends_with(MANIFEST) || path.extension().is_some_and(|it| it == "parquet"))
     };
-    Ok(entries(folder)?.into_iter().find(|path| !is_ours(path)))
+    Ok(entries(folder, stores)?.into_iter().find(|path| !is_ours(path)))
 }
 
 /// Whether an error says that files are not what was written, and not that they cannot be read now.

@@ -41,7 +41,7 @@ use crate::datafusion_fixes::{CompactViews, LimitWindowMemory, RepartitionBackpr
 use crate::export::refuse_same_names;
 use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
-use crate::store::{Location, redacted};
+use crate::store::{Address, redacted};
 
 /// Why COPY is refused.
 const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
@@ -377,7 +377,7 @@ impl Workspace {
             }
         };
         self.longest_list.fetch_max(table.longest_list, Ordering::Relaxed);
-        let url = Location::url_of(&folder, true)?;
+        let url = Address::url_of(&folder, true)?;
         if or_replace {
             // Under another name first, since what is listed can be given up.
             let listed = TableReference::bare(url.as_str());

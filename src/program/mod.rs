@@ -34,9 +34,7 @@ pub mod methods {
 }
 
 pub mod store {
-    pub use crate::store::{
-        Explained, Settings, Source, configure, guarded, place_of, redacted, redacted_url, unsound,
-    };
+    pub use crate::store::{Explained, Settings, Source, Stores, guarded, place_of, redacted, redacted_url, unsound};
 }
 
 pub mod table_functions {

@@ -11,7 +11,7 @@ use crate::corpus::ingest::{self, Ingested, Needed};
 use crate::corpus::{self, Content, Documents, PageFilter};
 use crate::error::misuse;
 use crate::index::stored::Stored;
-use crate::store::{Location, Object};
+use crate::store::{Location, Object, Stores};
 
 impl Run {
     /// Opens the collection of a method and the one to compare it with, known as `documents`, `sentences`,
@@ -63,7 +63,7 @@ impl Run {
     async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
         // Beside another collection it is enough that one of the two is a dump.
         let alone = compared.against.is_none();
-        let Some(stored) = corpus_folder(inputs)? else {
+        let Some(stored) = corpus_folder(inputs, self.engine.stores())? else {
             return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
         };
         check_pages(&compared.reading.pages, !alone)?;
@@ -87,7 +87,7 @@ impl Run {
 
     /// Notes what results will be made of: the tables of a collection that is known.
     pub(crate) async fn note_contents(&mut self, prefix: &str, collection: &Stored, needed: Needed) -> Result<()> {
-        let contents = collection.contents(prefix, needed)?;
+        let contents = collection.contents(prefix, needed, self.engine.stores())?;
         if let Some(finished) = &self.workspace.finished {
             for table in needed.tables() {
                 let name = format!("{prefix}{table}");
@@ -113,7 +113,7 @@ impl Run {
         for table in Needed::DocumentsAndSentences.tables() {
             for file in corpus.files(table) {
                 let failed = || format!("cannot read {}", file.display());
-                let location = Location::of_path(&file)?.with_context(failed)?;
+                let location = Location::of_path(&file, self.engine.stores())?.with_context(failed)?;
                 let object = Object::find(&location)?.with_context(failed)?;
                 let copy = folder.join(format!("{table}.parquet"));
                 let mut to =
@@ -128,7 +128,7 @@ impl Run {
     pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.tell(Event::Stage("reading"));
         let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
-        let documents = corpus::open(inputs, &reading)?;
+        let documents = corpus::open(inputs, &reading, self.engine.stores())?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
         Ok(documents)
     }
@@ -209,12 +209,12 @@ impl Compared<'_> {
 }
 
 /// The corpus folder or the index that `inputs` name, if they name one.
-pub(crate) fn corpus_folder(inputs: &[String]) -> Result<Option<Stored>> {
+pub(crate) fn corpus_folder(inputs: &[String], stores: &Arc<Stores>) -> Result<Option<Stored>> {
     if let [one] = inputs {
-        return Stored::at(Path::new(one));
+        return Stored::at(Path::new(one), stores);
     }
     for path in inputs {
-        if let Some(stored) = Stored::at(Path::new(path))? {
+        if let Some(stored) = Stored::at(Path::new(path), stores)? {
             bail!("{path} is {}; give it alone, or ingest everything into one corpus first", stored.kind());
         }
     }

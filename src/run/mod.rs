@@ -16,13 +16,11 @@ use arrow::datatypes::Int64Type;
 use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
-pub(crate) use self::collections::Compared;
-pub(crate) use self::collections::{check_pages, corpus_folder};
+pub(crate) use self::collections::{Compared, check_pages, corpus_folder};
 pub(crate) use self::method::{BYTES_OF_PAIR, FEWER_PLACES, Method, Texts};
 pub(crate) use self::script::{read_first, script, shown};
-pub use self::summary::{Event, Summary};
+pub use self::summary::{Event, Summary, grouped, mebibytes};
 pub(crate) use self::summary::{LISTED, describe_recall};
-pub use self::summary::{grouped, mebibytes};
 use crate::corpus;
 use crate::engine::Engine;
 use crate::error::OverLimit;
@@ -78,8 +76,8 @@ impl Run {
         // Sorting takes longer, and what a machine has is enough for most joins.
         workspace.hashes_rows = engine.given_memory().is_none();
         if let Some(folder) = &settings.resume {
-            workspace.finished = Some(StageCache::at(folder)?);
-            check_folder(folder).context("cannot keep tables there with `resume`")?;
+            workspace.finished = Some(StageCache::at(folder, engine.stores())?);
+            check_folder(folder, engine.stores()).context("cannot keep tables there with `resume`")?;
         }
         Ok(Self {
             workspace,

@@ -24,7 +24,7 @@ impl Run {
         let about = self.about_with(parameters);
         let stage = async |rows: DataFrame| {
             let rows = rows.execute_stream().await?;
-            let mut staged = StagedFile::create(path)?;
+            let mut staged = StagedFile::create(path, self.engine.stores())?;
             let count = write_rows(rows, form, &about, &mut BufWriter::new(&mut staged)).await?;
             anyhow::Ok((staged, count))
         };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::Result;
 
@@ -9,15 +10,15 @@ use super::collections::{Compared, corpus_folder};
 use crate::corpus;
 use crate::corpus::ingest::{self, Needed};
 use crate::pipeline::query::{Parameters, Query};
-use crate::store::{redacted, redacted_url};
+use crate::store::{Stores, redacted, redacted_url};
 
 impl Compared<'_> {
     /// Returns what would run: the statements that make the collections known, and those of `parts` with their parameters.
-    pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)]) -> Result<String> {
+    pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)], stores: &Arc<Stores>) -> Result<String> {
         let mut statements = Vec::new();
         let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
         for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
-            match corpus_folder(inputs)? {
+            match corpus_folder(inputs, stores)? {
                 Some(stored) => statements.extend(stored.statements(prefix, self.needed)?),
                 None => statements.extend(read_first(prefix, inputs, &self.reading, self.needed)),
             }

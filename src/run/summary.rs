@@ -7,7 +7,7 @@ use crate::corpus::{self, PassedOver, Skipped};
 use crate::memory::watch;
 use crate::pipeline::query;
 use crate::recall::Recall;
-use crate::store::{StoreTraffic, stores};
+use crate::store::StoreTraffic;
 
 /// The capped texts and skipped records that are listed.
 pub(crate) const LISTED: usize = 10;
@@ -52,7 +52,7 @@ pub struct Summary {
     pub left_out: Vec<String>,
     /// Sentences on what else there is to know.
     pub notes: Vec<String>,
-    /// The traffic to and from object stores.
+    /// The traffic of the engine to and from object stores, since it was made.
     pub traffic: Vec<StoreTraffic>,
     /// The seconds from the beginning of the run.
     pub seconds: f64,
@@ -94,7 +94,7 @@ impl Run {
             skipped_records: self.read.iter().flat_map(|read| read.skipped.iter().cloned()).collect(),
             left_out: self.read.iter().flat_map(left_out).collect(),
             notes: self.notes.clone(),
-            traffic: stores().traffic(),
+            traffic: self.engine.stores().traffic(),
             seconds: self.began.elapsed().as_secs_f64(),
             memory: watch::taken(),
         }

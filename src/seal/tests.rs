@@ -47,11 +47,13 @@ fn a_sealed_file_is_sound_and_says_what_it_is() {
     let path = folder.path().join("a.parquet");
     for (rows, groups) in [(0, 10), (1, 10), (40_000, 7_000), (70_000, 70_000)] {
         let Written { rows: count, bytes, seal: root } = written(&path, rows, groups);
-        let Verified::Sealed { seal, bytes: size } = verify(&path).unwrap() else { panic!("it has no seal") };
+        let Verified::Sealed { seal, bytes: size } = verify(&path, &Arc::default()).unwrap() else {
+            panic!("it has no seal")
+        };
         assert_eq!((i64::try_from(count).unwrap(), bytes), (rows, path.metadata().unwrap().len()));
         assert_eq!((seal.rows, seal.root, size), (count, root, bytes));
         assert_eq!(seal.result, r#"{"of":"numbers"}"#);
-        assert_eq!(seal_of(&path).unwrap().unwrap(), seal);
+        assert_eq!(seal_of(&path, &Arc::default()).unwrap().unwrap(), seal);
         assert_eq!(written(&path, rows, groups).seal, root, "the same rows have the same seal");
     }
     assert_ne!(written(&path, 40_000, 7_000).seal, written(&path, 40_001, 7_000).seal);
@@ -102,15 +104,15 @@ fn files_of_others_have_no_seal_and_are_no_error() {
     let path = folder.path().join("a.parquet");
     for bytes in [&b""[..], b"PAR1", b"text that is no Parquet file"] {
         std::fs::write(&path, bytes).unwrap();
-        assert!(matches!(verify(&path), Ok(Verified::Unsealed)), "{bytes:?}");
+        assert!(matches!(verify(&path, &Arc::default()), Ok(Verified::Unsealed)), "{bytes:?}");
     }
     let schema = Arc::new(Schema::new(vec![Field::new("n", DataType::Int64, false)]));
     let file = std::fs::File::create(&path).unwrap();
     parquet::arrow::ArrowWriter::try_new(file, schema, None).unwrap().close().unwrap();
-    assert!(matches!(verify(&path), Ok(Verified::Unsealed)));
+    assert!(matches!(verify(&path, &Arc::default()), Ok(Verified::Unsealed)));
     // What nobody can follow may be anything.
     std::fs::write(&path, b"\0\0\0\0PAR1").unwrap();
-    let error = format!("{:#}", verify(&path).unwrap_err());
+    let error = format!("{:#}", verify(&path, &Arc::default()).unwrap_err());
     assert!(error.ends_with("it is no sound Parquet file: its footer is damaged"), "{error}");
 }
 
@@ -144,7 +146,7 @@ fn a_forged_seal_of_another_length_is_an_error_and_no_panic() {
         writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value.to_owned()));
     }
     writer.close().unwrap();
-    let error = format!("{:#}", verify(&path).unwrap_err());
+    let error = format!("{:#}", verify(&path, &Arc::default()).unwrap_err());
     assert!(error.contains("its seal cannot be read"), "{error}");
 }
 
@@ -153,7 +155,7 @@ async fn a_footer_longer_than_the_file_is_an_error_and_no_panic() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
     std::fs::write(&path, b"PAR1\xff\xff\xff\xffPAR1").unwrap();
-    for error in [verify(&path).unwrap_err().to_string(), sum(&path).await.unwrap_err().to_string()] {
+    for error in [verify(&path, &Arc::default()).unwrap_err().to_string(), sum(&path).await.unwrap_err().to_string()] {
         assert!(error.contains("a.parquet"), "{error}");
     }
 }
@@ -166,7 +168,7 @@ async fn a_file_cut_short_is_an_error() {
     let whole = std::fs::read(&path).unwrap();
     for length in [0, 1, 8, 1000, whole.len() / 2, whole.len() - 1] {
         std::fs::write(&path, &whole[..length]).unwrap();
-        assert!(!matches!(verify(&path), Ok(Verified::Sealed { .. })), "{length}");
+        assert!(!matches!(verify(&path, &Arc::default()), Ok(Verified::Sealed { .. })), "{length}");
         assert!(sum(&path).await.is_err(), "{length}");
     }
 }
@@ -191,7 +193,7 @@ fn each_flipped_byte_is_found_by_verify_and_gives_a_query_no_other_rows() {
         let mut bytes = whole.clone();
         bytes[at] ^= flip;
         std::fs::write(&path, &bytes).unwrap();
-        prop_assert!(!matches!(verify(&path), Ok(Verified::Sealed { .. })), "verify believes byte {at}");
+        prop_assert!(!matches!(verify(&path, &Arc::default()), Ok(Verified::Sealed { .. })), "verify believes byte {at}");
         // Most are errors; the others give the same rows.
         if let Ok(read) = runtime.block_on(sum(&path)) {
             prop_assert_eq!(read, right, "a query believes byte {}", at);

@@ -27,7 +27,7 @@ use crate::export::layout::{FILES, PARTS, is_index, is_name_of_part};
 use crate::export::{MANIFEST, Manifest, name_here, stem_of_sealed};
 use crate::index::Index;
 use crate::seal::Root;
-use crate::store::{Explained, Found, Location, MAGIC, check_root, redacted};
+use crate::store::{Address, Explained, Found, Location, MAGIC, Stores, check_root, redacted};
 
 /// The names of files that are tables; of all but the first also those that go on with a name of [`COMPRESSED`].
 const TABLES: [&str; 6] = ["parquet", "csv", "tsv", "json", "jsonl", "ndjson"];
@@ -65,7 +65,7 @@ struct FileTables {
 #[async_trait]
 impl UrlTableFactory for FileTables {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        if Location::of(name).or_else(|error| plan_err!("{error:#}"))?.is_some() {
+        if Address::of(name).or_else(|error| plan_err!("{error:#}"))?.is_some() {
             return table(name, &self.state()?).await.map(Some);
         }
         // Every name that is no table comes by here, also that of a table that is to be made, and of a folder by chance.
@@ -101,12 +101,13 @@ enum Named {
 impl Named {
     /// Finds what makes one table.
     async fn find(names: &[String], session: &SessionState) -> Result<Self> {
-        let mut locations = names.iter().map(|name| location(name)).collect::<Result<Vec<_>>>()?;
+        let stores = Stores::of_session(session);
+        let mut locations = names.iter().map(|name| location(name, &stores)).collect::<Result<Vec<_>>>()?;
         let index = || match names {
             [name] => of_index(Path::new(name), session),
             _ => Ok(None),
         };
-        let is_of_this_machine = locations.iter().all(Location::is_of_this_machine);
+        let is_of_this_machine = locations.iter().all(|location| location.is_of_this_machine());
         if is_of_this_machine && let Some(index) = index()? {
             return Ok(Self::Index(index));
         }
@@ -141,8 +142,8 @@ impl Named {
 }
 
 /// The location of a name that may be one of a file.
-fn location(name: &str) -> Result<Location> {
-    if let Some(location) = Location::of(name).map_err(as_text)? {
+fn location(name: &str, stores: &Arc<Stores>) -> Result<Location> {
+    if let Some(location) = Location::of(name, stores).map_err(as_text)? {
         return Ok(location);
     }
     if name.contains("://") {
@@ -163,7 +164,7 @@ fn location(name: &str) -> Result<Location> {
     if fs::metadata(name).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
         return plan_err!("{name} is a pipe or a device, of which no parts can be read: save what it gives to a file");
     }
-    match Location::of_file(name).map_err(as_text)? {
+    match Location::of_file(name, stores).map_err(as_text)? {
         Some(location) => Ok(location),
         None => plan_err!("there is no file {name}"),
     }
@@ -195,10 +196,11 @@ fn of_index(file: &Path, session: &SessionState) -> Result<Option<Arc<dyn TableP
         Some("sentences") => Needed::DocumentsAndSentences,
         _ => return Ok(None),
     };
-    if !is_index(folder).map_err(as_text)? {
+    let stores = &Stores::of_session(session);
+    if !is_index(folder, stores).map_err(as_text)? {
         return Ok(None);
     }
-    let table = Index::open(folder).and_then(|index| {
+    let table = Index::open(folder, stores).and_then(|index| {
         index.check(needed)?;
         index.table(name.trim_end_matches(".parquet"), session)
     });
@@ -222,7 +224,7 @@ fn find_in_manifest(file: &mut Location, manifests: &mut Manifests) -> anyhow::R
     let Some(name) = name.filter(|_| !is_known && !file.is_of_this_machine() && !file.is_web()) else {
         return Ok(false);
     };
-    let manifest = Manifest::of(Path::new(&folder.to_string()))?;
+    let manifest = Manifest::of(Path::new(&folder.to_string()), folder.stores())?;
     let named = manifest.as_ref().and_then(|manifest| manifest.file(name)).map(|named| folder.join(&named.name));
     manifests.insert(folder, manifest);
     let is_other = named.as_ref().is_some_and(|named| named != file);
@@ -355,7 +357,7 @@ fn manifest_beside(found: &Found, file: &Location) -> anyhow::Result<Option<Mani
     let is_one = || is_of_corpus(file) || seal_in_name(file).is_some();
     let is_asked = || folder.is_of_this_machine() || (!folder.is_web() && is_one());
     if found.has(&folder.join(MANIFEST)).unwrap_or_else(is_asked) {
-        Manifest::of(Path::new(&folder.to_string()))
+        Manifest::of(Path::new(&folder.to_string()), folder.stores())
     } else {
         Ok(None)
     }

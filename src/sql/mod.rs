@@ -20,7 +20,7 @@ use crate::config::IbidOptions;
 use crate::datafusion_fixes::with_fixes;
 use crate::functions::scalar_functions;
 use crate::similarity_join::{IbidQueryPlanner, SimilarityJoinRule};
-use crate::store::SealedStore;
+use crate::store::{SealedStore, Stores};
 
 /// Adds ibid to a session that is being built: options, functions, and the planning of similarity joins and semi joins.
 ///
@@ -37,6 +37,11 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     config.options_mut().execution.skip_physical_aggregate_schema_check = true;
     if config.options().extensions.get::<IbidOptions>().is_none() {
         config.options_mut().extensions.insert(IbidOptions::default());
+    }
+    if config.get_extension::<Stores>().is_none() {
+        let registry = builder.runtime_env().as_ref().map(|runtime| Arc::clone(&runtime.object_store_registry));
+        let stores = Arc::new(registry.map(Stores::over).unwrap_or_default());
+        builder.config().get_or_insert_default().set_extension(stores);
     }
     builder.scalar_functions().get_or_insert_default().extend(scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());

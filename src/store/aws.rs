@@ -37,9 +37,13 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    /// Reads it. Nothing is asked over the network before keys are needed. Of servers that give keys, too, the authorities in
-    /// `bundle`, which is PEM, may sign the certificates.
-    pub(super) async fn read(region: Option<String>, bundle: Vec<u8>) -> anyhow::Result<Self> {
+    /// Reads it, but for a region and a key that are given. Nothing is asked over the network before keys are needed. Of servers that
+    /// give keys, too, the authorities in `bundle`, which is PEM, may sign the certificates.
+    pub(super) async fn read(
+        region: Option<String>,
+        given: Option<AwsCredential>,
+        bundle: Vec<u8>,
+    ) -> anyhow::Result<Self> {
         let named = region.or_else(|| variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]));
         let region = match named {
             Some(region) => region,
@@ -62,8 +66,8 @@ impl Environment {
         let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"])
             .or_else(|| of_services(&config))
             .or_else(|| config.endpoint_url().map(str::to_owned));
-        let keys =
-            Keys { provider: config.credentials_provider(), known: Mutex::new(None), first_failure: OnceLock::new() };
+        let known = Mutex::new(given.map(|key| (Arc::new(key), None)));
+        let keys = Keys { provider: config.credentials_provider(), known, first_failure: OnceLock::new() };
         Ok(Self { region, endpoint, keys: Arc::new(keys) })
     }
 }

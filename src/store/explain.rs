@@ -78,6 +78,8 @@ pub(super) struct Asked<'a> {
     /// The region that is asked, where there are regions.
     pub(super) region: Option<&'a str>,
     pub(super) is_anonymous: bool,
+    /// Whether the key is one that the engine was given, whatever the environment says.
+    pub(super) is_key_given: bool,
 }
 
 /// A reason that is told as it is.
@@ -148,6 +150,12 @@ fn reason(error: &object_store::Error, asked: &Asked<'_>) -> (String, Kind) {
     let at = asked.endpoint.map(|endpoint| format!(" at {endpoint}")).unwrap_or_default();
     let (root, [keys, address]) = (asked.root, asked.settings());
     let said = match (code, status) {
+        ("InvalidAccessKeyId", _) if asked.is_key_given => {
+            "the server does not know the access key; check `keys` and `endpoint` of the engine".to_owned()
+        }
+        ("SignatureDoesNotMatch", _) if asked.is_key_given => {
+            "the secret key does not belong to the access key; check `keys` of the engine".to_owned()
+        }
         ("InvalidAccessKeyId", _) => {
             "the server does not know the access key; check AWS_ACCESS_KEY_ID or the profile of AWS_PROFILE, and \
              `endpoint_url`"
@@ -288,7 +296,14 @@ mod tests {
 
     fn said(text: &str, region: Option<&str>) -> String {
         let error = object_store::Error::Generic { store: "S3", source: text.to_owned().into() };
-        let asked = Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region, is_anonymous: false };
+        let asked = Asked {
+            place: "s3://b/k",
+            root: "s3://b",
+            endpoint: None,
+            region,
+            is_anonymous: false,
+            is_key_given: false,
+        };
         let explained = explain(error, &asked);
         Explained::of(&explained).unwrap().to_string()
     }
@@ -333,7 +348,14 @@ mod tests {
             ("connection reset by peer", "broke"),
         ] {
             let error = HttpError::new(HttpErrorKind::Unknown, Told(text.to_owned()));
-            let asked = Asked { place: "s3://b/k", root: "s3://b", endpoint: None, region: None, is_anonymous: false };
+            let asked = Asked {
+                place: "s3://b/k",
+                root: "s3://b",
+                endpoint: None,
+                region: None,
+                is_anonymous: false,
+                is_key_given: false,
+            };
             assert!(of_connection(&error, &asked).contains(expected), "{text}");
         }
     }

@@ -3,18 +3,20 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 
 use super::location::Location;
 use super::object::Object;
+use super::registry::Stores;
 
 /// The file that tells a folder for temporary tables from others of such a name, and is locked while its run lives.
 pub(crate) const LOCK: &str = "lock";
 
 /// What is in a folder, in the order of names.
-pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
-    if let Some(location) = Location::of_path(folder)? {
+pub(crate) fn entries(folder: &Path, stores: &Arc<Stores>) -> Result<Vec<PathBuf>> {
+    if let Some(location) = Location::of_path(folder, stores)? {
         let (objects, folders) = Object::list_folder(&location)?;
         let locations = objects.into_iter().map(|object| object.location).chain(folders);
         let mut paths: Vec<_> =
@@ -31,8 +33,8 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Whether all names in a folder are of this kind.
-pub(crate) fn has_only(folder: &Path, is_ours: impl Fn(&str) -> bool) -> bool {
-    entries(folder).is_ok_and(|entries| {
+pub(crate) fn has_only(folder: &Path, is_ours: impl Fn(&str) -> bool, stores: &Arc<Stores>) -> bool {
+    entries(folder, stores).is_ok_and(|entries| {
         entries.iter().all(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_ours))
     })
 }

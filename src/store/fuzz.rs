@@ -22,11 +22,11 @@ pub(crate) fn location(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     redacted(&text);
     redacted_url(&text);
-    let Ok(Some(location)) = Location::of(&text) else { return };
+    let Ok(Some(location)) = Location::of(&text, &Arc::default()) else { return };
     let shown = location.to_string();
     // Web addresses are shown as they are read, without the marks that a URL has for some characters.
     if !location.is_web() {
-        let again = Location::of(&shown).unwrap().unwrap();
+        let again = Location::of(&shown, location.stores()).unwrap().unwrap();
         assert_eq!(again.to_string(), shown, "{text}");
         let parts = |location: &Location| (location.root().to_owned(), location.key().clone(), location.is_prefix());
         assert_eq!(parts(&again), parts(&location));
@@ -51,6 +51,7 @@ pub(crate) fn answers(data: &[u8]) {
         endpoint: is_set(1).then_some("http://localhost:9000"),
         region: is_set(2).then_some("us-east-1"),
         is_anonymous: is_set(3),
+        is_key_given: is_set(4),
     };
     let said = |source: String| {
         let error = explain(object_store::Error::Generic { store: "S3", source: source.into() }, &asked);
@@ -84,7 +85,7 @@ static SEALED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 fn verify_bytes(data: &[u8]) -> anyhow::Result<Verified> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(data).unwrap();
-    verify(Path::new(file.path()))
+    verify(Path::new(file.path()), &Arc::default())
 }
 
 /// A file, and a sealed one of which bytes are changed: pairs of a place and what is added to its byte.

@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 use std::fs;
 use std::io::ErrorKind;
+use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use object_store::ObjectStore;
 use object_store::path::{Path as Key, PathPart};
 use url::Url;
 
-use super::registry::stores;
+use super::registry::Stores;
 use super::uploads::Bucket;
 
 /// The schemes of URLs that name objects.
@@ -20,12 +21,12 @@ const SCHEMES: [&str; 8] = ["s3", "gs", "az", "azure", "abfs", "abfss", "http", 
 /// What makes a name a pattern.
 pub(crate) const MAGIC: [char; 4] = ['*', '?', '[', '{'];
 
-/// An object, or a prefix of objects, in a store.
+/// An object, or a prefix of objects, by its URL.
 ///
 /// The key of an object in a bucket is taken as it is written, without percent-encoding, `?` and `#` included; a web address
 /// is a URL.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Location {
+pub(crate) struct Address {
     /// Scheme and bucket, such as `s3://bucket`, without a name or a password; empty for files of this machine.
     root: String,
     /// The same as a URL, with whatever the store is reached by.
@@ -35,7 +36,22 @@ pub(crate) struct Location {
     is_prefix: bool,
 }
 
-impl Location {
+/// An address with the stores by which it is reached.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Location {
+    address: Address,
+    stores: Arc<Stores>,
+}
+
+impl Deref for Location {
+    type Target = Address;
+
+    fn deref(&self) -> &Address {
+        &self.address
+    }
+}
+
+impl Address {
     /// What a path names, if it is a URL of an object store.
     pub(crate) fn of_path(path: &Path) -> Result<Option<Self>> {
         path.to_str().map_or(Ok(None), Self::of)
@@ -133,36 +149,14 @@ impl Location {
         Ok(Some(Self { root: String::new(), store: Url::parse("file:///")?, key, is_prefix: rest.is_empty() }))
     }
 
-    /// The folder below which the objects of a glob are, and the pattern of their names below it.
-    pub(crate) fn split_glob(&self) -> Option<(Self, String)> {
-        let key = self.key.as_ref();
-        let magic = key.find(MAGIC)?;
-        let split = key[..magic].rfind('/').map_or(0, |at| at + 1);
-        let folder = Self { key: Key::parse(&key[..split]).ok()?, is_prefix: true, ..self.clone() };
-        Some((folder, key[split..].to_owned()))
+    /// The location of this address in some stores.
+    fn within(self, stores: &Arc<Stores>) -> Location {
+        Location { address: self, stores: Arc::clone(stores) }
     }
 
-    /// The prefix that the object of this name would be.
-    pub(crate) fn as_prefix(&self) -> Self {
-        Self { is_prefix: true, ..self.clone() }
-    }
-
-    /// The prefix that an object stands below.
-    pub(crate) fn folder(&self) -> Self {
-        let mut parts: Vec<_> = self.key.parts().collect();
-        parts.pop();
-        Self { key: parts.into_iter().collect(), ..self.as_prefix() }
-    }
-
-    /// The object of a key in the same store.
-    pub(crate) fn at(&self, key: Key) -> Self {
-        Self { key, is_prefix: false, ..self.clone() }
-    }
-
-    /// The object of a name below this prefix, as it is written. What no key can have is percent-encoded.
-    pub(crate) fn join(&self, name: &str) -> Self {
-        let part = |part| PathPart::parse(part).unwrap_or_else(|_| PathPart::from(part));
-        self.at(self.key.parts().chain(name.split('/').map(part)).collect())
+    /// Another key in the same store.
+    pub(super) fn with(&self, key: Key, is_prefix: bool) -> Self {
+        Self { key, is_prefix, ..self.clone() }
     }
 
     /// Scheme and bucket.
@@ -188,16 +182,6 @@ impl Location {
         self.store.scheme() == "file"
     }
 
-    /// The store.
-    pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
-        stores().get(&self.store)
-    }
-
-    /// The bucket, if it is one of S3 that is asked with keys.
-    pub(super) fn bucket(&self) -> Result<Option<Arc<Bucket>>> {
-        stores().bucket(&self.store)
-    }
-
     /// The URL as DataFusion reads it, where what is special is percent-encoded.
     pub(crate) fn url(&self) -> Url {
         let mut url = self.store.clone();
@@ -211,10 +195,95 @@ impl Location {
     }
 }
 
-impl Display for Location {
+impl Location {
+    /// What a path names, if it is a URL of an object store.
+    pub(crate) fn of_path(path: &Path, stores: &Arc<Stores>) -> Result<Option<Self>> {
+        Ok(Address::of_path(path)?.map(|address| address.within(stores)))
+    }
+
+    /// What a text names, if it is a URL of an object store.
+    pub(crate) fn of(text: &str, stores: &Arc<Stores>) -> Result<Option<Self>> {
+        Ok(Address::of(text)?.map(|address| address.within(stores)))
+    }
+
+    /// A file of this machine, a folder, or a pattern of files, unless there is no folder for it.
+    pub(crate) fn of_file(name: &str, stores: &Arc<Stores>) -> Result<Option<Self>> {
+        Ok(Address::of_file(name)?.map(|address| address.within(stores)))
+    }
+
+    /// The stores by which it is reached.
+    pub(crate) fn stores(&self) -> &Arc<Stores> {
+        &self.stores
+    }
+
+    /// The store.
+    pub(crate) fn store(&self) -> Result<Arc<dyn ObjectStore>> {
+        self.stores.get(&self.store)
+    }
+
+    /// The bucket, if it is one of S3 that is asked with keys.
+    pub(super) fn bucket(&self) -> Result<Option<Arc<Bucket>>> {
+        self.stores.bucket(&self.store)
+    }
+
+    /// The same without its stores.
+    pub(super) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Another key in the same store.
+    fn with(&self, key: Key, is_prefix: bool) -> Self {
+        self.address.with(key, is_prefix).within(&self.stores)
+    }
+
+    /// The folder below which the objects of a glob are, and the pattern of their names below it.
+    pub(crate) fn split_glob(&self) -> Option<(Self, String)> {
+        let key = self.key.as_ref();
+        let magic = key.find(MAGIC)?;
+        let split = key[..magic].rfind('/').map_or(0, |at| at + 1);
+        Some((self.with(Key::parse(&key[..split]).ok()?, true), key[split..].to_owned()))
+    }
+
+    /// The prefix that the object of this name would be.
+    pub(crate) fn as_prefix(&self) -> Self {
+        self.with(self.key.clone(), true)
+    }
+
+    /// The prefix that an object stands below.
+    pub(crate) fn folder(&self) -> Self {
+        let mut parts: Vec<_> = self.key.parts().collect();
+        parts.pop();
+        self.with(parts.into_iter().collect(), true)
+    }
+
+    /// The object of a key in the same store.
+    pub(crate) fn at(&self, key: Key) -> Self {
+        self.with(key, false)
+    }
+
+    /// The object of a name below this prefix, as it is written. What no key can have is percent-encoded.
+    pub(crate) fn join(&self, name: &str) -> Self {
+        let part = |part| PathPart::parse(part).unwrap_or_else(|_| PathPart::from(part));
+        self.at(self.key.parts().chain(name.split('/').map(part)).collect())
+    }
+}
+
+impl Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.root, self.key)?;
         if self.is_prefix && !self.key.as_ref().is_empty() { f.write_str("/") } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
+}
+
+impl Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.address, f)
     }
 }
 
@@ -378,13 +447,22 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Location {
-        Location::of(text).unwrap().unwrap()
+        Location::of(text, &Arc::default()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn locations_are_equal_in_the_same_stores() {
+        let (stores, others) = (Arc::default(), Arc::default());
+        let at = |stores| Location::of("s3://b/x", stores).unwrap().unwrap();
+        assert_eq!(at(&stores), at(&stores));
+        assert_ne!(at(&stores), at(&others));
+        assert_ne!(at(&stores), at(&stores).as_prefix());
     }
 
     #[test]
     fn a_backslash_in_the_name_of_a_host_is_an_error() {
         for text in ["https://a\\b/c", "s3://a\\b/c"] {
-            let error = format!("{:#}", Location::of(text).unwrap_err());
+            let error = format!("{:#}", Address::of(text).unwrap_err());
             assert!(error.contains("it has a backslash"), "{error}");
         }
         assert_eq!(of("s3://a/b\\c").key().as_ref(), "b\\c");
@@ -423,11 +501,11 @@ mod tests {
             assert!(!format!("{location:?} {location}").contains("secret"));
         }
         for text in ["s3:/b/x", "dir/x", "ftp://b/x", "C://x"] {
-            assert_eq!(Location::of(text).unwrap(), None, "{text}");
+            assert_eq!(Address::of(text).unwrap(), None, "{text}");
         }
         // An encoded / would be read as one that parts folders.
         for text in ["s3://", "s3:///x", "s3://b/a//b", "s3://b/../x", "https://h/a%2Fb.csv", "https://h/a%2fb.csv"] {
-            assert!(Location::of(text).is_err(), "{text}");
+            assert!(Address::of(text).is_err(), "{text}");
         }
     }
 

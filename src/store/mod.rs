@@ -1,8 +1,9 @@
 //! Object stores: S3, Google Cloud Storage, Azure Blob Storage, and files of web servers, by URL.
 //!
 //! Whatever names a file may name an object: [`Location`] is what a URL names, [`Object`] one that is there, with its size
-//! and ETag. [`Stores`] makes the store of a URL when it is first asked for and keeps it; it is also the registry of
-//! DataFusion's sessions, so that `FROM 's3://…'` and the readers share connections, credentials and counts.
+//! and ETag; an [`Address`] is the URL alone. [`Stores`] makes the store of a URL when it is first asked for and keeps it. Each
+//! engine has its own, with its own credentials, and each location knows those that it is reached by. They are also the registry of
+//! the engine's sessions, so that `FROM 's3://…'` and the readers share connections, credentials and counts.
 //!
 //! * Requests run on a runtime of their own ([`blocking`]): a query that keeps all threads busy makes none time out, and
 //!   readers that block can wait for them.
@@ -31,16 +32,14 @@ mod uploads;
 mod verify;
 
 pub use self::explain::Explained;
-pub(crate) use self::folder::entries;
-pub(crate) use self::folder::{LOCK, has_only, remove_folder};
-pub(crate) use self::given_up::give_up;
+pub(crate) use self::folder::{LOCK, entries, has_only, remove_folder};
+pub(crate) use self::given_up::{GivenUp, give_up, write_unless_dropped};
 pub(crate) use self::links::{Nowhere, leads_above, nowhere};
-pub(crate) use self::location::{Location, MAGIC};
+pub(crate) use self::location::{Address, Location, MAGIC};
 pub use self::location::{redacted, redacted_url};
 pub(crate) use self::object::{Object, failed};
 pub(crate) use self::put::{When, check_writable, put, remove};
-pub(crate) use self::registry::stores;
-pub use self::registry::{Settings, StoreTraffic, configure};
+pub use self::registry::{Settings, StoreTraffic, Stores};
 pub(crate) use self::sealed::SealedStore;
 pub use self::source::Source;
 pub(crate) use self::source::read_start;

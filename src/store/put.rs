@@ -17,7 +17,7 @@ use object_store::{
 
 use super::blocking::wait;
 use super::explain::{Explained, Kind};
-use super::given_up::Uploading;
+use super::given_up::{GivenUp, Uploading};
 use super::location::Location;
 use super::object::{Object, failed, io_error};
 use crate::store::failpoint::step;
@@ -78,9 +78,10 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
 /// Writes a file as an object, in one step. `false` says that the object was seen to be another than it should be, so that it stays as
 /// it is. After an error nobody knows whether it was written, nor whether it still will be.
 ///
-/// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written.
-pub(crate) fn put(file: &Path, location: &Location, when: When) -> Result<bool> {
-    let written = wait(Put::new(file, location, when)?.run())?;
+/// Where the answer is lost it is found out, by a mark in the metadata, whether the object was written. Once it is `given_up`, it is not
+/// begun, or its upload is aborted, and that is an error.
+pub(crate) fn put(file: &Path, location: &Location, when: When, given_up: &GivenUp) -> Result<bool> {
+    let written = wait(Put::new(file, location, when, given_up)?.run())?;
     written.map_err(|error| failed("cannot write", location, io_error(error).into()))
 }
 
@@ -91,6 +92,7 @@ struct Put {
     size: u64,
     mode: PutMode,
     mark: String,
+    uploading: Uploading,
 }
 
 /// What is seen in the place of an object.
@@ -104,7 +106,7 @@ enum There {
 }
 
 impl Put {
-    fn new(file: &Path, location: &Location, when: When) -> Result<Self> {
+    fn new(file: &Path, location: &Location, when: When, given_up: &GivenUp) -> Result<Self> {
         let size = file.metadata().with_context(|| format!("cannot read {}", file.display()))?.len();
         let mode = match when {
             When::Always => PutMode::Overwrite,
@@ -112,7 +114,16 @@ impl Put {
             When::Still(object) => PutMode::Update(object.version()),
         };
         let mark = format!("{:016x}{:016x}", RandomState::new().hash_one(size), RandomState::new().hash_one(file));
-        Ok(Self { store: location.store()?, location: location.clone(), file: file.to_owned(), size, mode, mark })
+        let uploading = Uploading::begin(location.stores(), given_up);
+        Ok(Self {
+            store: location.store()?,
+            location: location.clone(),
+            file: file.to_owned(),
+            size,
+            mode,
+            mark,
+            uploading,
+        })
     }
 
     async fn run(self) -> object_store::Result<bool> {
@@ -122,6 +133,9 @@ impl Put {
             let is_one = self.size <= PART || self.mode != PutMode::Overwrite || self.location.is_web();
             let outcome = if is_one { self.at_once().await } else { self.in_parts().await };
             let Err(error) = outcome else { return Ok(true) };
+            if self.uploading.is_given_up() {
+                return Err(error);
+            }
             let is_refused = matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. });
             let is_late = began.elapsed() >= PATIENCE;
             let error = match self.look().await {
@@ -193,15 +207,29 @@ impl Put {
     async fn at_once(&self) -> object_store::Result<()> {
         let bytes = std::fs::read(&self.file).map_err(Self::failed)?;
         let options = PutOptions { mode: self.mode.clone(), attributes: self.attributes(), ..PutOptions::default() };
-        step("an object is about to be sent");
-        let sent = self.store.put_opts(self.location.key(), PutPayload::from(bytes), options).await;
-        step("an object is sent");
-        sent.map(drop)
+        let sent = async {
+            step("an object is about to be sent");
+            let sent = self.store.put_opts(self.location.key(), PutPayload::from(bytes), options).await;
+            step("an object is sent");
+            sent.map(drop)
+        };
+        self.unless_given_up(sent).await
+    }
+
+    /// Runs what sends something. It is an error, at once, where that is to be given up.
+    async fn unless_given_up(&self, sent: impl Future<Output = object_store::Result<()>>) -> object_store::Result<()> {
+        tokio::select! {
+            biased;
+            () = self.uploading.given_up() => Err(Self::failed(io::ErrorKind::Interrupted.into())),
+            outcome = sent => outcome,
+        }
     }
 
     async fn in_parts(&self) -> object_store::Result<()> {
         let options = PutMultipartOptions { attributes: self.attributes(), ..PutMultipartOptions::default() };
-        let uploading = Uploading::begin();
+        if self.uploading.is_given_up() {
+            return Err(Self::failed(io::ErrorKind::Interrupted.into()));
+        }
         step("an upload is about to begin");
         let mut upload = self.store.put_multipart_opts(self.location.key(), options).await?;
         step("an upload is begun");
@@ -227,12 +255,9 @@ impl Put {
             step("all parts are sent");
             let completed = upload.complete().await;
             step("an upload is completed");
-            completed
+            completed.map(drop)
         };
-        let outcome = tokio::select! {
-            outcome = sent => outcome.map(drop),
-            () = uploading.given_up() => Err(Self::failed(io::ErrorKind::Interrupted.into())),
-        };
+        let outcome = self.unless_given_up(sent).await;
         if outcome.is_err() {
             // What it cannot remove goes by a rule of the bucket.
             let _ = upload.abort().await;
@@ -260,7 +285,8 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_large_and_new_takes_the_place_of_nothing() {
-        let (store, location) = (Arc::new(InMemory::new()), Location::of("s3://box/x.json").unwrap().unwrap());
+        let stores = Arc::default();
+        let (store, location) = (Arc::new(InMemory::new()), Location::of("s3://box/x.json", &stores).unwrap().unwrap());
         store.put(location.key(), "theirs".into()).await.unwrap();
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(PART + 1).unwrap();
@@ -271,6 +297,7 @@ mod tests {
             size: PART + 1,
             mode: PutMode::Create,
             mark: String::new(),
+            uploading: Uploading::begin(&stores, &GivenUp::default()),
         };
         assert!(!put.run().await.unwrap());
         assert_eq!(store.head(location.key()).await.unwrap().size, 6);

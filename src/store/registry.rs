@@ -1,8 +1,10 @@
-//! The stores of a process.
+//! The stores of an engine, or of a session.
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
+use std::hash::{Hash, Hasher};
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -10,9 +12,10 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use datafusion::common::exec_err;
 use datafusion::error::DataFusionError;
+use datafusion::execution::SessionState;
 use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStoreRegistry};
 use hyper::header::AUTHORIZATION;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use object_store::client::{Certificate, HttpConnector as _};
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
@@ -24,6 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::aws::{Environment, variable};
 use super::blocking::wait;
+use super::given_up::Uploads;
 use super::http::{Connector, Traffic};
 use super::location::redacted_url;
 use super::remote::{About, Remote};
@@ -46,7 +50,7 @@ const TIMEOUTS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "10 seconds"), (ClientConfigKey::Timeout, "80 seconds")];
 
 /// How stores are reached, where the environment does not say it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Settings {
     /// The address of a server that speaks S3.
     pub endpoint: Option<String>,
@@ -56,23 +60,24 @@ pub struct Settings {
     pub region: Option<String>,
     /// Whether connections need not be encrypted.
     pub allow_http: bool,
+    /// The id of a key of S3, and its secret.
+    pub keys: Option<[String; 2]>,
+    /// The token of a session of S3, which goes with the key.
+    pub session_token: Option<String>,
 }
 
-/// How the stores of this process are reached, once it is said.
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
-
-static STORES: LazyLock<Arc<Stores>> =
-    LazyLock::new(|| Arc::new(Stores::new(SETTINGS.get().cloned().unwrap_or_default())));
-
-/// Says how the stores of this process are reached, before the first of them is.
-pub fn configure(settings: Settings) {
-    // A process has one command line.
-    let _ = SETTINGS.set(settings);
-}
-
-/// The stores of this process.
-pub(crate) fn stores() -> &'static Arc<Stores> {
-    &STORES
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { endpoint, anonymous, region, allow_http, keys, session_token } = self;
+        f.debug_struct("Settings")
+            .field("endpoint", &endpoint.as_deref().map(redacted_url))
+            .field("anonymous", anonymous)
+            .field("region", region)
+            .field("allow_http", allow_http)
+            .field("keys", &keys.as_ref().map(|_| "***"))
+            .field("session_token", &session_token.as_ref().map(|_| "***"))
+            .finish()
+    }
 }
 
 /// What went to and from an object store.
@@ -89,12 +94,16 @@ pub struct StoreTraffic {
     pub requests: u64,
 }
 
-/// Stores, made when they are first asked for.
-pub(crate) struct Stores {
+/// Stores, made when they are first asked for. They are equal to themselves alone.
+#[derive(Default)]
+pub struct Stores {
     settings: Settings,
     made: Mutex<BTreeMap<String, Made>>,
     /// The files of this machine, and stores that were registered by hand.
     others: DefaultObjectStoreRegistry,
+    /// The registry of a session that is of no engine, which is asked first.
+    of_session: Option<Arc<dyn ObjectStoreRegistry>>,
+    pub(super) uploads: Uploads,
 }
 
 #[derive(Clone)]
@@ -112,14 +121,43 @@ impl fmt::Debug for Stores {
     }
 }
 
+impl PartialEq for Stores {
+    fn eq(&self, other: &Self) -> bool {
+        ptr::eq(self, other)
+    }
+}
+
+impl Eq for Stores {}
+
+impl Hash for Stores {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        ptr::hash(self, state);
+    }
+}
+
 impl Stores {
-    pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, made: Mutex::default(), others: DefaultObjectStoreRegistry::new() }
+    /// Makes stores that are reached so.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// The stores of a session that is of no engine: those of its registry, and others as the environment says.
+    pub(crate) fn over(registry: Arc<dyn ObjectStoreRegistry>) -> Self {
+        Self { of_session: Some(registry), ..Self::default() }
+    }
+
+    /// The stores of a session.
+    pub(crate) fn of_session(session: &SessionState) -> Arc<Self> {
+        let known = session.config().get_extension::<Self>();
+        known.unwrap_or_else(|| Arc::new(Self::over(Arc::clone(&session.runtime_env().object_store_registry))))
     }
 
     /// The store of a URL, of which the path does not matter.
     pub(crate) fn get(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
-        Ok(self.made(url)?.store)
+        match self.of_session.as_ref().map(|registry| registry.get_store(url)) {
+            Some(Ok(store)) => Ok(store),
+            _ => Ok(self.made(url)?.store),
+        }
     }
 
     /// The bucket of a URL, if it is one of S3 that is asked with keys.
@@ -165,6 +203,7 @@ impl Stores {
             endpoint: None,
             region: None,
             is_anonymous: self.settings.anonymous,
+            is_key_given: self.settings.keys.is_some(),
             has_suffixes: !url.scheme().starts_with('a'),
             seed: xxh3_64(key.as_bytes()),
         };
@@ -172,7 +211,12 @@ impl Stores {
         let inner: Arc<dyn ObjectStore> = match url.scheme() {
             "s3" | "s3a" => {
                 let region = self.settings.region.clone();
-                let environment = wait(Environment::read(region, bundle))??;
+                let keys = self.settings.keys.clone().map(|[key_id, secret_key]| AwsCredential {
+                    key_id,
+                    secret_key,
+                    token: self.settings.session_token.clone(),
+                });
+                let environment = wait(Environment::read(region, keys, bundle))??;
                 let endpoint = self.settings.endpoint.clone().or(environment.endpoint);
                 let mut builder = AmazonS3Builder::from_env()
                     .with_bucket_name(url.host_str().unwrap_or_default())
@@ -187,8 +231,8 @@ impl Stores {
                         builder = builder.with_config(key, value);
                     }
                 }
-                if self.settings.anonymous {
-                    builder = builder.with_skip_signature(true);
+                if self.settings.anonymous || about.is_key_given {
+                    builder = builder.with_skip_signature(self.settings.anonymous);
                 }
                 about.is_anonymous |=
                     builder.get_config_value(&AmazonS3ConfigKey::SkipSignature).is_some_and(|value| is_true(&value));
@@ -358,6 +402,18 @@ fn certificates() -> Result<(Vec<u8>, Vec<Certificate>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_in_no_debug_output() {
+        let settings = Settings {
+            endpoint: Some("https://me:hush@store.example".to_owned()),
+            keys: Some(["hush-id".to_owned(), "hush".to_owned()]),
+            session_token: Some("hush".to_owned()),
+            ..Settings::default()
+        };
+        let shown = format!("{settings:?} {settings:#?} {:?}", Stores::new(settings.clone()));
+        assert!(!shown.contains("hush") && shown.contains("store.example"), "{shown}");
+    }
 
     #[test]
     fn the_bucket_is_put_before_the_host_once() {

@@ -35,6 +35,7 @@ pub(super) struct About {
     pub(super) endpoint: Option<String>,
     pub(super) region: Option<String>,
     pub(super) is_anonymous: bool,
+    pub(super) is_key_given: bool,
     /// Whether the last bytes of an object can be asked for without knowing its size.
     pub(super) has_suffixes: bool,
     /// What no other store has.
@@ -43,7 +44,7 @@ pub(super) struct About {
 
 impl About {
     fn explained(&self, key: &Key, error: object_store::Error) -> object_store::Error {
-        let Self { root, endpoint, region, is_anonymous, .. } = self;
+        let Self { root, endpoint, region, is_anonymous, is_key_given, .. } = self;
         let place = if key.as_ref().is_empty() { root.clone() } else { format!("{root}/{key}") };
         let asked = Asked {
             place: &place,
@@ -51,6 +52,7 @@ impl About {
             endpoint: endpoint.as_deref(),
             region: region.as_deref(),
             is_anonymous: *is_anonymous,
+            is_key_given: *is_key_given,
         };
         explain(error, &asked)
     }

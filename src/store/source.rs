@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::errors::ParquetError;
@@ -11,6 +12,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use super::location::Location;
 use super::object::{Blocks, Object};
+use super::registry::Stores;
 
 /// A file or an object.
 #[derive(Debug)]
@@ -23,8 +25,8 @@ pub enum Source {
 
 impl Source {
     /// Opens what a path or a URL names.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let Some(location) = Location::of_path(path).map_err(io::Error::other)? else {
+    pub fn open(path: &Path, stores: &Arc<Stores>) -> io::Result<Self> {
+        let Some(location) = Location::of_path(path, stores).map_err(io::Error::other)? else {
             return Ok(Self::File(File::open(path)?));
         };
         let found = Object::find(&location).map_err(io::Error::other)?;
@@ -71,8 +73,8 @@ impl Source {
 }
 
 /// The first bytes of what a path or a URL names, at most so many, where something is there.
-pub(crate) fn read_start(path: &Path, most: u64) -> io::Result<Option<Bytes>> {
-    match Source::open(path).and_then(|mut source| source.read(0..source.len().min(most))) {
+pub(crate) fn read_start(path: &Path, most: u64, stores: &Arc<Stores>) -> io::Result<Option<Bytes>> {
+    match Source::open(path, stores).and_then(|mut source| source.read(0..source.len().min(most))) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

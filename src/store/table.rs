@@ -31,7 +31,7 @@ use walkdir::WalkDir;
 
 use super::explain::Explained;
 use super::links::{leads_above, nowhere};
-use super::location::Location;
+use super::location::{Address, Location};
 use super::sealed::unnameable;
 use super::verify::seal_in;
 use crate::seal::Seal;
@@ -249,7 +249,7 @@ impl Found {
         url.insert_str(url.find(':').unwrap_or(0), &name);
         let url = Url::parse(&url).map_err(|error| plan_datafusion_err!("{}: {error}", self.folder))?;
         let Self { store, folder, objects, .. } = self;
-        let listed = Listed { store: Arc::clone(store), folder: folder.clone(), objects: objects.clone() };
+        let listed = Listed { store: Arc::clone(store), folder: folder.address().clone(), objects: objects.clone() };
         session.runtime_env().register_object_store(&url, Arc::new(listed));
         // What is kept of lists is kept by this name.
         Ok(ListingTableUrl::try_new(url, None)?.with_table_ref(TableReference::bare(name)))
@@ -391,7 +391,8 @@ fn files_below(folder: &Location, depth: usize) -> Result<HashSet<Key>> {
 /// A store that lists nothing but some objects, in the order of their keys, and gives them only as they were then.
 struct Listed {
     store: Arc<dyn ObjectStore>,
-    folder: Location,
+    /// Without its stores, which hold this one.
+    folder: Address,
     objects: Vec<ObjectMeta>,
 }
 
@@ -403,7 +404,7 @@ impl Listed {
     fn changed(&self, key: &Key) -> object_store::Error {
         let said = format!(
             "{}: it was changed while it was read, or since a table or view of it was made; run it again, or make that anew",
-            self.folder.at(key.clone())
+            self.folder.with(key.clone(), false)
         );
         object_store::Error::Generic { store: "listed", source: Box::new(Explained::new(said)) }
     }

@@ -1,11 +1,13 @@
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore};
 use parquet::file::reader::Length as _;
 
+use super::registry::Stores;
 use super::source::Source;
 use crate::seal::{BLOCK, END, End, Root, Seal};
 
@@ -22,14 +24,14 @@ pub(crate) enum Verified {
 }
 
 /// The seal of a file, if it has one, of which the footer alone is read; an error if the footer is damaged.
-pub(crate) fn seal_of(path: &Path) -> Result<Option<Seal>> {
-    let mut file = Source::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+pub(crate) fn seal_of(path: &Path, stores: &Arc<Stores>) -> Result<Option<Seal>> {
+    let mut file = Source::open(path, stores).with_context(|| format!("cannot read {}", path.display()))?;
     read_seal(&mut file).with_context(|| path.display().to_string())
 }
 
 /// Fails where a file is another than was written with this seal. What it holds is checked as it is read.
-pub(crate) fn check_seal(path: &Path, written: Root) -> Result<()> {
-    check_root(&path.display(), seal_of(path)?.as_ref(), written)
+pub(crate) fn check_seal(path: &Path, written: Root, stores: &Arc<Stores>) -> Result<()> {
+    check_root(&path.display(), seal_of(path, stores)?.as_ref(), written)
 }
 
 /// The same of a file whose seal is known.
@@ -61,8 +63,8 @@ pub(crate) async fn seal_in(store: &dyn ObjectStore, key: &Key) -> Result<Option
 }
 
 /// Checks all bytes of a file. What is damaged is an error.
-pub(crate) fn verify(path: &Path) -> Result<Verified> {
-    let mut file = Source::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+pub(crate) fn verify(path: &Path, stores: &Arc<Stores>) -> Result<Verified> {
+    let mut file = Source::open(path, stores).with_context(|| format!("cannot read {}", path.display()))?;
     verify_source(&mut file).with_context(|| path.display().to_string())
 }
 

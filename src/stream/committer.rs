@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use datafusion::common::runtime::SpawnedTask;
@@ -145,8 +146,9 @@ impl NewPart {
     /// Adds the documents to the index, and gives the index as it is then.
     async fn add(self, index: Index, session: SessionContext) -> Result<Index> {
         let lines = self.lines.to_str().context("the temporary folder has a name that is not Unicode")?.to_owned();
-        let reading = self.reading.clone();
-        let documents = SpawnedTask::spawn_blocking(move || corpus::open(&[lines], &reading)).join().await??;
+        let (reading, stores) = (self.reading.clone(), Arc::clone(index.stores()));
+        let open = move || corpus::open(&[lines], &reading, &stores);
+        let documents = SpawnedTask::spawn_blocking(open).join().await??;
         std::fs::create_dir(&self.folder)
             .with_context(|| format!("cannot make the folder {}", self.folder.display()))?;
         ingest::ingest(&session, documents, &self.folder, Needed::DocumentsAndSentences).await?;
@@ -161,7 +163,7 @@ impl NewPart {
             let inputs = ["-".to_owned()];
             let part = index.write_part(&self.folder, &Default::default(), times, &inputs, &self.reading)?;
             let is_added = index.append(part, self.time_column.as_deref())?;
-            let now = Index::open_to_add(index.folder())?;
+            let now = Index::open_to_add(index.folder(), index.stores())?;
             if is_added {
                 for path in [&self.lines, &self.folder] {
                     remove(path)?;

@@ -14,8 +14,9 @@ use super::call::NAMES;
 use super::table::{MethodCall, MethodTable};
 use crate::engine::WeakEngine;
 use crate::export::StagedFile;
+use crate::index::stored::check_place;
 use crate::run::{Settings, Summary};
-use crate::store::redacted;
+use crate::store::{Stores, redacted};
 
 /// Callbacks around the run of a call.
 pub trait Hooks: Send + Sync {
@@ -25,14 +26,14 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Says that a further table goes to a file. An error refuses the run.
-    fn take_place(&self, file: &Path) -> anyhow::Result<()> {
-        crate::index::stored::check_place(file)
+    fn take_place(&self, file: &Path, stores: &Arc<Stores>) -> anyhow::Result<()> {
+        check_place(file, stores)
     }
 
-    /// Takes what a call found beside its rows, once it has run.
-    fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> anyhow::Result<()> {
+    /// Takes what a call found beside its rows, once it has run. Returns the files that take their places at once.
+    fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> anyhow::Result<Vec<StagedFile>> {
         let _ = summary;
-        files.into_iter().try_for_each(StagedFile::commit)
+        Ok(files)
     }
 }
 

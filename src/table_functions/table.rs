@@ -74,13 +74,15 @@ impl MethodCall {
         let Some(engine) = self.engine.upgrade() else { bail!("the engine of this session is gone") };
         let mut call = Call::of(&engine, self.method, self.arguments.clone())?;
         let files = mem::take(&mut call.files);
-        files.iter().try_for_each(|(_, file)| self.hooks.take_place(file))?;
+        files.iter().try_for_each(|(_, file)| self.hooks.take_place(file, engine.stores()))?;
         let found = call.run(self.hooks.settings()).await?;
         let mut staged = Vec::new();
         for (table, file) in files {
             staged.push(found.stage(&table, &file).await?.into_file());
         }
-        self.hooks.take(found.summary(), staged)?;
+        for file in self.hooks.take(found.summary(), staged)? {
+            file.commit_unless_dropped(engine.stores()).await?;
+        }
         Ok(found.into_table(self.table)?)
     }
 }

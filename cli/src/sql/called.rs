@@ -3,7 +3,7 @@
 use std::mem;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
@@ -13,6 +13,7 @@ use ibid::Summary;
 use ibid::program::Settings;
 use ibid::program::check_place;
 use ibid::program::export::StagedFile;
+use ibid::program::store::Stores;
 use ibid::program::table_functions::Hooks;
 
 pub(super) struct Called {
@@ -75,17 +76,17 @@ impl Hooks for Called {
         self.talk.settings(self.options)
     }
 
-    fn take_place(&self, file: &Path) -> Result<()> {
-        check_place(file)?;
+    fn take_place(&self, file: &Path, stores: &Arc<Stores>) -> Result<()> {
+        check_place(file, stores)?;
         self.take(file)
     }
 
-    fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> Result<()> {
+    fn take(&self, summary: &Summary, files: Vec<StagedFile>) -> Result<Vec<StagedFile>> {
         self.talk.summarise(summary);
         if self.options.strict && has_left_out(summary) {
             self.has_left_out.store(true, Ordering::Relaxed);
         }
         self.files.lock().unwrap_or_else(PoisonError::into_inner).extend(files);
-        Ok(())
+        Ok(Vec::new())
     }
 }

@@ -17,6 +17,7 @@ mod shell;
 
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -26,6 +27,7 @@ use super::Ending;
 use super::options::{LimitOptions, OutputOptions, RunOptions};
 use super::run::{Run, say_traffic};
 use ibid::program::corpus::STDIN_FILE;
+use ibid::program::store::Stores;
 use ibid::program::{Limits, limit_files};
 use ibid::program::{Literal, Parameters};
 
@@ -64,8 +66,8 @@ fn parameter(text: &str) -> Result<(String, String)> {
 }
 
 impl Sql {
-    pub(super) async fn run(self) -> Result<Ending> {
-        let places = self.writing.check(&[])?;
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let places = self.writing.check(&[], stores)?;
         let stdin = Path::new(STDIN_FILE);
         for script in &self.file {
             places.refuse(if script.as_os_str() == "-" { stdin } else { script })?;
@@ -75,7 +77,7 @@ impl Sql {
         }
         // What runs in the shell may be left to itself when it is interrupted, so its options live as long as the program.
         let running: &'static RunOptions = Box::leak(Box::new(self.running.clone()));
-        let run = Run::begin(running)?;
+        let run = Run::begin(running, stores)?;
         let LimitOptions { max_record_bytes, max_ratio } = self.limits;
         limit_files(&run.workspace.session, Limits { max_record_bytes, max_ratio })?;
         let mut parameters = Parameters::default();

@@ -41,12 +41,12 @@ pub(super) async fn run(shell: Shell) -> Result<Ending> {
     tell(concat!("ibid ", env!("CARGO_PKG_VERSION"), ", \\? for help"));
     let outcome = repl.read_all().await;
     let Repl { shell, runtime, leaves_behind, .. } = repl;
-    let ending = shell.ending();
+    let (ending, stores) = (shell.ending(), Arc::clone(shell.stores()));
     runtime.shutdown_background();
     drop(shell);
     if leaves_behind {
         // What was interrupted and has not ended still has the temporary files.
-        drop(cleanup::remove_all());
+        drop(cleanup::remove_all(&stores));
     }
     outcome.map(|()| ending)
 }

@@ -35,6 +35,7 @@ use ibid::program::check_place;
 use ibid::program::export::{Format, StagedFile};
 use ibid::program::grouped;
 use ibid::program::store::Source;
+use ibid::program::store::Stores;
 use ibid::program::table_functions;
 use ibid::program::{fix_statement, settle_using_columns};
 
@@ -127,6 +128,11 @@ impl Shell {
         self.run.summary_of(Vec::new(), None)
     }
 
+    /// The stores of the engine.
+    pub(super) fn stores(&self) -> &Arc<Stores> {
+        self.run.engine.stores()
+    }
+
     /// How the command ends.
     pub(super) fn ending(&self) -> Ending {
         if self.called.has_left_out() { Ending::NotStrict } else { Ending::Done }
@@ -167,7 +173,7 @@ impl Shell {
         if depth > DEEPEST {
             bail!("{} is included too deep; does it include itself?", path.display());
         }
-        let read = Source::open(path).and_then(Source::read_all);
+        let read = Source::open(path, self.run.engine.stores()).and_then(Source::read_all);
         let script = read.and_then(|bytes| text_of(bytes.into())).map_err(|error| {
             let near = if path.exists() { None } else { path.to_str().and_then(nearest_files) };
             match near {
@@ -428,7 +434,7 @@ impl Shell {
                 let mut state = self.state();
                 let output = state.writing.beside(&path);
                 output.form()?;
-                check_place(&path)?;
+                check_place(&path, self.run.engine.stores())?;
                 if let Some(before) = state.next_output.replace(path).filter(|_| !self.is_interactive) {
                     bail!("{}", no_rows(&before));
                 }

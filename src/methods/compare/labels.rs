@@ -1,6 +1,7 @@
 //! Labelled containments: which document is in which, or what share of it.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use arrow::array::RecordBatch;
@@ -13,6 +14,7 @@ use crate::corpus::{self, Options};
 use crate::methods::threads::{Readable, of_labels};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Run, grouped};
+use crate::store::Stores;
 
 /// A labelled collection.
 pub(super) struct Labelled {
@@ -73,17 +75,17 @@ impl Columns {
 
 impl Labelled {
     /// The documents and the labels of a folder.
-    pub(super) fn of(folder: &Path) -> Result<Self> {
+    pub(super) fn of(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         Ok(Self {
-            documents: named(folder, &["docs"], "documents")?,
-            labels: named(folder, &["gold", "labels"], "labels")?,
+            documents: named(folder, &["docs"], "documents", stores)?,
+            labels: named(folder, &["gold", "labels"], "labels", stores)?,
         })
     }
 
     /// Reads the labels, and fails where one says nothing.
     pub(super) async fn read_labels(&self, reader: &mut Run, reading: &Options) -> Result<Labels> {
         let file = &self.labels;
-        let rows = corpus::open(std::slice::from_ref(file), &of_labels("", reading))?;
+        let rows = corpus::open(std::slice::from_ref(file), &of_labels("", reading), reader.engine.stores())?;
         let columns = Columns::of(file, &rows.schema())?;
         reader.take_in("labels_", rows, Needed::Documents).await?;
         reader.workspace.parameters = columns.parameters();

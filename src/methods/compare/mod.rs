@@ -24,7 +24,7 @@ use crate::export::Manifest;
 use crate::index::stored::Stored;
 use crate::pipeline::query::{self, Literal, Query};
 use crate::run::{Compared, Run};
-use crate::store::entries;
+use crate::store::{Stores, entries};
 
 impl Engine {
     /// Compares ways of finding contained documents by a labelled collection: what each finds of what there is to find, and at what cost.
@@ -141,7 +141,7 @@ impl CompareContainment {
         let label_threshold = self.label_threshold.unwrap_or(first.threshold);
         check_ratio("label_threshold", label_threshold)?;
         self.contenders.iter().try_for_each(|contender| contender.containment.check())?;
-        let labelled = Labelled::of(&self.labelled)?;
+        let labelled = Labelled::of(&self.labelled, self.base.engine.stores())?;
         let mut reader = Run::begin(&self.base.engine, self.base.settings.clone())?;
         let labels = labelled.read_labels(&mut reader, &self.base.reading_of_run()?).await?;
         let documents = self.read_documents(&mut reader, &labelled.documents, first.time_column.as_deref()).await?;
@@ -214,7 +214,7 @@ impl CompareContainment {
             Some(Stored::Corpus(folder)) => {
                 if !Manifest::is_in(folder) {
                     // The methods open what was read here by its name.
-                    Manifest::write(folder, &about_corpus())?;
+                    Manifest::write(folder, &about_corpus(), reader.engine.stores())?;
                 }
                 folder.as_path()
             }
@@ -350,9 +350,9 @@ fn check_same(by_join: Option<&RecordBatch>, by_postings: &RecordBatch) -> Resul
 }
 
 /// The file or folder of this name, with any extension, in a folder.
-fn named(folder: &Path, names: &[&str], what: &str) -> Result<String> {
+fn named(folder: &Path, names: &[&str], what: &str, stores: &Arc<Stores>) -> Result<String> {
     let is_wanted = |name: &String| names.iter().any(|it| name == it || name.starts_with(&format!("{it}.")));
-    let there = entries(folder)?;
+    let there = entries(folder, stores)?;
     let there = there.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     let found: Vec<_> = there.filter(is_wanted).collect();
     let wanted: Vec<_> = names.iter().map(|name| format!("{name}.*")).collect();

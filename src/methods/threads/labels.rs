@@ -82,7 +82,7 @@ impl Threads {
         let Some((labels, label)) = &self.labels else { return Ok(()) };
         let file = labels.to_str().context("the file of `labels` has a name that is not Unicode")?;
         let reading = of_labels(if label == "text" { "text" } else { "" }, &self.base.reading);
-        let documents = corpus::open(&[file.to_string()], &reading)?;
+        let documents = corpus::open(&[file.to_string()], &reading, run.engine.stores())?;
         let schema = documents.schema();
         for wanted in ["id_a", "id_b", label] {
             let Ok(found) = schema.field_with_name(wanted) else {

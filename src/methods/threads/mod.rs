@@ -10,11 +10,9 @@ use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
 
 pub(crate) use self::columns::Readable;
-pub use self::field::Canonical;
 use self::field::Field;
-pub use self::field::FieldOption;
-pub use self::field::SignatureOption;
 pub(crate) use self::field::seconds;
+pub use self::field::{Canonical, FieldOption, SignatureOption};
 pub(crate) use self::labels::of_labels;
 use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;
@@ -184,7 +182,7 @@ impl Threads {
             .into());
         }
         let collections = self.reading(self.base.places()?);
-        Ok(collections.compared(Needed::Documents).script(&self.script(&fields))?)
+        Ok(collections.compared(Needed::Documents).script(&self.script(&fields), self.base.engine.stores())?)
     }
 
     /// Judges the fields and weights by the labels, and does not look for pairs.

@@ -7,7 +7,7 @@
 //! the method `TLS`. The bucket `public` is for all, and the buckets of [`refusal`] answer as S3 does when something is wrong.
 //! The first time that an object with `lost` in its key is written the answer gets lost, one with `conflict` in its key meets another
 //! write the first time that it is written on a condition, one with `delayed` in its key is written after [`DELAY`] the first time, and meets
-//! that write until then, one with `hidden/manifests` in its key cannot be looked at the first times, and one with `changing` in its key becomes
+//! that write until then, one with `slow` in its key takes [`PART`] for each of its parts, one with `hidden/manifests` in its key cannot be looked at the first times, and one with `changing` in its key becomes
 //! longer whenever it was read. Keys for roles are had at `/` and where machines and containers ask for them ([`sts`]). A bucket may also
 //! stand before the host [`DOMAIN`]. The bucket `basic` is open to who knows its
 //! password, as files of web servers are. The bucket `google` is open to all, in the words of Google Cloud Storage.
@@ -142,6 +142,9 @@ const FOREVER: Duration = Duration::from_secs(600);
 /// How long a request takes that is delayed.
 const DELAY: Duration = Duration::from_secs(4);
 
+/// How long a part of an object takes that is slow.
+const PART: Duration = Duration::from_secs(2);
+
 impl Server {
     /// Writes a line into the log.
     fn note(&self, line: &str) {
@@ -206,6 +209,9 @@ impl Server {
         let bytes = answer.as_ref().ok().and_then(length).map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
         let fault_name = fault.map(|fault| format!("{fault:?}")).unwrap_or_default();
         self.note(&format!("{method}\t{target}\t{range}\t{status}\t{bytes}\t{fault_name}\t{region}\n"));
+        if key.contains("slow") && target.contains("partNumber=") {
+            tokio::time::sleep(PART).await;
+        }
         match fault {
             Some(Fault::Lost) => Err(broken("the answer is lost")),
             Some(Fault::Stall | Fault::StallAfter | Fault::Delayed) => {
