@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::dataframe::DataFrame;
-use ibid::methods::{Comparing, Unit};
+use ibid::methods::{Comparing, Measure, Piece, Unit};
 use ibid::{Engine, EngineBuilder, Error, Event, Found, Input};
 
 use crate::program::{Place, collection_jsonl};
@@ -67,6 +67,12 @@ async fn each_method(engine: &Engine, place: &Place) -> Vec<(&'static str, Found
             "containments",
             engine.containment(&docs).comparing(Comparing::Codet).threshold(0.1).await.unwrap(),
             of("containment('DOCS', method => 'codet', threshold => 0.1)"),
+        ),
+        ("removed", engine.dedup(&docs).threshold(0.1).await.unwrap(), of("dedup('DOCS', threshold => 0.1)")),
+        (
+            "removed",
+            engine.dedup(&docs).unit(Piece::Sentence).by(Measure::Exact).await.unwrap(),
+            of("dedup('DOCS', unit => 'sentence', by => 'exact')"),
         ),
         ("hits", engine.search(&docs, &more).await.unwrap(), of("search('DOCS', queries => 'MORE')")),
     ]

@@ -6,6 +6,7 @@ mod clusters;
 mod codes;
 mod compare;
 mod containment;
+mod dedup;
 mod explain;
 mod gc;
 mod gpu;
@@ -62,6 +63,7 @@ enum Command {
     Threads(threads::Threads),
     Clusters(clusters::Clusters),
     Containment(containment::Containment),
+    Dedup(dedup::Dedup),
     Compare(compare::Compare),
     Search(search::Search),
     Codes(codes::Codes),
@@ -240,6 +242,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Threads(command) => command.run(stores).await,
         Command::Clusters(command) => command.run(stores).await,
         Command::Containment(command) => command.run(stores).await,
+        Command::Dedup(command) => command.run(stores).await,
         Command::Compare(command) => command.run(stores).await,
         Command::Search(command) => command.run(stores).await,
         Command::Codes(command) => command.run(stores).await,

@@ -207,11 +207,31 @@ pub(crate) struct Union {
     columns: FileColumns,
     /// The file that gave a column first, for errors.
     origins: Vec<String>,
+    /// The names of all columns that the files have, with their types, and the roles of the first file that has an id.
+    given: FileColumns,
+    roles: Option<Roles>,
+}
+
+/// A column of the documents, as the user's files have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UserColumn {
+    /// Its name among the documents.
+    pub(crate) name: String,
+    /// Its name and its type in the files.
+    pub(crate) given: String,
+    pub(crate) data_type: DataType,
 }
 
 impl Union {
     /// Adds the columns of `file` that have no role: all, or none where one cannot be held.
     pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
+        for (name, kind) in &columns.kinds {
+            // What no type holds is said below, and what is one too many.
+            let _ = self.given.add(name, kind.clone());
+        }
+        if !columns.is_empty() && self.roles.as_ref().is_none_or(|roles| roles.id.is_none()) {
+            self.roles = Some(roles.clone());
+        }
         let others = || columns.kinds.iter().filter(|(name, _)| !roles.takes(name));
         if !self.columns.fit(others().map(|(name, _)| name)) {
             let remedy = "read the files apart, or leave such files out with `on_error = skip`";
@@ -236,8 +256,9 @@ impl Union {
         Ok(())
     }
 
-    /// The schema, and for each user column its index in it.
-    pub(crate) fn finish(self) -> (SchemaRef, HashMap<String, usize>) {
+    /// The schema, for each user column its index in it, and the columns in the user's order. An id that the files do not have comes
+    /// first.
+    pub(crate) fn finish(self) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
         let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
         let mut indices = HashMap::new();
         for (name, kind) in &self.columns.kinds {
@@ -248,7 +269,23 @@ impl Union {
             indices.insert(name.clone(), fields.len());
             fields.push(Field::new(shown, kind.data_type(), true));
         }
-        (Arc::new(Schema::new(fields)), indices)
+        let roles = self.roles.unwrap_or(Roles { text: None, text_is_optional: false, id: None });
+        let column = |(given, kind): &(String, Kind)| {
+            let name = match given {
+                text if Some(text) == roles.text.as_ref() => "text".to_owned(),
+                id if Some(id) == roles.id.as_ref() => "doc_id".to_owned(),
+                other => fields[*indices.get(other)?].name().clone(),
+            };
+            Some(UserColumn { name, given: given.clone(), data_type: kind.data_type() })
+        };
+        let mut user: Vec<_> = self.given.kinds.iter().filter_map(column).collect();
+        for (at, name) in ["doc_id", "text"].into_iter().enumerate() {
+            if user.iter().all(|column| column.name != name) {
+                let column = UserColumn { name: name.to_owned(), given: name.to_owned(), data_type: DataType::Utf8 };
+                user.insert(at.min(user.len()), column);
+            }
+        }
+        (Arc::new(Schema::new(fields)), indices, user)
     }
 }
 

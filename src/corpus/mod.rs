@@ -56,8 +56,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Row};
-pub(crate) use self::columns::Kind;
 use self::columns::{FileColumns, Roles, Union};
+pub(crate) use self::columns::{Kind, UserColumn};
 pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
 use self::ids::Ids;
 pub(crate) use self::inputs::{Content, Inputs};
@@ -297,6 +297,7 @@ struct Plan {
     roles: Vec<Result<Roles, Box<Problem>>>,
     columns: Arc<HashMap<String, usize>>,
     schema: SchemaRef,
+    user: Vec<UserColumn>,
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
@@ -313,13 +314,14 @@ impl Plan {
                 found => Ok(found?),
             });
         }
-        let (schema, columns) = union.finish();
+        let (schema, columns, user) = union.finish();
         let pages = Arc::new(options.pages.clone());
         Ok(Self {
             selection: Arc::new(selection),
             roles,
             columns: Arc::new(columns),
             schema,
+            user,
             limit,
             most_pages: options.most_pages(),
             pages,
@@ -440,6 +442,11 @@ impl Documents {
     /// The schema of all batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.plan.schema)
+    }
+
+    /// Returns the columns in the order and with the names that the files have.
+    pub(crate) fn user_columns(&self) -> &[UserColumn] {
+        &self.plan.user
     }
 
     /// What they are made of.

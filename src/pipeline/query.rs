@@ -74,6 +74,34 @@ queries! {
     PAIRS_UNIT_PAIRS = "pairs/1_unit_pairs.sql";
     PAIRS_DOCUMENTS = "pairs/2_documents.sql";
     PAIRS_SENTENCES = "pairs/2_sentences.sql";
+    DEDUP_NUMBERED = "dedup/0_numbered.sql";
+    DEDUP_POSITIONS = "dedup/1_positions.sql";
+    DEDUP_DOCUMENTS = "dedup/1_documents.sql";
+    DEDUP_PARAGRAPHS = "dedup/1_paragraphs.sql";
+    DEDUP_SENTENCES = "dedup/1_sentences.sql";
+    DEDUP_RANKS = "dedup/2_ranks.sql";
+    DEDUP_RANKS_BY_LENGTH = "dedup/2_ranks_by_length.sql";
+    DEDUP_UNITS = "dedup/3_units.sql";
+    DEDUP_EQUAL = "dedup/4_equal.sql";
+    DEDUP_ALIKE = "dedup/5_alike.sql";
+    DEDUP_CONTAINERS = "dedup/5_containers.sql";
+    DEDUP_NONE = "dedup/5_none.sql";
+    DEDUP_REDUNDANT = "dedup/6_redundant.sql";
+    DEDUP_KEEPERS = "dedup/7_keepers.sql";
+    DEDUP_MEASURED = "dedup/7_measured.sql";
+    DEDUP_UNMEASURED = "dedup/7_unmeasured.sql";
+    DEDUP_REMOVED_UNITS = "dedup/8_removed_units.sql";
+    DEDUP_BROKEN = "dedup/9_broken.sql";
+    DEDUP_REMOVED_DOCUMENTS = "dedup/10_removed_documents.sql";
+    DEDUP_REMOVED_PIECES = "dedup/10_removed_pieces.sql";
+    DEDUP_CUTS_DOCUMENTS = "dedup/11_cuts_documents.sql";
+    DEDUP_CUTS_PIECES = "dedup/11_cuts_pieces.sql";
+    DEDUP_PAIRS_DOCUMENTS = "dedup/12_pairs_documents.sql";
+    DEDUP_PAIRS_PIECES = "dedup/12_pairs_pieces.sql";
+    DEDUP_COUNTS = "dedup/13_counts.sql";
+    DEDUP_SOURCES = "dedup/13_sources.sql";
+    DEDUP_CLUSTERS_DOCUMENTS = "dedup/14_clusters_documents.sql";
+    DEDUP_CLUSTERS_PIECES = "dedup/14_clusters_pieces.sql";
     COMMON_SEQUENCES = "common/1_sequences.sql";
     COMMON_FINGERPRINTS = "common/2_fingerprints.sql";
     COMMON_SAMPLED = "common/3_sampled.sql";
@@ -301,6 +329,11 @@ impl Parameters {
 pub struct Literal(String);
 
 impl Literal {
+    /// Returns SQL as it stands.
+    pub(crate) fn of_sql(sql: &'static str) -> Self {
+        Self(sql.to_owned())
+    }
+
     /// Reads a value as a user types it: a number, `true`, `false` or `null`, and text otherwise, such as `007`.
     pub fn of_text(text: &str) -> Self {
         let digits = text.strip_prefix('-').unwrap_or(text);

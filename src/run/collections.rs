@@ -78,6 +78,9 @@ impl Run {
     pub(crate) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
         let folder = self.workspace.folder().join(format!("{prefix}corpus"));
         std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+        if prefix.is_empty() {
+            self.user_columns = documents.user_columns().to_vec();
+        }
         let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;

@@ -21,7 +21,7 @@ pub(crate) use self::method::{BYTES_OF_PAIR, FEWER_PLACES, Method, Texts};
 pub(crate) use self::script::{read_first, script, shown};
 pub use self::summary::{Event, Summary, grouped, mebibytes};
 pub(crate) use self::summary::{LISTED, describe_recall};
-use crate::corpus;
+use crate::corpus::{self, UserColumn};
 use crate::engine::Engine;
 use crate::error::OverLimit;
 use crate::index::stored::check_folder;
@@ -57,6 +57,8 @@ pub struct Run {
     began: Instant,
     /// The summaries of reading.
     read: Vec<corpus::Summary>,
+    /// The columns of the collection as the files have them that were read.
+    user_columns: Vec<UserColumn>,
     /// The number of documents that a method left out.
     left_out: u64,
     /// The seals and counts of the tables of the collections.
@@ -85,6 +87,7 @@ impl Run {
             settings,
             began: Instant::now(),
             read: Vec::new(),
+            user_columns: Vec::new(),
             left_out: 0,
             contents: Vec::new(),
             notes: Vec::new(),
@@ -205,6 +208,11 @@ impl Run {
     /// Counts documents that a method leaves out, and lists.
     pub(crate) fn leave_out(&mut self, documents: u64) {
         self.left_out += documents;
+    }
+
+    /// Returns the columns of the collection as the files have them that were read; none of a collection that is stored.
+    pub(crate) fn user_columns(&self) -> &[UserColumn] {
+        &self.user_columns
     }
 
     /// Counts more records that were left out.

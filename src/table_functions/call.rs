@@ -14,8 +14,8 @@ use crate::methods::{Found, Input};
 use crate::run::Settings;
 
 /// The methods that are table functions.
-pub const NAMES: [&str; 8] =
-    ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search"];
+pub const NAMES: [&str; 9] =
+    ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search", "dedup"];
 
 /// Tables beside the rows of a call, which can be written to files: the option of each has its name.
 const BESIDE: [&str; 5] = ["capped", "coverage", "evaluation", "families", "groups"];
@@ -61,6 +61,7 @@ impl Call {
                 Self::new(threads, named, "pairs", files)
             }
             "clusters" => Self::new(engine.clusters(input), named, "clusters", files),
+            "dedup" => Self::new(engine.dedup(input), named, "removed", files),
             "containment" => Self::new(engine.containment(input), named, "containments", files),
             _ => {
                 if named.iter().all(|(name, _)| name != "queries") {

@@ -45,7 +45,7 @@ impl Readable {
         &[Form::Text, Form::Number, Form::Time, Form::Plain],
         "text, numbers, dates or times, which are read as their text",
     );
-    const NUMBERS: Self = Self(&[Form::Text, Form::Number], "numbers, or text that is a number");
+    pub(crate) const NUMBERS: Self = Self(&[Form::Text, Form::Number], "numbers, or text that is a number");
     pub(crate) const TIMES: Self =
         Self(&[Form::Text, Form::Number, Form::Time], "dates, timestamps, numbers, or text that is one of them");
 

@@ -219,7 +219,7 @@ const MOST_SECONDS: f64 = 9e12;
 
 /// A column as numbers, as SQL: NULL for text that is no number, for what is more than `most` on either side of 0, and for what
 /// is not a number.
-fn number(column: &str, most: f64) -> Literal {
+pub(crate) fn number(column: &str, most: f64) -> Literal {
     let number = || Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS DOUBLE)");
     let is_within = Literal::joined(
         [Literal::joined([number(), (-most).into()], " >= "), Literal::joined([number(), most.into()], " <= ")],

@@ -11,8 +11,8 @@ use datafusion::dataframe::DataFrame;
 
 pub(crate) use self::columns::Readable;
 use self::field::Field;
-pub(crate) use self::field::seconds;
 pub use self::field::{Canonical, FieldOption, SignatureOption};
+pub(crate) use self::field::{number, seconds};
 pub(crate) use self::labels::of_labels;
 use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;

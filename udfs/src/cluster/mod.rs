@@ -1,6 +1,7 @@
 //! Clusters: pairs become groups.
 
 mod connected_components;
+mod redundant_members;
 mod star_clusters;
 
 use datafusion_expr::AggregateUDF;
@@ -9,6 +10,7 @@ use datafusion_expr::AggregateUDF;
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![
         AggregateUDF::from(connected_components::ConnectedComponents::default()),
+        AggregateUDF::from(redundant_members::RedundantMembers::default()),
         AggregateUDF::from(star_clusters::StarClusters::default()),
     ]
 }

@@ -7,6 +7,7 @@ mod characters;
 mod count_characters;
 mod lines;
 mod normalize;
+mod paragraphs;
 mod sentence_rules;
 mod sentences;
 mod stop_words;
@@ -38,6 +39,7 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
         ScalarUDF::from(characters::Characters::default()),
         ScalarUDF::from(count_characters::CountCharacters::default()),
         ScalarUDF::from(lines::Lines::default()),
+        ScalarUDF::from(paragraphs::Paragraphs::default()),
         ScalarUDF::from(without_tokens::WithoutTokens::default()),
         ScalarUDF::from(stop_words::StopWords::default()),
         ScalarUDF::from(truncate_tokens::TruncateTokens::default()),

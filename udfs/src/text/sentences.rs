@@ -1,3 +1,4 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, StringViewArray, StructArray};
@@ -92,15 +93,25 @@ pub fn sentence_fields() -> Fields {
 
 /// The lists of sentences of `texts`.
 fn sentences(texts: &StringViewArray) -> Result<ArrayRef> {
-    let mut lists = Lists::new("sentences", texts);
+    lists_of("sentences", texts, &sentence_fields(), |text| split(text).collect())
+}
+
+/// The lists of the parts of `texts` that `split` gives, each with its ordinal and its place, for the function `name`.
+pub(super) fn lists_of(
+    name: &'static str,
+    texts: &StringViewArray,
+    fields: &Fields,
+    split: impl Fn(&str) -> Vec<Range<usize>>,
+) -> Result<ArrayRef> {
+    let mut lists = Lists::new(name, texts);
     let mut found = Found::new(texts);
     for (row, text) in texts.iter().enumerate() {
         if let Some(text) = text {
-            cut(text)?.for_each(|place| found.push(row, text, place));
+            placed(name, text, split(text).into_iter())?.for_each(|place| found.push(row, text, place));
         }
         lists.end_row(found.len())?;
     }
-    Ok(Arc::new(lists.finish(Arc::new(found.finish()?))?))
+    Ok(Arc::new(lists.finish(Arc::new(found.finish(fields)?))?))
 }
 
 /// Calls `give` with the sentences of `texts` as the function `sentences` has them, in order, `most` at a time: the row of
@@ -117,28 +128,38 @@ pub fn each_sentences<E: From<DataFusionError>>(
             found.push(row, text.unwrap_or_default(), place);
             rows.push(row);
             if found.len() == most {
-                give(std::mem::take(&mut rows), std::mem::replace(&mut found, Found::new(texts)).finish()?)?;
+                let full = std::mem::replace(&mut found, Found::new(texts));
+                give(std::mem::take(&mut rows), full.finish(&sentence_fields())?)?;
             }
         }
     }
-    if rows.is_empty() { Ok(()) } else { give(rows, found.finish()?) }
+    if rows.is_empty() { Ok(()) } else { give(rows, found.finish(&sentence_fields())?) }
 }
 
-/// The places of the sentences of a text: their ordinals, where they begin and end in characters, and in bytes.
+/// The places of the sentences of a text.
 fn cut(text: &str) -> Result<impl Iterator<Item = [usize; 5]>> {
+    placed("sentences", text, split(text))
+}
+
+/// The places of the parts of a text: their ordinals, where they begin and end in characters, and in bytes.
+fn placed(
+    name: &str,
+    text: &str,
+    parts: impl Iterator<Item = Range<usize>>,
+) -> Result<impl Iterator<Item = [usize; 5]>> {
     if i32::try_from(text.len()).is_err() {
         return exec_err!(
-            "sentences: a text has {} bytes, more than the {} that offsets can tell; split it into several documents",
+            "{name}: a text has {} bytes, more than the {} that offsets can tell; split it into several documents",
             text.len(),
             i32::MAX
         );
     }
     let (mut at, mut characters) = (0, 0);
-    Ok(split(text).enumerate().map(move |(sent, range)| {
+    Ok(parts.enumerate().map(move |(part, range)| {
         let char_start = characters + text[at..range.start].chars().count();
         let char_end = char_start + text[range.clone()].chars().count();
         (at, characters) = (range.end, char_end);
-        [sent, char_start, char_end, range.start, range.end]
+        [part, char_start, char_end, range.start, range.end]
     }))
 }
 
@@ -164,10 +185,10 @@ impl<'a> Found<'a> {
         self.pieces.len()
     }
 
-    fn finish(self) -> Result<StructArray> {
+    fn finish(self, fields: &Fields) -> Result<StructArray> {
         let mut columns = self.offsets.finish();
         columns.push(Arc::new(self.pieces.finish()?));
-        Ok(StructArray::try_new(sentence_fields(), columns, None)?)
+        Ok(StructArray::try_new(fields.clone(), columns, None)?)
     }
 }
 

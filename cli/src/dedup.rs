@@ -1,0 +1,122 @@
+//! `ibid dedup`: a collection without its duplicates, and for each that goes the one that stays for it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use ibid::methods::{self, Keep, Measure, Piece, Signature};
+use ibid::program::methods::{Builder, DEDUP_TABLES, FolderPlace};
+use ibid::program::store::Stores;
+
+use super::Ending;
+use super::options::{InputOptions, RunOptions, ratio};
+use super::run::{engine, prepared, print, with_given};
+
+/// Remove duplicates: each that goes has one that stays, verified, and of those that stay no two match
+///
+/// The folder gets kept.parquet (the documents that stay, in the order and with the columns of the input), removed.parquet (id, kept_id,
+/// similarity, containment, containment_back, rule; of paragraphs and sentences also their places), pairs.parquet (each two that match),
+/// clusters.parquet (each that stays for others, with these), with --by-source also sources.parquet, and manifest.json with the counts.
+#[derive(Debug, Args)]
+pub(super) struct Dedup {
+    /// A corpus, or anything that `ibid ingest` reads
+    #[arg(required = true)]
+    inputs: Vec<String>,
+    /// The folder to write
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
+    output: Option<PathBuf>,
+    /// What is compared, and goes or stays
+    #[arg(long, value_enum, default_value_t = Unit::Document)]
+    unit: Unit,
+    /// By which measure two match
+    #[arg(long, value_enum, default_value_t = By::Jaccard)]
+    by: By,
+    /// How a text becomes a set [default: shingles:5]
+    #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
+        "How a text becomes a set; parameters left out have the values shown: {} [default: shingles:5]", Signature::help()
+    ))]
+    signature: Option<Signature>,
+    /// From which similarity, or share, on two match, above 0 and up to 1 [default: 0.8]
+    #[arg(long, value_name = "T", value_parser = ratio)]
+    threshold: Option<f64>,
+    /// Which of several stays: first (by path, then record), longest, oldest:COLUMN, newest:COLUMN, highest:COLUMN or
+    /// priority:COLUMN=a,b,c; of equals the first by its id
+    #[arg(long, value_name = "RULE", default_value = "first")]
+    keep: Keep,
+    /// Count what is lost by the values of this column, too
+    #[arg(long, value_name = "COLUMN")]
+    by_source: Option<String>,
+    /// The most pairs of distinct texts that may match
+    #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    max_pairs: u64,
+    /// Print the SQL that would run, and do not run it
+    #[arg(long)]
+    show_sql: bool,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+/// What is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    /// Whole documents
+    Document,
+    /// What blank lines part
+    Paragraph,
+    /// Sentences
+    Sentence,
+}
+
+/// The measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The Jaccard similarity of the two sets
+    Jaccard,
+    /// The share of one that is in the other: nothing is lost; containers stay rather than what they contain
+    Containment,
+    /// The same text, but for case, width and white space
+    Exact,
+}
+
+impl Dedup {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let mut dedup = self.builder(stores)?;
+        if self.show_sql {
+            dedup.shared().reading = self.reading.reading();
+            return print(&dedup.show_sql()?);
+        }
+        let output = self.output.as_deref().context("a folder to write is required")?;
+        self.reading.begin_folder(output, &self.running, stores)?;
+        let place = FolderPlace::new(output, &DEDUP_TABLES, stores)?;
+        let talk = prepared(&mut dedup, self.reading.reading(), &self.running)?;
+        talk.deliver_folder(dedup.await?, "kept", place, &self.running).await
+    }
+
+    fn builder(&self, stores: &Arc<Stores>) -> Result<methods::Dedup> {
+        let unit = match self.unit {
+            Unit::Document => Piece::Document,
+            Unit::Paragraph => Piece::Paragraph,
+            Unit::Sentence => Piece::Sentence,
+        };
+        let by = match self.by {
+            By::Jaccard => Measure::Jaccard,
+            By::Containment => Measure::Containment,
+            By::Exact => Measure::Exact,
+        };
+        let dedup = engine(&self.running, stores)?
+            .dedup(self.inputs.clone())
+            .unit(unit)
+            .by(by)
+            .keep(self.keep.clone())
+            .max_pairs(self.max_pairs);
+        Ok(with_given!(
+            dedup,
+            signature: self.signature.clone(),
+            threshold: self.threshold,
+            by_source: self.by_source.as_ref(),
+        ))
+    }
+}

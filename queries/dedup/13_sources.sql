@@ -1,0 +1,20 @@
+-- reads:  documents(doc_id, text, …), docs(doc, doc_id), removed_units(unit), ranks(unit, doc, piece), pieces(doc, piece, text)
+-- writes: sources(source, documents, characters, characters_removed, removed): what each source, $source, loses; `removed` is a share
+WITH gone AS (
+    SELECT ranks.doc, sum(character_length(pieces.text)) AS characters
+    FROM removed_units
+    JOIN ranks ON removed_units.unit = ranks.unit
+    JOIN pieces ON ranks.doc = pieces.doc AND ranks.piece = pieces.piece
+    GROUP BY ranks.doc
+)
+SELECT
+    CAST(documents.$source AS VARCHAR) AS source,
+    CAST(count(*) AS BIGINT) AS documents,
+    CAST(sum(character_length(documents.text)) AS BIGINT) AS characters,
+    CAST(coalesce(sum(gone.characters), 0) AS BIGINT) AS characters_removed,
+    CAST(coalesce(sum(gone.characters), 0) AS DOUBLE) / greatest(sum(character_length(documents.text)), 1) AS removed
+FROM documents
+JOIN docs ON documents.doc_id = docs.doc_id
+LEFT JOIN gone ON docs.doc = gone.doc
+GROUP BY 1
+ORDER BY source

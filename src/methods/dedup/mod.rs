@@ -1,0 +1,452 @@
+//! Duplicates that go, each for one that stays.
+
+mod in_order;
+mod keep;
+mod kept;
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use arrow::array::{Int64Array, RecordBatch};
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::dataframe::DataFrame;
+use datafusion::physical_plan::ExecutionPlan;
+use futures::TryStreamExt;
+
+use self::in_order::in_order;
+pub use self::keep::Keep;
+use self::kept::{Cuts, UserColumns};
+use super::options::{Given, NamedOptions};
+use super::signature::Signature;
+use super::table::{Tabular, float, int, text};
+use super::threads::Readable;
+use super::{Base, Found, Input, check_ranges, check_ratio, common_options, refuse_without_effect, runs};
+use crate::corpus::ingest::Needed;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+use crate::run::{Run, grouped};
+use crate::session;
+
+impl Engine {
+    /// Removes duplicates: whole documents, or paragraphs or sentences of them. Each that goes has one that stays, verified at the threshold
+    /// or above, and of those that stay no two match.
+    ///
+    /// The table `kept` has the documents that stay, in the order and with the columns of the input; where paragraphs or sentences go, their
+    /// texts are without these. `removed` says of each that goes which one stays for it: `id`, `kept_id`, `similarity` (Jaccard),
+    /// `containment` (the share of the first that is in the second), `containment_back`, `rule` (`equal`, `similar` or `contained`); of pieces
+    /// also `piece`, `char_start`, `char_end`, `byte_start`, `byte_end`, in the document as it was, and `kept_piece`, `kept_char_start`,
+    /// `kept_char_end`. `pairs` has each two that match, `clusters` each that stays for others with these. With [`Dedup::by_source`] there is
+    /// also `sources`: what each source loses.
+    ///
+    /// What stays is the same for any threads, memory and order of the arguments: duplicates are decided one after the other in the order of
+    /// [`Dedup::keep`], and one goes if one that stays can stand for it (a lexicographically first maximal independent set).
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// let letters = engine.sql(
+    ///     "SELECT * FROM (VALUES
+    ///          (1, 'Dear all, the meeting is on Monday at nine in the large room upstairs.'),
+    ///          (2, 'dear all, the meeting is on Monday at nine, in the large room upstairs'),
+    ///          (3, 'The ferry leaves at noon.')) AS t(id, text)")
+    ///     .await?;
+    /// let found = engine.dedup(letters).await?;
+    /// let kept = found.dataframe("kept")?.select_columns(&["id"])?.collect().await?;
+    /// datafusion::assert_batches_eq!(["+----+", "| id |", "+----+", "| 1  |", "| 3  |", "+----+"], &kept);
+    /// let removed = found.dataframe("removed")?.select_columns(&["id", "kept_id", "rule"])?.collect().await?;
+    /// datafusion::assert_batches_eq!(
+    ///     ["+----+---------+-------+", "| id | kept_id | rule  |", "+----+---------+-------+", "| 2  | 1       | equal |",
+    ///      "+----+---------+-------+"],
+    ///     &removed
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn dedup(&self, input: impl Into<Input>) -> Dedup {
+        Dedup {
+            base: Base::new(self, input.into()),
+            unit: Piece::Document,
+            by: Measure::Jaccard,
+            signature: None,
+            threshold: None,
+            keep: Keep::First,
+            source: None,
+            max_pairs: 50_000_000,
+        }
+    }
+}
+
+/// Duplicates that go; see [`Engine::dedup`].
+#[derive(Clone)]
+#[must_use = "it runs when it is awaited"]
+pub struct Dedup {
+    base: Base,
+    unit: Piece,
+    by: Measure,
+    signature: Option<Signature>,
+    threshold: Option<f64>,
+    keep: Keep,
+    source: Option<String>,
+    max_pairs: u64,
+}
+
+common_options!(Dedup);
+runs!(Dedup => Found);
+
+/// The pieces that are compared, and go or stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piece {
+    /// Whole documents.
+    Document,
+    /// What blank lines part, as the function `paragraphs` has it.
+    Paragraph,
+    /// Sentences, as the function `sentences` has them.
+    Sentence,
+}
+
+/// The measure by which two pieces match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// The Jaccard similarity of their sets.
+    Jaccard,
+    /// The share of the set of one that is in that of the other, so that nothing is lost. One that contains another is decided before it.
+    Containment,
+    /// The same text, but for case, width and white space.
+    Exact,
+}
+
+/// The threshold where none is given.
+const THRESHOLD: f64 = 0.8;
+
+/// The share of a source from which on its loss is worth a word.
+const LARGE_LOSS: f64 = 0.9;
+
+/// The tables that a result may have.
+pub const TABLES: [&str; 5] = ["kept", "removed", "pairs", "clusters", "sources"];
+
+impl Dedup {
+    /// Sets what is compared, and goes or stays. Default: documents.
+    pub fn unit(mut self, unit: Piece) -> Self {
+        self.unit = unit;
+        self
+    }
+
+    /// Sets by which measure two match. Default: [`Measure::Jaccard`].
+    pub fn by(mut self, measure: Measure) -> Self {
+        self.by = measure;
+        self
+    }
+
+    /// Sets how a text becomes a set, unless texts are compared exactly. Default: `shingles:5`. A text without elements is not compared.
+    pub fn signature(mut self, signature: Signature) -> Self {
+        self.signature = Some(signature);
+        self
+    }
+
+    /// Sets from which similarity, or share, on two match, above 0 and up to 1, unless texts are compared exactly. Default: 0.8.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets which of several duplicates stays. Default: the first.
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Counts what is lost by the values of this column, and makes the table `sources`. A note names those that lose more than 90 %.
+    pub fn by_source(mut self, column: impl Into<String>) -> Self {
+        self.source = Some(column.into());
+        self
+    }
+
+    /// Limits the pairs of distinct texts that match; more are an error. Default: 50,000,000.
+    pub fn max_pairs(mut self, pairs: u64) -> Self {
+        self.max_pairs = pairs;
+        self
+    }
+
+    /// Returns the SQL that would run, as a script for `ibid sql`. Documents are numbered there in the order in which they are read, and
+    /// what stays is not written.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for options that do not go together, and for an input that is no file.
+    pub fn show_sql(&self) -> Result<String, Error> {
+        self.check()?;
+        let stages = [&[query::UNITS_DOCS, query::DEDUP_NUMBERED], &self.stages()[1..], &[self.removed()]].concat();
+        Ok(self
+            .base
+            .places()?
+            .compared(self.needed())
+            .script(&[(self.parameters()?, stages)], self.base.engine.stores())?)
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        let has_sets = self.by != Measure::Exact;
+        refuse_without_effect(&[
+            ("signature", self.signature.is_some(), has_sets),
+            ("threshold", self.threshold.is_some(), has_sets),
+        ])?;
+        check_ratio("threshold", self.least())?;
+        check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
+    }
+
+    async fn run(self) -> Result<Found> {
+        self.check()?;
+        let (mut run, collections) = self.base.begin().await?;
+        let check = |table: &str, schema: &Schema| {
+            self.keep.check(table, schema)?;
+            match &self.source {
+                Some(column) => Readable::AS_TEXT.check(table, schema, "`by_source`", column),
+                None => Ok(()),
+            }
+        };
+        run.open_checked(&collections.compared(self.needed()), check).await?;
+        number(&run).await?;
+        run.workspace.parameters = self.parameters()?;
+        run.workspace.run_all(&self.stages()).await?;
+        let pairs = match self.by {
+            Measure::Jaccard => run.workspace.rows_of(query::TEXTS_LINKS),
+            Measure::Containment => run.workspace.rows_of(query::CONTAINED_DOCUMENTS),
+            Measure::Exact => 0,
+        };
+        if pairs > self.max_pairs {
+            bail!(
+                "{} pairs of texts match, more than `max_pairs` {}: raise `threshold`, or raise `max_pairs`",
+                grouped(pairs),
+                self.max_pairs
+            );
+        }
+        self.verify(&mut run).await?;
+
+        let cuts = self.cuts(&mut run).await?;
+        let kept = kept(&run, cuts).await?;
+        let [pieces, characters, characters_removed, gone] = run.numbers(query::DEDUP_COUNTS).await?;
+        let (pairs, clusters) = match self.unit {
+            Piece::Document => (query::DEDUP_PAIRS_DOCUMENTS, query::DEDUP_CLUSTERS_DOCUMENTS),
+            Piece::Paragraph | Piece::Sentence => (query::DEDUP_PAIRS_PIECES, query::DEDUP_CLUSTERS_PIECES),
+        };
+        let mut tables = vec![("kept", kept)];
+        for (name, rows) in [("removed", self.removed()), ("pairs", pairs), ("clusters", clusters)] {
+            tables.push((name, run.rows(rows).await?));
+        }
+        if self.source.is_some() {
+            let sources = run.rows(query::DEDUP_SOURCES).await?;
+            note_losses(&mut run, &sources).await?;
+            tables.push(("sources", sources));
+        }
+        let removed = run.workspace.rows_of(query::DEDUP_REMOVED_UNITS);
+        let mut counts = vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))];
+        match self.unit {
+            Piece::Document => counts.push(("removed", removed)),
+            Piece::Paragraph => {
+                counts.extend([("paragraphs", pieces), ("removed", removed), ("documents removed", gone)])
+            }
+            Piece::Sentence => {
+                counts.extend([("sentences", pieces), ("removed", removed), ("documents removed", gone)])
+            }
+        }
+        counts.extend([("characters", characters), ("characters removed", characters_removed)]);
+        let summary = run.summary_of(counts, None);
+        let counted_at = summary.counts.len();
+        Ok(Found::new(run, "dedup", tables, summary, counted_at))
+    }
+
+    /// Fails where what was found is not what was promised.
+    async fn verify(&self, run: &mut Run) -> Result<()> {
+        let broken: [u64; 3] = run.numbers(query::DEDUP_BROKEN).await?;
+        if broken != [0, 0, 0] {
+            bail!(
+                "internal error: {} removed without one that stays and is similar enough, {} without any, {} alike that stay; please \
+                 report it with the documents",
+                broken[0],
+                broken[1],
+                broken[2]
+            );
+        }
+        Ok(())
+    }
+
+    async fn cuts(&self, run: &mut Run) -> Result<Cuts> {
+        let query = match self.unit {
+            Piece::Document => query::DEDUP_CUTS_DOCUMENTS,
+            Piece::Paragraph | Piece::Sentence => query::DEDUP_CUTS_PIECES,
+        };
+        let mut rows = run.rows(query).await?.execute_stream().await?;
+        let mut cuts = Cuts::default();
+        while let Some(batch) = rows.try_next().await? {
+            cuts.add(&batch)?;
+        }
+        Ok(cuts)
+    }
+
+    fn least(&self) -> f64 {
+        if self.by == Measure::Exact { 1.0 } else { self.threshold.unwrap_or(THRESHOLD) }
+    }
+
+    fn needed(&self) -> Needed {
+        if self.unit == Piece::Sentence { Needed::DocumentsAndSentences } else { Needed::Documents }
+    }
+
+    fn parameters(&self) -> Result<Parameters> {
+        let mut parameters = Parameters::default();
+        let signature = self.signature_of_sets()?;
+        if self.by != Measure::Exact {
+            signature.set(&mut parameters);
+        }
+        for name in ["against", "add"] {
+            parameters.set(name, false);
+        }
+        parameters.set("threshold", self.least());
+        parameters.set("least", self.least());
+        parameters.set("key", self.keep.key());
+        parameters.set("tie", self.keep.tie(self.unit));
+        let (rule, measure) = match self.by {
+            Measure::Jaccard | Measure::Exact => ("similar", "similarity"),
+            Measure::Containment => ("contained", "containment"),
+        };
+        parameters.set("rule", rule);
+        parameters.set("measure", Literal::column(measure));
+        if let Some(source) = &self.source {
+            parameters.set("source", Literal::column(source));
+        }
+        Ok(parameters)
+    }
+
+    fn signature_of_sets(&self) -> Result<Signature> {
+        match &self.signature {
+            Some(signature) => Ok(signature.clone()),
+            None => "shingles:5".parse().map_err(anyhow::Error::from),
+        }
+    }
+
+    /// Returns the stages from the documents to the pieces that go. The documents are numbered by then.
+    fn stages(&self) -> Vec<Query> {
+        let pieces = match self.unit {
+            Piece::Document => query::DEDUP_DOCUMENTS,
+            Piece::Paragraph => query::DEDUP_PARAGRAPHS,
+            Piece::Sentence => query::DEDUP_SENTENCES,
+        };
+        let ranks = if self.keep == Keep::Longest { query::DEDUP_RANKS_BY_LENGTH } else { query::DEDUP_RANKS };
+        let mut stages = vec![query::UNITS_DOCS, query::DEDUP_POSITIONS, pieces, ranks, query::DEDUP_UNITS];
+        if self.by != Measure::Exact {
+            // Every signature is known.
+            stages.extend(self.signature_of_sets().map(|signature| signature.query));
+            stages.extend([query::TEXTS, query::TEXTS_OCCURRENCES]);
+        }
+        stages.extend(match self.by {
+            Measure::Jaccard => [query::TEXTS_LINKS, query::DEDUP_ALIKE],
+            Measure::Containment => [query::CONTAINED_DOCUMENTS, query::DEDUP_CONTAINERS],
+            Measure::Exact => [query::DEDUP_EQUAL, query::DEDUP_NONE],
+        });
+        let measured = if self.by == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
+        stages.extend([query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]);
+        stages
+    }
+
+    fn removed(&self) -> Query {
+        match self.unit {
+            Piece::Document => query::DEDUP_REMOVED_DOCUMENTS,
+            Piece::Paragraph | Piece::Sentence => query::DEDUP_REMOVED_PIECES,
+        }
+    }
+}
+
+/// Plans to read the documents in the order of their files: these columns of them, or all.
+async fn documents_in_order(run: &Run, columns: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
+    let shared = &run.workspace.session;
+    let alone = session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?;
+    alone.register_table("documents", shared.table_provider("documents").await?)?;
+    let documents = alone.table("documents").await?;
+    let documents = if columns.is_empty() { documents } else { documents.select_columns(columns)? };
+    Ok(documents.create_physical_plan().await?)
+}
+
+/// Makes the table `numbered` known.
+async fn number(run: &Run) -> Result<()> {
+    let ids = documents_in_order(run, &["doc_id"]).await?;
+    let fields = vec![ids.schema().field(0).clone(), Field::new("position", DataType::Int64, false)];
+    let schema = Arc::new(Schema::new(fields));
+    let numbered = Arc::clone(&schema);
+    let change = move |first: u64, batch: &RecordBatch| {
+        let rows = first..first + batch.num_rows() as u64;
+        let positions: Int64Array = rows.map(u64::cast_signed).collect();
+        let columns = vec![Arc::clone(batch.column(0)), Arc::new(positions) as _];
+        Ok(RecordBatch::try_new(Arc::clone(&numbered), columns)?)
+    };
+    run.workspace.session.register_table("numbered", in_order(ids, schema, change)?)?;
+    Ok(())
+}
+
+/// Returns the documents that stay.
+async fn kept(run: &Run, cuts: Cuts) -> Result<DataFrame> {
+    let documents = documents_in_order(run, &[]).await?;
+    let columns = UserColumns::new(&documents.schema(), run.user_columns());
+    let schema = Arc::clone(&columns.schema);
+    let change = move |first: u64, batch: &RecordBatch| columns.of(&cuts.apply(first, batch)?);
+    Ok(run.workspace.session.read_table(in_order(documents, schema, change)?)?)
+}
+
+/// Notes the sources that lose most of what they have.
+async fn note_losses(run: &mut Run, sources: &DataFrame) -> Result<()> {
+    let lost = sources.clone().filter(datafusion::prelude::col("removed").gt(datafusion::prelude::lit(LARGE_LOSS)))?;
+    let count = lost.clone().count().await?;
+    if count > 0 {
+        let shown = lost.limit(0, Some(crate::run::LISTED))?.to_string().await?;
+        run.note_last(format!("sources that lose more than 90 % of their characters: {count}\n{shown}"));
+    }
+    Ok(())
+}
+
+impl NamedOptions for Dedup {
+    const NAMES: &'static [&'static str] = &["unit", "by", "signature", "threshold", "keep", "by_source", "max_pairs"];
+
+    fn set_own(&mut self, given: Given<'_>) -> Result<()> {
+        match given.name {
+            "unit" => self.unit = given.choice(&Piece::NAMES)?,
+            "by" => self.by = given.choice(&Measure::NAMES)?,
+            "signature" => self.signature = Some(given.parsed()?),
+            "threshold" => self.threshold = Some(given.number()?),
+            "keep" => self.keep = given.parsed()?,
+            "by_source" => self.source = Some(given.text()?),
+            _ => self.max_pairs = given.number()?,
+        }
+        Ok(())
+    }
+}
+
+impl Piece {
+    const NAMES: [(&str, Self); 3] =
+        [("document", Self::Document), ("paragraph", Self::Paragraph), ("sentence", Self::Sentence)];
+}
+
+impl Measure {
+    const NAMES: [(&str, Self); 3] =
+        [("jaccard", Self::Jaccard), ("containment", Self::Containment), ("exact", Self::Exact)];
+}
+
+impl Tabular for Dedup {
+    fn schema(&self, _: &str) -> Result<Vec<Field>> {
+        let measures = [float("similarity"), float("containment"), float("containment_back"), text("rule")];
+        let ids = match self.unit {
+            Piece::Document => vec![text("id"), text("kept_id")],
+            Piece::Paragraph | Piece::Sentence => vec![
+                text("id"),
+                int("piece"),
+                int("char_start"),
+                int("char_end"),
+                int("byte_start"),
+                int("byte_end"),
+                text("kept_id"),
+                int("kept_piece"),
+                int("kept_char_start"),
+                int("kept_char_end"),
+            ],
+        };
+        Ok(ids.into_iter().chain(measures).collect())
+    }
+}

@@ -1,0 +1,209 @@
+//! Duplicates that go: against a greedy pass over all pairs, and what the options do.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::program::{Dice, Place, jsonl};
+
+fn rows(place: &Place, folder: &str, table: &str) -> Vec<Value> {
+    place.sql(&format!("SELECT * FROM '{folder}/{table}.parquet'"))
+}
+
+fn texts(rows: &[Value], column: &str) -> Vec<String> {
+    rows.iter().map(|row| row[column].as_str().unwrap().to_owned()).collect()
+}
+
+/// Documents of few words, of which many are alike.
+fn made(documents: usize, seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let mut text = || (0..4 + dice.below(8)).map(|_| format!("w{}", dice.below(14))).collect::<Vec<_>>().join(" ");
+    jsonl((0..documents).map(|i| (format!("d{i}"), text())))
+}
+
+/// The documents in their order, with the shares of each that are in others, by SQL without a similarity join.
+fn brute_force(place: &Place, measure: &str, threshold: f64) -> (Vec<String>, Vec<(String, String)>) {
+    let ids = texts(&place.sql("SELECT id FROM 'made.jsonl'"), "id");
+    let pairs = place.sql(&format!(
+        "SET ibid.similarity_join.strategy = 'nested_loop';
+         WITH sets AS (SELECT id, shingles(words(normalize(text)), 1) AS set FROM 'made.jsonl')
+         SELECT a.id AS a, b.id AS b FROM sets AS a JOIN sets AS b ON a.id <> b.id AND {measure}(a.set, b.set) >= {threshold:?}"
+    ));
+    let of = |row: &Value, side: &str| row[side].as_str().unwrap().to_owned();
+    (ids, pairs.iter().map(|row| (of(row, "a"), of(row, "b"))).collect())
+}
+
+#[test]
+fn each_that_goes_has_one_that_stays_and_of_these_no_two_match() {
+    for (seed, measure, threshold) in
+        [(1, "jaccard", 0.4), (2, "jaccard", 0.6), (3, "containment", 0.7), (4, "containment", 1.0)]
+    {
+        let place = Place::new();
+        place.write("made.jsonl", made(80, seed));
+        let (ids, pairs) = brute_force(&place, measure, threshold);
+        let how = format!("--by {measure} --threshold {threshold} --signature shingles:1");
+        place.ok(&format!("dedup made.jsonl {how} -o clean"));
+        let removed = rows(&place, "clean", "removed");
+        let gone: BTreeSet<_> = texts(&removed, "id").into_iter().collect();
+        let kept = texts(&rows(&place, "clean", "kept"), "id");
+        assert!(gone.len() > 5 && kept.len() > 5, "{how}: {} of {} go", gone.len(), ids.len());
+        // Nothing is lost, and the order is that of the input.
+        assert_eq!(kept, ids.iter().filter(|id| !gone.contains(*id)).cloned().collect::<Vec<_>>(), "{how}");
+        for row in &removed {
+            let (id, kept_id) = (row["id"].as_str().unwrap(), row["kept_id"].as_str().unwrap());
+            assert!(!gone.contains(kept_id), "{how}: {row}");
+            assert!(pairs.contains(&(id.to_owned(), kept_id.to_owned())), "{how}: {row}");
+        }
+        for (a, b) in &pairs {
+            assert!(gone.contains(a) || gone.contains(b), "{how}: {a} and {b} stay");
+        }
+        if measure == "jaccard" {
+            let mut stay: Vec<&String> = Vec::new();
+            for id in &ids {
+                if !stay.iter().any(|other| pairs.contains(&(id.clone(), (*other).clone()))) {
+                    stay.push(id);
+                }
+            }
+            assert_eq!(kept.iter().collect::<Vec<_>>(), stay, "{how}");
+        }
+        // What stays is the same in any memory and for any threads, and nothing of it goes again.
+        for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
+            place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
+            for table in ["kept", "removed", "pairs", "clusters"] {
+                let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
+                assert_eq!(a, b, "{how} {way}: {table}");
+            }
+        }
+        place.ok(&format!("dedup clean/kept.parquet {how} -o again"));
+        assert_eq!(rows(&place, "again", "removed"), [Value::Null; 0], "{how}");
+    }
+}
+
+#[test]
+fn the_columns_of_the_input_keep_their_names_types_and_order() {
+    let place = Place::new();
+    let text = "The board approved the new ferry terminal by nine votes to two on Monday.";
+    place.write(
+        "a.jsonl",
+        jsonl_of(&[
+            json!({"lang": "en", "body": text, "id": 7, "score": 0.5}),
+            json!({"lang": "de", "body": "Etwas anderes, das nicht dasselbe ist.", "id": 3, "score": null}),
+            json!({"lang": "en", "body": format!("{text} "), "id": 5, "score": 2.0}),
+        ]),
+    );
+    let said = place.run("dedup a.jsonl --text-column body -o clean --by-source lang").err;
+    assert!(said.contains("documents 3, removed 1, characters"), "{said}");
+    assert_eq!(
+        rows(&place, "clean", "kept"),
+        [
+            json!({"lang": "en", "body": text, "id": 7, "score": 0.5}),
+            json!({"lang": "de", "body": "Etwas anderes, das nicht dasselbe ist.", "id": 3, "score": null}),
+        ]
+    );
+    let types =
+        place.sql("SELECT arrow_typeof(id) AS id, arrow_typeof(score) AS score FROM 'clean/kept.parquet' LIMIT 1");
+    assert_eq!(types, [json!({"id": "Int64", "score": "Float64"})]);
+    assert_eq!(
+        rows(&place, "clean", "removed"),
+        [
+            json!({"id": "5", "kept_id": "7", "similarity": 1.0, "containment": 1.0, "containment_back": 1.0, "rule": "equal"})
+        ]
+    );
+    let sources = place.sql("SELECT source, documents, removed > 0.4 AS loses FROM 'clean/sources.parquet'");
+    assert_eq!(
+        sources,
+        [
+            json!({"source": "de", "documents": 1, "loses": false}),
+            json!({"source": "en", "documents": 2, "loses": true})
+        ]
+    );
+}
+
+fn jsonl_of(rows: &[Value]) -> String {
+    rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+#[test]
+fn which_of_several_stays_is_chosen() {
+    let place = Place::new();
+    let text = "The board approved the new ferry terminal by nine votes to two on Monday";
+    let row = |id: &str, end: &str, at: &str, stars: i64, from: &str| json!({"id": id, "text": format!("{text}{end}"), "at": at, "stars": stars, "from": from});
+    place.write(
+        "a.jsonl",
+        jsonl_of(&[
+            row("c", ".", "2024-03-01", 2, "web"),
+            row("b", " evening.", "2024-01-01", 9, "wiki"),
+            row("a", "!", "2024-02-01", 9, "news"),
+        ]),
+    );
+    for (keep, stays) in [
+        ("first", "c"),
+        ("longest", "b"),
+        ("oldest:at", "b"),
+        ("newest:at", "c"),
+        ("highest:stars", "a"),
+        ("priority:from=news,wiki", "a"),
+        ("priority:from=paper,wiki", "b"),
+        ("priority:from=paper", "a"),
+    ] {
+        place.ok(&format!("dedup a.jsonl --keep {keep} --threshold 0.6 -o clean"));
+        assert_eq!(texts(&rows(&place, "clean", "kept"), "id"), [stays], "{keep}");
+    }
+    for (options, says) in [
+        ("--keep oldest:when", "there is no column \"when\""),
+        ("--keep last", "known are first, longest"),
+        ("--by exact --threshold 0.9", "--threshold has no effect here"),
+        ("--by-source source", "there is no column \"source\""),
+    ] {
+        let said = place.run(&format!("dedup a.jsonl {options} -o wrong")).err;
+        assert!(said.contains(says), "{options}: {said}");
+    }
+    assert_eq!(place.names(), ["a.jsonl", "clean"]);
+}
+
+#[test]
+fn what_is_cut_out_of_texts_stands_in_removed_and_nothing_else_is_lost() {
+    let place = Place::new();
+    let shared = "This notice stands in every file, word by word.\nIt has two lines.";
+    let first = format!("\n\nFirst, ümläuts.\n\n{shared}\n\n\nThe end of the first.\n");
+    let second = format!("{shared}\n \nSecond thing that nobody else says.\n\n{}", shared.to_uppercase());
+    place.write("a.jsonl", jsonl([("a", first.clone()), ("b", second.clone()), ("c", shared.to_owned())]));
+    for by in ["exact", "jaccard"] {
+        place.ok(&format!("dedup a.jsonl --unit paragraph --by {by} -o clean"));
+        let kept = rows(&place, "clean", "kept");
+        assert_eq!(
+            kept,
+            [json!({"id": "a", "text": first}), json!({"id": "b", "text": "Second thing that nobody else says.\n\n"})],
+            "{by}"
+        );
+        let removed =
+            place.sql("SELECT id, piece, byte_start, byte_end, kept_id, kept_piece FROM 'clean/removed.parquet'");
+        let at = |id: &str, piece: i64, byte_start: usize, byte_end: usize| json!({"id": id, "piece": piece, "byte_start": byte_start, "byte_end": byte_end, "kept_id": "a", "kept_piece": 1});
+        let last = second.len() - shared.len();
+        assert_eq!(
+            removed,
+            [at("b", 0, 0, shared.len()), at("b", 2, last, second.len()), at("c", 0, 0, shared.len())],
+            "{by}"
+        );
+    }
+    // Sentences, too; a text of which all goes is no document any more.
+    place.write(
+        "b.jsonl",
+        jsonl([("a", "One is here. Two is here."), ("b", "Two is here. Three is here."), ("c", "One is here.")]),
+    );
+    place.ok("dedup b.jsonl --unit sentence --by exact -o cut");
+    assert_eq!(
+        rows(&place, "cut", "kept"),
+        [json!({"id": "a", "text": "One is here. Two is here."}), json!({"id": "b", "text": "Three is here."})]
+    );
+}
+
+#[test]
+fn texts_without_a_word_stay() {
+    let place = Place::new();
+    place.write("a.jsonl", jsonl([("a", "…"), ("b", "…"), ("c", ""), ("d", "")]));
+    for by in ["exact", "jaccard", "containment"] {
+        place.ok(&format!("dedup a.jsonl --by {by} -o clean"));
+        assert_eq!(texts(&rows(&place, "clean", "kept"), "id"), ["a", "b", "c", "d"], "{by}");
+    }
+}
