@@ -97,7 +97,7 @@ pub struct Options {
     pub on_error: OnError,
     /// Which pages of wikis to read.
     pub pages: PageFilter,
-    /// Whether `-` is standard input, which is read by programs alone.
+    /// True if `-` is standard input, which is read by programs alone.
     pub reads_stdin: bool,
     /// The places, resolved, that results go to. None of them is an input, nor has one in it.
     pub results: Vec<PathBuf>,

@@ -55,7 +55,7 @@ fn behind_links(target: &Path) -> PathBuf {
     target.to_path_buf()
 }
 
-/// Whether a path is the URL of an object.
+/// Returns true if a path is the URL of an object.
 pub fn is_url(path: &Path) -> Result<bool> {
     Ok(Address::of_path(path)?.is_some())
 }

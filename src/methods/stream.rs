@@ -73,6 +73,7 @@ impl Containment {
     /// let index = folder.path().join("index");
     /// let judged = engine
     ///     .containment(index)
+    ///     .threshold(0.9)
     ///     .judging(lines.as_bytes())
     ///     .on_document(|judged| {
     ///         assert!(judged.is_new);

@@ -26,9 +26,9 @@ pub(super) const ID_COLUMN: &str = "title";
 pub struct PageFilter {
     /// The numbers of the namespaces; none for all.
     pub namespaces: Vec<i64>,
-    /// Whether redirects are left out.
+    /// True if redirects are left out.
     pub skip_redirects: bool,
-    /// Whether pages of disambiguation are left out.
+    /// True if pages of disambiguation are left out.
     pub skip_disambiguation: bool,
 }
 
