@@ -1,6 +1,6 @@
 //! Which columns the documents have: roles of a file's columns, and the union of all files' other columns.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::compute::can_cast_types;
@@ -207,9 +207,12 @@ pub(crate) struct Union {
     columns: FileColumns,
     /// The file that gave a column first, for errors.
     origins: Vec<String>,
-    /// The names of all columns that the files have, with their types, and the roles of the first file that has an id.
-    given: FileColumns,
+    /// The names of all columns that the files have, those of the text and of the ids, too, in their order of appearance.
+    given: Vec<String>,
+    known: HashSet<String>,
+    /// The roles of the first file that has an id, and the kind of the ids.
     roles: Option<Roles>,
+    ids: Option<Kind>,
 }
 
 /// A column of the documents, as the user's files have it.
@@ -217,17 +220,24 @@ pub(crate) struct Union {
 pub(crate) struct UserColumn {
     /// Its name among the documents.
     pub(crate) name: String,
-    /// Its name and its type in the files.
+    /// Its name in the files.
     pub(crate) given: String,
-    pub(crate) data_type: DataType,
+    /// The type of ids in the files, which are text among the documents.
+    pub(crate) id_type: Option<DataType>,
 }
 
 impl Union {
     /// Adds the columns of `file` that have no role: all, or none where one cannot be held.
     pub(crate) fn add(&mut self, file: &str, columns: &FileColumns, roles: &Roles) -> Result<(), Box<Problem>> {
         for (name, kind) in &columns.kinds {
-            // What no type holds is said below, and what is one too many.
-            let _ = self.given.add(name, kind.clone());
+            if !self.known.contains(name) {
+                self.known.insert(name.clone());
+                self.given.push(name.clone());
+            }
+            if roles.id.as_ref() == Some(name) {
+                let before = self.ids.take().unwrap_or(Kind::Null);
+                self.ids = Some(before.widen(kind.clone()).unwrap_or(Kind::Text));
+            }
         }
         if !columns.is_empty() && self.roles.as_ref().is_none_or(|roles| roles.id.is_none()) {
             self.roles = Some(roles.clone());
@@ -270,18 +280,19 @@ impl Union {
             fields.push(Field::new(shown, kind.data_type(), true));
         }
         let roles = self.roles.unwrap_or(Roles { text: None, text_is_optional: false, id: None });
-        let column = |(given, kind): &(String, Kind)| {
-            let name = match given {
-                text if Some(text) == roles.text.as_ref() => "text".to_owned(),
-                id if Some(id) == roles.id.as_ref() => "doc_id".to_owned(),
-                other => fields[*indices.get(other)?].name().clone(),
+        let id_type = self.ids.map(|kind| kind.data_type());
+        let column = |given: String| {
+            let (name, id_type) = match &given {
+                text if Some(text) == roles.text.as_ref() => ("text".to_owned(), None),
+                id if Some(id) == roles.id.as_ref() => ("doc_id".to_owned(), id_type.clone()),
+                other => (fields[*indices.get(other)?].name().clone(), None),
             };
-            Some(UserColumn { name, given: given.clone(), data_type: kind.data_type() })
+            Some(UserColumn { name, given, id_type })
         };
-        let mut user: Vec<_> = self.given.kinds.iter().filter_map(column).collect();
+        let mut user: Vec<_> = self.given.into_iter().filter_map(column).collect();
         for (at, name) in ["doc_id", "text"].into_iter().enumerate() {
             if user.iter().all(|column| column.name != name) {
-                let column = UserColumn { name: name.to_owned(), given: name.to_owned(), data_type: DataType::Utf8 };
+                let column = UserColumn { name: name.to_owned(), given: name.to_owned(), id_type: None };
                 user.insert(at.min(user.len()), column);
             }
         }
@@ -348,6 +359,27 @@ mod tests {
         let expected =
             [("doc_id", DataType::Utf8), ("text", DataType::Utf8), ("n", DataType::Float64), ("m", DataType::Boolean)];
         assert_eq!(schema(&[a, b], None, None), expected.map(|(n, t)| (n.to_owned(), t)));
+    }
+
+    #[test]
+    fn as_many_columns_as_there_may_be_are_all_of_the_user() {
+        let mut union = Union::default();
+        let columns = |names: &[String]| {
+            let mut columns = FileColumns::default();
+            names.iter().for_each(|name| columns.add(name, Kind::Int).unwrap());
+            columns
+        };
+        let others: Vec<_> = (0..MAX_COLUMNS).map(|n| format!("c{n}")).collect();
+        for part in [&others[..MAX_COLUMNS - 2], &others[MAX_COLUMNS - 2..]] {
+            let file = columns(&[part, &["id".to_owned(), "text".to_owned()]].concat());
+            let roles = Roles::find("f", &file, &options(None, None), false).unwrap();
+            union.add("f", &file, &roles).unwrap();
+        }
+        let (schema, _, user) = union.finish();
+        assert_eq!(user.len(), schema.fields().len());
+        let ids: Vec<_> = user.iter().filter(|column| column.id_type.is_some()).collect();
+        let id = UserColumn { name: "doc_id".to_owned(), given: "id".to_owned(), id_type: Some(DataType::Int64) };
+        assert_eq!(ids, [&id]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What stays of the documents: rows without those that go, texts without what is cut out of them.
+//! The documents that stay: rows without those that go, texts without the pieces that are cut out.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use datafusion::common::{Result, exec_err};
 
 use crate::corpus::UserColumn;
 
-/// What goes of the documents, by their positions.
+/// The documents and pieces that go, by the positions of the documents.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
     documents: Vec<u64>,
@@ -95,11 +95,9 @@ impl UserColumns {
         let mut fields: Vec<Field> = Vec::new();
         for column in user {
             let Ok(place) = documents.index_of(&column.name) else { continue };
-            // Ids are text here, and may be numbers there. Other columns have the type that holds those of all files.
-            let is_whole = matches!(column.data_type, DataType::Int64 | DataType::Int32);
-            let is_number = column.name == "doc_id" && is_whole;
             let field = documents.field(place);
-            let data_type = if is_number { column.data_type.clone() } else { field.data_type().clone() };
+            let whole = column.id_type.as_ref().filter(|id_type| id_type.is_integer());
+            let data_type = whole.unwrap_or(field.data_type()).clone();
             fields.push(Field::new(&column.given, data_type, field.is_nullable()));
             places.push(place);
         }
