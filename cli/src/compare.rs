@@ -14,7 +14,7 @@ use ibid::program::store::Stores;
 use super::Ending;
 use super::containment::Containment;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
-use super::run::{engine, prepared};
+use super::run::{engine, prepared, with_given};
 
 /// Compare methods by a labelled collection: what they find of what there is to find, and at what cost
 #[derive(Debug, Args)]
@@ -143,16 +143,15 @@ impl CompareContainment {
         }
         self.reading.begin(self.writing.check(&[], stores)?, stores)?;
         references.iter().try_for_each(|reference| self.reading.refuse(reference))?;
-        if let Some(threshold) = self.label_threshold {
-            compare = compare.label_threshold(threshold);
-        }
-        if let Some(answer) = self.labels_complete {
-            compare = compare.labels_complete(answer == Answer::Yes);
-        }
+        let mut compare = with_given!(
+            compare,
+            label_threshold: self.label_threshold,
+            labels_complete: self.labels_complete.map(|answer| answer == Answer::Yes),
+        );
         let talk = prepared(&mut compare, self.reading.reading(), &self.running)?;
         let found = compare.await?;
         let table = if self.writing.form()?.format == Format::Table { "printed" } else { "comparison" };
-        talk.deliver_counted(found, table, &self.writing, &self.running).await
+        talk.deliver_as(found, (table, "methods and settings"), &self.writing, &[], &self.running).await
     }
 
     /// All that is compared: the methods, CoDet with other parameters, and what was asked for.

@@ -26,7 +26,7 @@ pub(super) struct Dedup {
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
     output: Option<PathBuf>,
-    /// What is compared, and goes or stays
+    /// The units that are compared, and go or stay
     #[arg(long, value_enum, default_value_t = Unit::Document)]
     unit: Unit,
     /// By which measure two match
@@ -59,12 +59,12 @@ pub(super) struct Dedup {
     running: RunOptions,
 }
 
-/// What is compared.
+/// The units that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Unit {
     /// Whole documents
     Document,
-    /// What blank lines part
+    /// Paragraphs, between blank lines
     Paragraph,
     /// Sentences
     Sentence,

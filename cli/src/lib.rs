@@ -1,6 +1,6 @@
 //! The program ibid: arguments in, exit code out, and a shell of SQL.
 //!
-//! What it does the library [`ibid`] does; this package words it. [`main`] runs the program, for those who offer it under another roof.
+//! The library [`ibid`] does the work, and this package words it. [`main`] runs the program, for packages that offer it, too.
 
 mod clusters;
 mod codes;

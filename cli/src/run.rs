@@ -331,20 +331,6 @@ impl Talk {
         Ok(self.end(&mut found, (rows_are, rows), options))
     }
 
-    /// Writes a table of which the summary counts the rows already.
-    pub(super) async fn deliver_counted(
-        &self,
-        found: Found,
-        name: &'static str,
-        writing: &OutputOptions,
-        options: &RunOptions,
-    ) -> Result<Ending> {
-        let run = &found.run;
-        self.write(run, found.dataframe(name)?, writing, &run.workspace.parameters).await?;
-        self.summarise(&found.summary);
-        Ok(ending(&found.summary, options))
-    }
-
     /// Writes tables that stand beside a result, where there is none.
     pub(super) async fn place(&self, found: &Found, tables: &[(&str, &Path)], writing: &OutputOptions) -> Result<()> {
         for (table, path) in tables {

@@ -16,7 +16,7 @@ use ibid::program::methods::Builder;
 use serde_json::{Value, json};
 
 use super::options::{InputOptions, OutputOptions, RunOptions, index_of};
-use super::run::{Out, ending, prepared};
+use super::run::{Out, ending, prepared, with_given};
 use super::{Ending, signals};
 
 /// The options of a stream beside those of the method.
@@ -58,11 +58,8 @@ pub(super) async fn run(mut containment: Containment, streamed: &Streamed<'_>) -
         }
     };
     let lines = stdin().context("standard input: cannot open it")?;
-    let mut judging = containment.judging(lines).named("standard input").on_document(on_document).until(until);
-    if let Some(time) = streamed.commit_every {
-        judging = judging.commit_every(time);
-    }
-    let stream = judging.await?;
+    let judging = containment.judging(lines).named("standard input").on_document(on_document).until(until);
+    let stream = with_given!(judging, commit_every: streamed.commit_every).await?;
     let mut summary = stream.summary;
     let left_out = std::mem::take(&mut summary.left_out);
     talk.summarise(&summary);

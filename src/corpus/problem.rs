@@ -354,7 +354,7 @@ pub(crate) struct Problems {
     file: Option<BufWriter<File>>,
     tolerated: bool,
     /// The first thousand bad records.
-    pub skipped: Vec<Skipped>,
+    pub(crate) skipped: Vec<Skipped>,
     /// How many there were.
     pub count: u64,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Part {
     pub documents: PartFile,
     pub(crate) sentences: PartFile,
     /// The earliest and the latest time of its documents, in microseconds since 1970, where there is a time column.
-    pub times: Option<[i64; 2]>,
+    pub(crate) times: Option<[i64; 2]>,
     /// What was read, as it was named, and how.
     pub(crate) inputs: Value,
     pub(crate) parameters: Value,

@@ -400,7 +400,7 @@ impl Containment {
     }
 
     /// From the collection to the scores that time allows, if that does not take too many pairs.
-    pub async fn score(&self, run: &mut Run, time_column: Option<&str>) -> Result<()> {
+    pub(crate) async fn score(&self, run: &mut Run, time_column: Option<&str>) -> Result<()> {
         self.check_times(time_column)?;
         let signature = self.signature_of_sets();
         run.workspace.parameters = self.parameters(&signature, time_column)?;
@@ -521,7 +521,7 @@ impl Containment {
     }
 
     /// Returns the stages that keep the pairs that time allows.
-    pub fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
+    pub(crate) fn timing(&self, time_column: Option<&str>) -> Vec<Query> {
         let timing = [query::CONTAINMENT_TIMES, query::CONTAINMENT_IN_TIME];
         time_column.iter().flat_map(|_| timing).collect()
     }

@@ -32,7 +32,6 @@ use crate::memory::pool::for_operators;
 use crate::memory::watch::{self, REFUSE_PERCENT};
 use crate::pipeline::query::{self, Literal, Parameters};
 use crate::run::{Run, Summary, grouped, mebibytes};
-use crate::session;
 use crate::stream::{Committer, Extracted, Pool};
 
 /// The number of documents that wait and are looked at together. The first of them waits for the last.
@@ -573,11 +572,10 @@ async fn sessions(run: &mut Run, containment: &Containment, resident: &Index) ->
         let schema = Arc::clone(rows.schema().inner());
         reference = Some(concat_batches(&schema, &rows.collect().await?)?);
     }
-    let shared = &run.workspace.session;
-    let threads = shared.copied_config().target_partitions();
+    let threads = run.workspace.session.copied_config().target_partitions();
     (0..threads)
         .map(|_| {
-            let session = session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?;
+            let session = run.session_of_one_thread()?;
             if let Some(reference) = &reference {
                 session.register_batch("reference", reference.clone())?;
             }

@@ -12,7 +12,7 @@ use crate::store::redacted;
 
 /// One statement of `queries/`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Query {
+pub(crate) struct Query {
     /// The file, such as `texts/3_links.sql`.
     pub file: &'static str,
     pub(crate) sql: &'static str,
@@ -96,12 +96,16 @@ queries! {
     DEDUP_REMOVED_PIECES = "dedup/10_removed_pieces.sql";
     DEDUP_CUTS_DOCUMENTS = "dedup/11_cuts_documents.sql";
     DEDUP_CUTS_PIECES = "dedup/11_cuts_pieces.sql";
-    DEDUP_PAIRS_DOCUMENTS = "dedup/12_pairs_documents.sql";
-    DEDUP_PAIRS_PIECES = "dedup/12_pairs_pieces.sql";
-    DEDUP_COUNTS = "dedup/13_counts.sql";
-    DEDUP_SOURCES = "dedup/13_sources.sql";
-    DEDUP_CLUSTERS_DOCUMENTS = "dedup/14_clusters_documents.sql";
-    DEDUP_CLUSTERS_PIECES = "dedup/14_clusters_pieces.sql";
+    DEDUP_MATCHING = "dedup/12_matching.sql";
+    DEDUP_PAIRS_DOCUMENTS = "dedup/13_pairs_documents.sql";
+    DEDUP_PAIRS_PIECES = "dedup/13_pairs_pieces.sql";
+    DEDUP_CLUSTERED = "dedup/14_clustered.sql";
+    DEDUP_CLUSTERS_DOCUMENTS = "dedup/15_clusters_documents.sql";
+    DEDUP_CLUSTERS_PIECES = "dedup/15_clusters_pieces.sql";
+    DEDUP_COUNTS = "dedup/16_counts.sql";
+    DEDUP_SOURCES = "dedup/17_sources.sql";
+    DEDUP_LOSSES = "dedup/18_losses.sql";
+    DEDUP_SOURCES_ROWS = "dedup/18_sources_rows.sql";
     COMMON_SEQUENCES = "common/1_sequences.sql";
     COMMON_FINGERPRINTS = "common/2_fingerprints.sql";
     COMMON_SAMPLED = "common/3_sampled.sql";

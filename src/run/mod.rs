@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use arrow::array::AsArray;
 use arrow::datatypes::Int64Type;
 use datafusion::dataframe::DataFrame;
+use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
 pub(crate) use self::collections::{Compared, check_pages, corpus_folder};
@@ -28,6 +29,7 @@ use crate::index::stored::check_folder;
 use crate::pipeline::query::{self, Parameters, Query};
 use crate::pipeline::{StageCache, Workspace};
 use crate::recall::Recall;
+use crate::session;
 
 /// Called with what happens in a run.
 pub(crate) type OnEvent = Arc<dyn Fn(Event<'_>) + Send + Sync>;
@@ -96,7 +98,7 @@ impl Run {
     }
 
     /// Begins the same once more, but for what it has read.
-    pub fn again(&self) -> Result<Self> {
+    pub(crate) fn again(&self) -> Result<Self> {
         let mut run = Self::begin(&self.engine, self.settings.clone())?;
         (run.began, run.read, run.notes) = (self.began, self.read.clone(), self.notes.clone());
         Ok(run)
@@ -160,7 +162,7 @@ impl Run {
     }
 
     /// Returns the numbers that a query gives as columns of BIGINT of one row.
-    pub async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
+    pub(crate) async fn numbers<const N: usize>(&mut self, query: Query) -> Result<[u64; N]> {
         let rows = self.rows(query).await?;
         let rows = rows.collect().await.with_context(|| format!("in queries/{}", query.file))?;
         let number = |i: usize| {
@@ -178,7 +180,7 @@ impl Run {
     }
 
     /// Says how many rows a query gives, if there are any, what of, and the first of them. Returns how many there are.
-    pub async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
+    pub(crate) async fn list(&mut self, query: Query, what: &str) -> Result<u64> {
         let rows = self.rows(query).await?;
         let count = rows.clone().count().await.with_context(|| format!("in queries/{}", query.file))?;
         if count > 0 {
@@ -208,6 +210,12 @@ impl Run {
     /// Counts documents that a method leaves out, and lists.
     pub(crate) fn leave_out(&mut self, documents: u64) {
         self.left_out += documents;
+    }
+
+    /// Makes a session of one thread with the limits of the run and no tables.
+    pub(crate) fn session_of_one_thread(&self) -> Result<SessionContext> {
+        let shared = &self.workspace.session;
+        Ok(session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?)
     }
 
     /// Returns the columns of the collection as the files have them that were read; none of a collection that is stored.

@@ -13,7 +13,6 @@ use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, OnError};
 use crate::index::Index;
 use crate::run::{Run, grouped};
-use crate::session;
 
 /// Adds documents to the index, part by part, while others are being judged.
 pub(crate) struct Committer {
@@ -42,11 +41,10 @@ const NO_TIMES: [f64; 2] = [f64::INFINITY, f64::NEG_INFINITY];
 
 impl Committer {
     pub(crate) fn new(run: &Run, index: Index, time_column: Option<String>, reading: &corpus::Options) -> Result<Self> {
-        let shared = &run.workspace.session;
         Ok(Self {
             index,
             // The other threads are for documents that arrive.
-            session: session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?,
+            session: run.session_of_one_thread()?,
             reading: corpus::Options { on_error: OnError::Fail, ..reading.clone() },
             time_column,
             folder: run.workspace.folder().to_path_buf(),

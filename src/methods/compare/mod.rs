@@ -175,14 +175,12 @@ impl CompareContainment {
             };
             rows.push(row.await.with_context(|| format!("{}, {}", contender.name, contender.options))?);
         }
-        let methods = rows.len() as u64;
         reader.workspace.session.register_batch("comparison", table(&rows)?)?;
         let comparison = reader.workspace.session.table("comparison").await?;
         let printed = reader.workspace.run_all(&[query::COMPARE_PRINTED]).await?.context("it is a query")?;
         let counts = vec![
             ("documents", reader.workspace.rows_of(query::UNITS_DOCS)),
             ("labelled pairs", truth.num_rows() as u64),
-            ("methods and settings", methods),
         ];
         let summary = reader.summary_of(counts, None);
         Ok(Found::new(
@@ -190,7 +188,7 @@ impl CompareContainment {
             "compare_containment",
             vec![("comparison", comparison), ("printed", printed)],
             summary,
-            3,
+            2,
         ))
     }
 

@@ -23,10 +23,9 @@ use super::threads::Readable;
 use super::{Base, Found, Input, check_ranges, check_ratio, common_options, refuse_without_effect, runs};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, OverLimit};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Run, grouped};
-use crate::session;
 
 impl Engine {
     /// Removes duplicates: whole documents, or paragraphs or sentences of them. Each that goes has one that stays, verified at the threshold
@@ -100,7 +99,7 @@ runs!(Dedup => Found);
 pub enum Piece {
     /// Whole documents.
     Document,
-    /// What blank lines part, as the function `paragraphs` has it.
+    /// Paragraphs, between blank lines, as the function `paragraphs` has them.
     Paragraph,
     /// Sentences, as the function `sentences` has them.
     Sentence,
@@ -119,9 +118,6 @@ pub enum Measure {
 
 /// The threshold where none is given.
 const THRESHOLD: f64 = 0.8;
-
-/// The share of a source from which on its loss is worth a word.
-const LARGE_LOSS: f64 = 0.9;
 
 /// The tables that a result may have.
 pub const TABLES: [&str; 5] = ["kept", "removed", "pairs", "clusters", "sources"];
@@ -215,11 +211,11 @@ impl Dedup {
             Measure::Exact => 0,
         };
         if pairs > self.max_pairs {
-            bail!(
+            return Err(anyhow::Error::new(OverLimit(format!(
                 "{} pairs of texts match, more than `max_pairs` {}: raise `threshold`, or raise `max_pairs`",
                 grouped(pairs),
                 self.max_pairs
-            );
+            ))));
         }
         self.verify(&mut run).await?;
 
@@ -230,14 +226,15 @@ impl Dedup {
             Piece::Document => (query::DEDUP_PAIRS_DOCUMENTS, query::DEDUP_CLUSTERS_DOCUMENTS),
             Piece::Paragraph | Piece::Sentence => (query::DEDUP_PAIRS_PIECES, query::DEDUP_CLUSTERS_PIECES),
         };
+        run.workspace.run_all(&[query::DEDUP_MATCHING, query::DEDUP_CLUSTERED]).await?;
         let mut tables = vec![("kept", kept)];
         for (name, rows) in [("removed", self.removed()), ("pairs", pairs), ("clusters", clusters)] {
             tables.push((name, run.rows(rows).await?));
         }
         if self.source.is_some() {
-            let sources = run.rows(query::DEDUP_SOURCES).await?;
-            note_losses(&mut run, &sources).await?;
-            tables.push(("sources", sources));
+            run.workspace.run_all(&[query::DEDUP_SOURCES]).await?;
+            run.list(query::DEDUP_LOSSES, "sources lose more than 90 % of their characters").await?;
+            tables.push(("sources", run.rows(query::DEDUP_SOURCES_ROWS).await?));
         }
         let removed = run.workspace.rows_of(query::DEDUP_REMOVED_UNITS);
         let mut counts = vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))];
@@ -358,9 +355,8 @@ impl Dedup {
 
 /// Plans to read the documents in the order of their files: these columns of them, or all.
 async fn documents_in_order(run: &Run, columns: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
-    let shared = &run.workspace.session;
-    let alone = session(shared.copied_config().with_target_partitions(1), shared.runtime_env())?;
-    alone.register_table("documents", shared.table_provider("documents").await?)?;
+    let alone = run.session_of_one_thread()?;
+    alone.register_table("documents", run.workspace.session.table_provider("documents").await?)?;
     let documents = alone.table("documents").await?;
     let documents = if columns.is_empty() { documents } else { documents.select_columns(columns)? };
     Ok(documents.create_physical_plan().await?)
@@ -389,17 +385,6 @@ async fn kept(run: &Run, cuts: Cuts) -> Result<DataFrame> {
     let schema = Arc::clone(&columns.schema);
     let change = move |first: u64, batch: &RecordBatch| columns.of(&cuts.apply(first, batch)?);
     Ok(run.workspace.session.read_table(in_order(documents, schema, change)?)?)
-}
-
-/// Notes the sources that lose most of what they have.
-async fn note_losses(run: &mut Run, sources: &DataFrame) -> Result<()> {
-    let lost = sources.clone().filter(datafusion::prelude::col("removed").gt(datafusion::prelude::lit(LARGE_LOSS)))?;
-    let count = lost.clone().count().await?;
-    if count > 0 {
-        let shown = lost.limit(0, Some(crate::run::LISTED))?.to_string().await?;
-        run.note_last(format!("sources that lose more than 90 % of their characters: {count}\n{shown}"));
-    }
-    Ok(())
 }
 
 impl NamedOptions for Dedup {

@@ -9,7 +9,7 @@ use datafusion_common::utils::take_function_args;
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::sentences::lists_of;
+use super::sentences::{fields_of, lists_of};
 use crate::arguments::{coerce_text, text_array};
 
 /// `paragraphs(text)`: the paragraphs of a text, and where they stand.
@@ -47,15 +47,7 @@ impl Default for Paragraphs {
 
 /// The fields of a paragraph.
 fn paragraph_fields() -> Fields {
-    let number = |name| Field::new(name, DataType::Int32, true);
-    Fields::from(vec![
-        number("paragraph"),
-        number("char_start"),
-        number("char_end"),
-        number("byte_start"),
-        number("byte_end"),
-        Field::new("text", DataType::Utf8View, true),
-    ])
+    fields_of("paragraph")
 }
 
 impl ScalarUDFImpl for Paragraphs {

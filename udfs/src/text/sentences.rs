@@ -80,9 +80,14 @@ impl ScalarUDFImpl for Sentences {
 
 /// The fields of a sentence.
 pub fn sentence_fields() -> Fields {
+    fields_of("sent")
+}
+
+/// The fields of a part of a text: its ordinal, of this name, its place, and its text.
+pub(super) fn fields_of(ordinal: &str) -> Fields {
     let number = |name| Field::new(name, DataType::Int32, true);
     Fields::from(vec![
-        number("sent"),
+        number(ordinal),
         number("char_start"),
         number("char_end"),
         number("byte_start"),

@@ -1,5 +1,6 @@
 -- reads:  documents(doc_id, text, …), docs(doc, doc_id), removed_units(unit), ranks(unit, doc, piece), pieces(doc, piece, text)
 -- writes: sources(source, documents, characters, characters_removed, removed): what each source, $source, loses; `removed` is a share
+CREATE TABLE sources AS
 WITH gone AS (
     SELECT ranks.doc, sum(character_length(pieces.text)) AS characters
     FROM removed_units
@@ -17,4 +18,3 @@ FROM documents
 JOIN docs ON documents.doc_id = docs.doc_id
 LEFT JOIN gone ON docs.doc = gone.doc
 GROUP BY 1
-ORDER BY source
