@@ -227,26 +227,62 @@ fn a_document_is_compared_with_itself_on_request_only() {
 fn a_document_of_both_collections_is_compared_with_itself_on_request_only() {
     let texts = texts();
     let place = place_of_texts();
-    // `a.txt` is the same in both, `c.txt` has the text of another, and so is another document.
-    place.write("new/a.txt", &texts[0].1);
+    // `docs/a.txt` is the same in both, `c.txt` has its text, and is another document.
     place.write("new/c.txt", &texts[0].1);
     for command in ["passages", "passages --profile edited", "pairs --unit sentence", "pairs --threshold 0.1"] {
         let pairs = |options: &str| {
-            let ended = place.run(&format!("{command} new --against docs --format csv{options}"));
+            let ended = place.run(&format!("{command} docs/a.txt new/c.txt --against docs --format csv{options}"));
             let ids = |line: &str| line.split(',').take(2).collect::<Vec<_>>().join(" ");
             (ended.text().lines().skip(1).map(ids).collect::<BTreeSet<_>>(), ended.err)
         };
-        let others = BTreeSet::from(["a.txt b.txt", "c.txt a.txt", "c.txt b.txt"].map(String::from));
+        let others = BTreeSet::from(["docs/a.txt b.txt", "new/c.txt a.txt", "new/c.txt b.txt"].map(String::from));
         let (found, said) = pairs("");
         assert_eq!(found, others, "{command}");
         assert!(said.contains("ibid: 1 documents stand in both collections"), "{command}: {said}");
         let (found, said) = pairs(" --within-documents");
-        assert_eq!(found, &others | &BTreeSet::from(["a.txt a.txt".to_string()]), "{command}");
+        assert_eq!(found, &others | &BTreeSet::from(["docs/a.txt a.txt".to_string()]), "{command}");
         assert!(!said.contains("both collections"), "{command}: {said}");
     }
     // Nor are two documents of one collection compared on request.
-    assert_eq!(place.rows("pairs new --against docs/b.txt --within-documents --threshold 0.1").len(), 2);
+    let old = "docs/a.txt new/c.txt --against docs/b.txt";
+    assert_eq!(place.rows(&format!("pairs {old} --within-documents --threshold 0.1")).len(), 2);
     assert_eq!(place.rows("passages docs --against docs").len(), 2);
+}
+
+/// Numbers of rows, hashes of texts and names of files say nothing of where a document comes from.
+#[test]
+fn equal_ids_and_texts_of_other_files_are_leaks() {
+    let text = "The parcel came a week late and the box was wet when it came.";
+    let other = "A question about the opening hours on Sundays in the month of May.";
+    let place = Place::new();
+    for (name, text) in [("train", [text, other]), ("test", [text, "Something else that was not said before it."])] {
+        place.write(&format!("{name}.jsonl"), jsonl([("1", text[0]), ("2", text[1])]));
+        place.write(&format!("{name}/a.txt"), text[0]);
+        place.write(&format!("{name}.csv"), format!("text\n{}\n{}\n", text[0], text[1]));
+        place.ok(&format!("ingest {name}.jsonl -o {name}-corpus"));
+    }
+    place.ok("pairs made-index --add train.jsonl -q -o added.parquet");
+    let found = |command: &str| place.rows(command).len();
+    for method in ["pairs", "passages --min-words 8", "containment", "threads --field text"] {
+        for form in [".jsonl", ".csv", "", "-corpus"] {
+            let command = format!("{method} test{form} --against train{form}");
+            assert_eq!(found(&command), 1, "{command}");
+            let same = if form.is_empty() { "a.txt" } else { "1" };
+            let ended = place.run(&format!("{command} --same-ids --format csv"));
+            let notes = ended.err.contains("1 documents stand in both collections");
+            assert!(notes && ended.text().lines().count() == 1, "{command} {same}: {} {}", ended.text(), ended.err);
+        }
+        assert_eq!(found(&format!("{method} train-corpus --against train.jsonl")), 0, "{method}");
+        assert_eq!(found(&format!("{method} train-corpus --against train-corpus")), 0, "{method}");
+    }
+    // What does not know where its documents come from has some in common with itself alone.
+    assert_eq!(found("pairs train.jsonl --against made-index"), 2);
+    assert_eq!(found("pairs made-index --against made-index"), 0);
+    // A record that was changed since is another document.
+    place.write("train.jsonl", jsonl([("1", format!("{text} Why?").as_str()), ("2", other)]));
+    assert_eq!(found("pairs train-corpus --against train.jsonl --threshold 0.5"), 1);
+    let said = place.fails(2, "pairs train.jsonl --same-ids");
+    assert!(said.contains("--against"), "{said}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn containers_are_looked_for_in_another_collection() {
         let is_new = |id: &String| new.iter().any(|(new, _)| new == id);
         let is_old = |id: &String| !is_new(id) || *id == new[0].0;
         let expected: BTreeMap<_, _> = all.into_iter().filter(|((a, b), _)| is_new(a) && is_old(b)).collect();
-        let found = scores(&place.rows(&format!("containment new.jsonl --against old.jsonl {options}")));
+        let found = scores(&place.rows(&format!("containment new.jsonl --against old.jsonl --same-ids {options}")));
         assert!(expected.len() > 3, "{options}: {}", expected.len());
         assert_eq!(found, expected, "{options}");
     }
@@ -257,8 +257,9 @@ fn documents_of_two_collections_with_one_id_are_compared() {
         ("old.jsonl", &crate::program::jsonl([("1", &*format!("He said so. {text}")), ("2", text)])),
     ]);
     for options in ["", " --unit sentence", " --passages"] {
-        let ended =
-            place.run(&format!("containment new.jsonl --against old.jsonl --threshold 0.5 --format ndjson{options}"));
+        let ended = place.run(&format!(
+            "containment new.jsonl --against old.jsonl --same-ids --threshold 0.5 --format ndjson{options}"
+        ));
         let rows: Vec<Value> = ended.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let found: Vec<_> = rows.iter().map(|row| (&row["contained"], &row["container"])).collect();
         let id = json!(["1", "2"]);
@@ -450,7 +451,7 @@ fn passages_are_found_in_another_collection() {
         ("new.jsonl", &document("short", short)),
         ("old.jsonl", &(document("long", &long) + &document("short", short))),
     ]);
-    let rows = place.rows("containment new.jsonl --against old.jsonl --passages");
+    let rows = place.rows("containment new.jsonl --against old.jsonl --same-ids --passages");
     assert_eq!(pairs(&rows), BTreeSet::from([("short".into(), "long".into())]));
     let passage = &rows[0]["passages"][0];
     assert_eq!(rows[0]["passages"].as_array().unwrap().len(), 1, "{rows:?}");

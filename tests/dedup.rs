@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use crate::program::{Dice, Place, jsonl};
 
 fn rows(place: &Place, folder: &str, table: &str) -> Vec<Value> {
-    place.sql(&format!("SELECT * FROM '{folder}/{table}.parquet'"))
+    let file = if table == "kept" { "kept/*" } else { table };
+    place.sql(&format!("SELECT * FROM '{folder}/{file}.parquet'"))
 }
 
 fn texts(rows: &[Value], column: &str) -> Vec<String> {
@@ -69,12 +70,12 @@ fn each_that_goes_has_one_that_stays_and_of_these_no_two_match() {
         // What stays is the same in any memory and for any threads, and nothing of it goes again.
         for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
             place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
-            for table in ["kept", "removed", "pairs", "clusters"] {
+            for table in ["kept/part-00000", "removed", "pairs", "clusters"] {
                 let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
                 assert_eq!(a, b, "{how} {way}: {table}");
             }
         }
-        place.ok(&format!("dedup clean/kept.parquet {how} -o again"));
+        place.ok(&format!("dedup clean/kept {how} -o again"));
         assert_eq!(rows(&place, "again", "removed"), [Value::Null; 0], "{how}");
     }
 }
@@ -100,8 +101,9 @@ fn the_columns_of_the_input_keep_their_names_types_and_order() {
             json!({"lang": "de", "body": "Etwas anderes, das nicht dasselbe ist.", "id": 3, "score": null}),
         ]
     );
-    let types =
-        place.sql("SELECT arrow_typeof(id) AS id, arrow_typeof(score) AS score FROM 'clean/kept.parquet' LIMIT 1");
+    let types = place.sql(
+        "SELECT arrow_typeof(id) AS id, arrow_typeof(score) AS score FROM 'clean/kept/part-00000.parquet' LIMIT 1",
+    );
     assert_eq!(types, [json!({"id": "Int64", "score": "Float64"})]);
     assert_eq!(
         rows(&place, "clean", "removed"),
@@ -206,4 +208,60 @@ fn texts_without_a_word_stay() {
         place.ok(&format!("dedup a.jsonl --by {by} -o clean"));
         assert_eq!(texts(&rows(&place, "clean", "kept"), "id"), ["a", "b", "c", "d"], "{by}");
     }
+}
+
+#[test]
+fn what_stays_is_handed_on_in_the_form_that_is_asked_for() {
+    let place = Place::new();
+    let row = |n: usize| json!({"url": format!("u{n}"), "text": format!("This is the text of the page number {} of the book.", n / 2), "n": n});
+    place.write("a.jsonl", jsonl_of(&(0..10).map(row).collect::<Vec<_>>()));
+    let dedup = |options: &str| place.ok(&format!("dedup a.jsonl --id-column url --by exact -o clean {options}"));
+    let kept = |files: &str| place.sql(&format!("SELECT url, n FROM 'clean/kept/{files}' ORDER BY n"));
+    let expected: Vec<_> = (0..10).step_by(2).map(|n| json!({"url": format!("u{n}"), "n": n})).collect();
+    for format in ["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "csv"] {
+        dedup(&format!("--format {format} --rows-per-file 2"));
+        let names: Vec<_> = (0..3).map(|n| format!("part-0000{n}.{format}")).collect();
+        let mut there: Vec<_> = std::fs::read_dir(place.path("clean/kept"))
+            .unwrap()
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
+        there.sort();
+        assert_eq!(there, names);
+        assert_eq!(kept(&format!("*.{format}")), expected, "{format}");
+        let said = place.ok("verify clean");
+        assert!(said.contains(&format!("clean/kept/{}: sound", names[2])) && !said.contains("passed over"), "{said}");
+        // What was handed on is an input of its own.
+        assert!(
+            place.run("dedup clean/kept --id-column url -o again").err.contains("documents 5, removed 0"),
+            "{format}"
+        );
+    }
+    place.write("clean/kept/part-00001.csv", "n,text,url\n");
+    let ended = place.run("verify clean");
+    assert!(ended.code == Some(1) && ended.text().contains("part-00001.csv: WRONG"), "{}", ended.text());
+    // A file of somebody else is left alone.
+    place.write("clean/kept/theirs.txt", "years of work");
+    let said = place.fails(1, "dedup a.jsonl --id-column url -o clean");
+    assert!(said.contains("it holds kept, which this command does not write"), "{said}");
+    std::fs::remove_dir_all(place.path("clean")).unwrap();
+
+    dedup("--ids-only");
+    let ids = place.sql("SELECT * FROM 'clean/kept/*.parquet'");
+    assert_eq!(ids, (0..10).step_by(2).map(|n| json!({"url": format!("u{n}")})).collect::<Vec<_>>());
+    dedup("--annotate");
+    let all = place.sql("SELECT url, is_kept, kept_id, similarity, rule FROM 'clean/kept/*.parquet' WHERE n < 2");
+    assert_eq!(
+        all,
+        [
+            json!({"url": "u0", "is_kept": true, "kept_id": null, "similarity": null, "rule": null}),
+            json!({"url": "u1", "is_kept": false, "kept_id": "u0", "similarity": 1.0, "rule": "equal"}),
+        ]
+    );
+    let said = place.fails(1, "dedup clean/kept --id-column url --annotate -o again");
+    assert!(said.contains("have a column is_kept already"), "{said}");
+    place.ok("dedup a.jsonl --id-column url --unit sentence --by exact --annotate -o pieces");
+    let cuts = place.sql("SELECT url, is_kept, cuts[1]['kept_id'] AS kept, cuts[1]['char_end'] AS char_end FROM 'pieces/kept/*' WHERE n = 3");
+    assert_eq!(cuts, [json!({"url": "u3", "is_kept": false, "kept": "u2", "char_end": 50})]);
+    let summary: Value = serde_json::from_slice(&place.read("clean/summary.json")).unwrap();
+    assert_eq!((&summary["counts"]["removed"], &summary["options"]["by"]), (&json!(5), &json!("exact")));
 }

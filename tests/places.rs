@@ -196,7 +196,7 @@ fn no_result_takes_the_place_of_another() {
         said.contains("cannot keep tables there with --resume: corpus is a corpus, an index or a result"),
         "{said}"
     );
-    assert!(place.ok("verify corpus").contains("2 files, all as they were written"));
+    assert!(place.ok("verify corpus").contains("3 files, all as they were written"));
     fs::remove_file(place.path("corpus/manifest.json")).unwrap();
     let said = place.fails(1, "passages corpus -o corpus/documents.parquet");
     assert!(said.contains("that folder is a corpus, an index or a result"), "{said}");

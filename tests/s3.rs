@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, times};
+use crate::program::{Ended, Place, bzip2, collection_jsonl, copy_folder, gzip, jsonl, times};
 use crate::s3_server::{KEY, ROLE_KEY, ROLE_SECRET, ROLE_TOKEN, Request, SECRET, Server, end, read_of};
 
 /// The authority of the server's certificate, which is none that systems know.
@@ -455,8 +455,8 @@ fn as_in_a_folder(root: &str, place: &Place, run: impl Fn(&str) -> Ended) {
         both(&format!("sql SELECT(contained)AS\"c\"FROM'@{batch}.csv' --format csv"));
     }
     let said = run(&format!("verify {root}corpus/ {root}index/ {root}out.parquet"));
-    assert!(said.text().contains("7 files, all as they were written"), "{}", said.text());
-    assert!(run(&format!("gc {root}corpus/ --grace 0s")).text().contains("files and folders removed 2"));
+    assert!(said.text().contains("8 files, all as they were written"), "{}", said.text());
+    assert!(run(&format!("gc {root}corpus/ --grace 0s")).text().contains("files and folders removed 3"));
     assert!(
         run(&format!("gc {root}index/ --grace 0s")).text().contains("manifests/00000000000000000001.json: removed")
     );
@@ -615,7 +615,7 @@ fn results_are_those_of_files() {
         names.sort();
         names
     };
-    let [documents, manifest, sentences] = &names("made")[..] else { panic!("{:?}", names("made")) };
+    let [documents, manifest, _, sentences] = &names("made")[..] else { panic!("{:?}", names("made")) };
     assert_eq!(manifest, "manifest.json");
     for (table, remote) in [("documents", documents), ("sentences", sentences)] {
         assert!(
@@ -725,18 +725,18 @@ fn results_are_those_of_files() {
     // What is there can be checked, and what is not named any more goes.
     std::fs::remove_file(server.object("made/thesis.tex")).unwrap();
     assert!(
-        server.ok("verify s3://box/made/ s3://box/again.parquet").text().contains("3 files, all as they were written")
+        server.ok("verify s3://box/made/ s3://box/again.parquet").text().contains("4 files, all as they were written")
     );
-    assert_eq!(names("made").len(), 5);
+    assert_eq!(names("made").len(), 7);
     let said = server.ok("gc s3://box/made/ --grace 0s");
-    assert!(said.text().contains("files and folders removed 2"), "{}", said.text());
-    assert_eq!(names("made").len(), 3);
+    assert!(said.text().contains("files and folders removed 3"), "{}", said.text());
+    assert_eq!(names("made").len(), 4);
     assert_eq!(server.sql(&format!("{count} 's3://box/made/documents.parquet'")), "n\n3\n");
     let documents = names("made").remove(0);
     let mut damaged = server.get(&format!("made/{documents}"));
     damaged[100] ^= 1;
     server.put(&format!("made/{documents}"), damaged);
-    assert!(server.fails("verify s3://box/made/").contains("1 of 2 files are not what was written"));
+    assert!(server.fails("verify s3://box/made/").contains("1 of 3 files are not what was written"));
     let said = server.fails("pairs s3://box/made/");
     assert!(said.contains("damaged"), "{said}");
 }
@@ -861,7 +861,7 @@ fn one_of_two_that_write_one_folder_is_told() {
         let there = server.sql(&texts(&round.to_string()));
         let is_of = |run: usize| ended[run].code == Some(0) && there == alone[run];
         assert!(is_of(0) || is_of(1), "{there} of {alone:?}: {ended:?}");
-        assert!(server.ok(&format!("verify s3://box/{round}/")).text().contains("2 files, all as they were written"));
+        assert!(server.ok(&format!("verify s3://box/{round}/")).text().contains("3 files, all as they were written"));
     }
     // Of few they may all go one after the other.
     assert!(told > 0 || rounds < 10, "they never met");
@@ -1013,7 +1013,7 @@ fn a_write_that_meets_another_is_tried_again() {
     let server = Server::start();
     server.place.write("made.jsonl", collection_jsonl(40, 1));
     server.ok("ingest made.jsonl -o s3://box/conflict/");
-    assert!(server.ok("verify s3://box/conflict/").text().contains("2 files, all as they were written"));
+    assert!(server.ok("verify s3://box/conflict/").text().contains("3 files, all as they were written"));
     server.ok("passages s3://box/conflict-index/ --add made.jsonl -o out.csv");
     for folder in ["conflict", "conflict-index"] {
         let count = format!("SELECT count(*) AS n FROM 's3://box/{folder}/documents.parquet'");
@@ -1158,8 +1158,8 @@ fn gc_removes_of_a_bucket_what_is_surely_left_and_nothing_else() {
     for name in [theirs, "documents-0123456789abcdef.parquet", "documents.parquet"] {
         server.put(&format!("x/{name}"), &whole);
     }
-    gc("gc s3://box/x/", "left for a later call: 2 parts and files");
-    gc("gc s3://box/x/ --grace 0s", "files and folders removed 2");
+    gc("gc s3://box/x/", "left for a later call: 3 parts and files");
+    gc("gc s3://box/x/ --grace 0s", "files and folders removed 3");
     assert_eq!(names("x"), ["documents-0123456789abcdef.parquet", "documents.parquet", theirs]);
 
     // A corpus that was copied there, and is replaced.
@@ -1167,9 +1167,9 @@ fn gc_removes_of_a_bucket_what_is_surely_left_and_nothing_else() {
     copy_folder(&server.place.path("corpus"), &server.object("y.v2"));
     server.ok("ingest b.jsonl -o s3://box/y.v2/");
     server.put(&format!("y.v2/{theirs}"), "sales");
-    assert!(server.ok("verify s3://box/y.v2").text().contains("2 files, all as they were written; passed over 1"));
-    gc("gc s3://box/y.v2/ --grace 0s", "files and folders removed 2");
-    assert_eq!(names("y.v2").len(), 4);
+    assert!(server.ok("verify s3://box/y.v2").text().contains("3 files, all as they were written; passed over 1"));
+    gc("gc s3://box/y.v2/ --grace 0s", "files and folders removed 3");
+    assert_eq!(names("y.v2").len(), 5);
     server.ok("verify s3://box/y.v2/");
 
     // A first batch that was killed before its manifest.
@@ -1181,4 +1181,22 @@ fn gc_removes_of_a_bucket_what_is_surely_left_and_nothing_else() {
     gc("gc s3://box/z --grace 0s", "files and folders removed 1");
     assert_eq!(server.get("z/parts/00000001-0123456789abcdef/documents.parquet"), b"half");
     assert_eq!(server.get("z/parts/00000001-0123456789abcdee/notes.txt"), b"notes");
+}
+
+#[test]
+fn a_collection_without_duplicates_is_handed_on_in_a_bucket() {
+    let server = Server::start();
+    let rows =
+        |n: usize| jsonl((0..n).map(|i| (format!("d{i}"), format!("The text that stands on page {} of it.", i / 2))));
+    server.place.write("a.jsonl", rows(6));
+    server.place.write("b.jsonl", rows(10));
+    let kept = || server.sql("SELECT count(*) AS n FROM 's3://box/clean/kept-*/*.jsonl.zst'");
+    for (file, expected) in [("a.jsonl", "n\n3\n"), ("b.jsonl", "n\n5\n")] {
+        server.ok(&format!("dedup {file} --by exact --format jsonl.zst --rows-per-file 2 -o s3://box/clean/"));
+        assert!(server.ok("verify s3://box/clean/").text().contains("files, all as they were written"));
+        // What was there before stays for those who read it.
+        server.ok("gc s3://box/clean/ --grace 0s");
+        assert_eq!(kept(), expected);
+    }
+    assert!(server.ok("gc s3://box/clean/ --grace 0s").text().contains("files and folders removed 0"));
 }

@@ -108,7 +108,8 @@ fn two_collections_give_the_pairs_across_them() {
         .collect();
     expected.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
     for strategy in ["doc", "term"] {
-        let found = place.rows(&format!("threads new.jsonl --against old.jsonl {fields} --strategy {strategy}"));
+        let found =
+            place.rows(&format!("threads new.jsonl --against old.jsonl --same-ids {fields} --strategy {strategy}"));
         assert!(expected.len() > 15, "{}", expected.len());
         assert_eq!(scores(found), expected, "{strategy}");
     }
@@ -303,14 +304,14 @@ fn groups_of_two_collections_say_where_a_thread_is_from() {
     let place =
         Place::with([("new.jsonl", &jsonl([thread("a", 1), thread("b", 5)])), ("old.jsonl", &jsonl([thread("a", 9)]))]);
     place
-        .ok("threads new.jsonl --against old.jsonl --field body -o pairs.csv --groups groups.ndjson --canonical votes");
+        .ok("threads new.jsonl --against old.jsonl --same-ids --field body -o pairs.csv --groups groups.ndjson --canonical votes");
     let groups = String::from_utf8(place.read("groups.ndjson")).unwrap();
     let member = |id: &str, collection: &str| {
         json!({
             "canonical": "a", "id": id, "score": 1.0, "canonical_collection": "against", "collection": collection
         })
     };
-    // The thread a of the input is no duplicate of the other a, so it is not in the group.
+    // The thread a of the input is the other a, so it is not in the group.
     assert_eq!(json_lines(&groups), [member("b", "input"), member("a", "against")]);
 }
 

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
 use super::pairs::Unit;
-use super::run::{Adding, engine, prepared, print, with_given};
+use super::run::{Adding, AgainstOptions, engine, prepared, print, with_given};
 use super::stream::{self, Streamed};
 use ibid::Engine;
 use ibid::methods::Comparing;
@@ -83,9 +83,8 @@ pub(super) struct Containment {
     /// Containers that came later, too
     #[arg(long)]
     later: bool,
-    /// Look for containers in this collection instead
-    #[arg(long, value_name = "INPUT")]
-    against: Option<String>,
+    #[command(flatten)]
+    other: AgainstOptions,
     /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
     /// there is none, with --time-column. - judges JSON lines of standard input one by one, as they come
     #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
@@ -195,6 +194,7 @@ impl Containment {
         let mut containment = engine
             .containment(self.inputs.clone())
             .comparing(comparing)
+            .same_ids(self.other.same_ids)
             .threshold(self.threshold)
             .max_pairs(self.max_pairs);
         if self.unsorted {
@@ -211,7 +211,7 @@ impl Containment {
         }
         with_given!(
             containment,
-            against: self.against.as_ref(),
+            against: self.other.against.as_ref(),
             unit: self.unit.map(Unit::into),
             signature: self.signature.clone(),
             sentence_threshold: self.sentence_threshold,

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ibid::methods::{self, Keep, Measure, Piece, Signature};
-use ibid::program::methods::{Builder, DEDUP_TABLES, FolderPlace};
+use ibid::methods::{self, Keep, Measure, PartFormat, Piece, Signature};
+use ibid::program::methods::{Builder, DEDUP_FILES, FolderPlace};
 use ibid::program::store::Stores;
 
 use super::Ending;
@@ -15,9 +16,10 @@ use super::run::{engine, prepared, print, with_given};
 
 /// Remove duplicates: each that goes has one that stays, verified, and of those that stay no two match
 ///
-/// The folder gets kept.parquet (the documents that stay, in the order and with the columns of the input), removed.parquet (id, kept_id,
+/// The folder gets kept/ (the documents that stay, in the order and with the columns of the input), removed.parquet (id, kept_id,
 /// similarity, containment, containment_back, rule; of paragraphs and sentences also their places), pairs.parquet (each two that match),
-/// clusters.parquet (each that stays for others, with these), with --by-source also sources.parquet, and manifest.json with the counts.
+/// clusters.parquet (each that stays for others, with these), with --by-source also sources.parquet, summary.json with the counts, and
+/// manifest.json.
 #[derive(Debug, Args)]
 pub(super) struct Dedup {
     /// A corpus, or anything that `ibid ingest` reads
@@ -50,6 +52,8 @@ pub(super) struct Dedup {
     /// The most pairs of distinct texts that may match
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
+    #[command(flatten)]
+    shape: ShapeOptions,
     /// Print the SQL that would run, and do not run it
     #[arg(long)]
     show_sql: bool,
@@ -57,6 +61,25 @@ pub(super) struct Dedup {
     reading: InputOptions,
     #[command(flatten)]
     running: RunOptions,
+}
+
+/// How the documents that stay are written.
+#[derive(Debug, Args)]
+pub(super) struct ShapeOptions {
+    /// The format of the documents that stay
+    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = PossibleValuesParser::new(
+        PartFormat::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<PartFormat>()))]
+    pub(super) format: PartFormat,
+    /// At most so many of them to a file [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) rows_per_file: Option<u64>,
+    /// Their ids alone
+    #[arg(long, conflicts_with = "annotate")]
+    pub(super) ids_only: bool,
+    /// All documents as they are, with what would go in further columns: is_kept, and of whole documents kept_id, similarity and rule, of
+    /// pieces the list cuts
+    #[arg(long)]
+    pub(super) annotate: bool,
 }
 
 /// The units that are compared.
@@ -90,7 +113,7 @@ impl Dedup {
         }
         let output = self.output.as_deref().context("a folder to write is required")?;
         self.reading.begin_folder(output, &self.running, stores)?;
-        let place = FolderPlace::new(output, &DEDUP_TABLES, stores)?;
+        let place = FolderPlace::new(output, &DEDUP_FILES, stores)?;
         let talk = prepared(&mut dedup, self.reading.reading(), &self.running)?;
         talk.deliver_folder(dedup.await?, "kept", place, &self.running).await
     }
@@ -111,12 +134,16 @@ impl Dedup {
             .unit(unit)
             .by(by)
             .keep(self.keep.clone())
-            .max_pairs(self.max_pairs);
+            .max_pairs(self.max_pairs)
+            .format(self.shape.format)
+            .ids_only(self.shape.ids_only)
+            .annotate(self.shape.annotate);
         Ok(with_given!(
             dedup,
             signature: self.signature.clone(),
             threshold: self.threshold,
             by_source: self.by_source.as_ref(),
+            rows_per_file: self.shape.rows_per_file,
         ))
     }
 }

@@ -91,9 +91,10 @@ impl Pairs {
             .signature(self.signature.clone())
             .threshold(self.threshold)
             .max_frequency(self.cap.max_frequency)
+            .same_ids(self.method.other.same_ids)
             .within_documents(self.method.within_documents)
             .max_pairs(self.method.max_pairs);
-        let mut pairs = with_given!(pairs, against: self.method.against.as_ref());
+        let mut pairs = with_given!(pairs, against: self.method.other.against.as_ref());
         pairs.shared().reading = self.reading.reading();
         pairs
     }

@@ -138,6 +138,7 @@ impl Passages {
             .min_sentences(self.min_sentences)
             .common(self.common.0)
             .coverage(self.coverage.is_some() || self.writing.folder().is_some())
+            .same_ids(self.method.other.same_ids)
             .within_documents(self.method.within_documents)
             .max_pairs(self.method.max_pairs);
         let mut passages = with_given!(
@@ -145,7 +146,7 @@ impl Passages {
             threshold: self.threshold,
             min_words: self.min_words,
             max_gap: self.max_gap,
-            against: self.method.against.as_ref(),
+            against: self.method.other.against.as_ref(),
         );
         passages.shared().reading = self.reading.reading();
         passages

@@ -477,13 +477,23 @@ pub(super) fn print(text: &str) -> Result<Ending> {
     Ok(Ending::Done)
 }
 
+/// The collection that another is compared with.
+#[derive(Debug, Args)]
+pub(super) struct AgainstOptions {
+    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
+    /// from here. A document of both, the same record of the same file with the same text, is not compared with itself
+    #[arg(long, value_name = "INPUT")]
+    pub(super) against: Option<String>,
+    /// Documents of both collections with the same id and the same text are the same, wherever they come from
+    #[arg(long, requires = "against")]
+    pub(super) same_ids: bool,
+}
+
 /// How a method that compares texts runs.
 #[derive(Debug, Args)]
 pub(super) struct MethodOptions {
-    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
-    /// from here
-    #[arg(long, value_name = "INPUT")]
-    pub(super) against: Option<String>,
+    #[command(flatten)]
+    pub(super) other: AgainstOptions,
     /// Add these documents to the index that the input is, once the rows are written that involve them; the index is made where
     /// there is none
     #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
@@ -492,8 +502,7 @@ pub(super) struct MethodOptions {
     /// since 1970, or text that is one of them
     #[arg(long, value_name = "NAME", requires = "add")]
     pub(super) time_column: Option<String>,
-    /// Look for pairs within each document, too; with --against, compare a document that stands in both collections, with
-    /// the same id and the same text, with itself
+    /// Look for pairs within each document, too; with --against, compare a document that stands in both collections with itself
     #[arg(long)]
     pub(super) within_documents: bool,
     /// The most pairs of places to make; more are refused beforehand, since each takes some 200 bytes of memory

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions, ratio};
-use super::run::{ending, engine, prepared, print, with_given};
+use super::run::{AgainstOptions, ending, engine, prepared, print, with_given};
 use ibid::Engine;
 use ibid::methods::{self, Signature};
 use ibid::program::methods::Builder;
@@ -76,10 +76,8 @@ pub(super) struct Threads {
     /// the column [default columns: votes, created_at]
     #[arg(long, value_name = "RULE", requires = "groups", default_value = "longest")]
     canonical: Canonical,
-    /// Compare with this collection instead of with itself; the first of each pair is then from the input, the second
-    /// from here
-    #[arg(long, value_name = "INPUT")]
-    against: Option<String>,
+    #[command(flatten)]
+    other: AgainstOptions,
     /// The most pairs of threads to compare in all fields; more are refused beforehand, since each takes some 200 bytes of
     /// memory
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -152,6 +150,6 @@ impl Threads {
         if let Some(Weights::Fit) = self.weights {
             threads = threads.fit_weights(self.starts, self.seed);
         }
-        with_given!(threads, threshold: self.threshold, against: self.against.as_ref())
+        with_given!(threads.same_ids(self.other.same_ids), threshold: self.threshold, against: self.other.against.as_ref())
     }
 }

@@ -19,7 +19,8 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary};
+use crate::corpus::{self, BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary, origins_schema};
+use crate::export::layout::ORIGINS;
 use crate::seal::{SealedWriter, Written};
 use crate::store::{Found, Location, Stores};
 
@@ -109,7 +110,7 @@ fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (
     needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
-/// Reads `documents` and writes the files that are needed into `folder`.
+/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from if `notes_origins`.
 ///
 /// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
 /// the files are the same for any number of threads. At most one batch a thread is in memory.
@@ -118,14 +119,22 @@ pub(crate) async fn ingest(
     documents: Documents,
     folder: &Path,
     needed: Needed,
+    notes_origins: bool,
 ) -> Result<Ingested> {
     let threads = session.copied_config().target_partitions();
     let schema = documents.schema();
     let batches = stream::unfold(Some(documents), |reader| async {
         let mut reader = reader?;
         // Reading blocks, so it has a thread of its own.
-        let next = SpawnedTask::spawn_blocking(move || (reader.next(), reader)).join().await;
-        match next {
+        let read = move || {
+            let batch = reader.next().map(|batch| {
+                let batch = batch?;
+                let origins = reader.origins(&batch)?;
+                Ok::<_, corpus::Error>((batch, origins))
+            });
+            (batch, reader)
+        };
+        match SpawnedTask::spawn_blocking(read).join().await {
             Ok((Some(Ok(batch)), reader)) => Some((Ok((Some(batch), reader.summary())), Some(reader))),
             Ok((Some(Err(error)), _)) => Some((Err(anyhow::Error::new(error)), None)),
             // What was left out behind the last batch counts, too.
@@ -135,9 +144,11 @@ pub(crate) async fn ingest(
     });
     let mut cut = batches
         .map(|read| {
-            let cut = |(batch, summary): (Option<RecordBatch>, _)| {
-                let sentences = batch.clone().filter(|_| needed == Needed::DocumentsAndSentences).map(cut_sentences);
-                (batch.map(|batch| (batch, sentences)), summary)
+            let cut = |(batch, summary): (Option<(RecordBatch, RecordBatch)>, _)| {
+                let sentences = |batch: &RecordBatch| {
+                    (needed == Needed::DocumentsAndSentences).then(|| cut_sentences(batch.clone()))
+                };
+                (batch.map(|(batch, origins)| (sentences(&batch), batch, origins)), summary)
             };
             std::future::ready(read.map(cut))
         })
@@ -149,12 +160,14 @@ pub(crate) async fn ingest(
         Needed::Documents => None,
         Needed::DocumentsAndSentences => Some(CorpusFile::create(folder, "sentences.parquet", &sentences_schema())?),
     };
+    let mut origins = notes_origins.then(|| CorpusFile::create(folder, ORIGINS, &origins_schema())).transpose()?;
     let mut last = None;
     while let Some(next) = cut.next().await {
         let (cut, summary) = next?;
         last = Some(summary);
-        let Some((batch, cut)) = cut else { continue };
+        let Some((cut, batch, of_batch)) = cut else { continue };
         documents.write(&batch)?;
+        origins.as_mut().map_or(Ok(()), |file| file.write(&of_batch))?;
         if let (Some(file), Some(mut cut)) = (&mut sentences, cut) {
             while let Some(batch) = cut.next().await {
                 file.write(&batch?)?;
@@ -176,6 +189,7 @@ pub(crate) async fn ingest(
     }
     let about = about_corpus();
     documents.close(&about)?;
+    origins.map(|file| file.close(&about)).transpose()?;
     let sentences = sentences.map(|file| file.close(&about)).transpose()?.map_or(0, |written| written.rows);
     Ok(Ingested { summary, sentences })
 }

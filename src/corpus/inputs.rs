@@ -33,6 +33,11 @@ impl Inputs {
         self.options.on_error == OnError::Fail
     }
 
+    /// Returns where each file is.
+    pub(crate) fn origins(&self) -> Vec<Option<String>> {
+        self.selection.files.iter().map(|file| file.origin(self.options.made_in.as_deref())).collect()
+    }
+
     /// What is in the files now.
     pub(crate) fn content(&self) -> Result<Content, Error> {
         let mut all = Xxh3Default::new();

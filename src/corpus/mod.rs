@@ -44,14 +44,15 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Display};
 use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::SchemaRef;
+use arrow::array::{AsArray, Int64Array, RecordBatch, StringBuilder};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::error::ArrowError;
 use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
@@ -99,6 +100,8 @@ pub struct Options {
     pub pages: PageFilter,
     /// True if `-` is standard input, which is read by programs alone.
     pub reads_stdin: bool,
+    /// The folder in which rows that are no files of the user's were written to files.
+    pub made_in: Option<PathBuf>,
     /// The places, resolved, that results go to. None of them is an input, nor has one in it.
     pub results: Vec<PathBuf>,
 }
@@ -161,6 +164,7 @@ impl Default for Options {
             on_error: OnError::Fail,
             pages: PageFilter::default(),
             reads_stdin: false,
+            made_in: None,
             results: Vec::new(),
         }
     }
@@ -285,6 +289,7 @@ pub(crate) fn open_with_stdin(
         items: None,
         ready: None,
         documents: 0,
+        origins: VecDeque::new(),
         left_out: LeftOutCounts::default(),
         ended: false,
     })
@@ -420,6 +425,15 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
 }
 
+/// The columns of what says where documents come from.
+pub(crate) fn origins_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![
+        Field::new("doc_id", DataType::Utf8, false),
+        Field::new("file", DataType::Utf8, true),
+        Field::new("record", DataType::Int64, false),
+    ]))
+}
+
 /// The documents, in batches of at most 8,192 rows or about 4 MiB of text. Ends after the first error.
 pub struct Documents {
     options: Options,
@@ -434,6 +448,8 @@ pub struct Documents {
     /// A batch that waits for the rows before it.
     ready: Option<RecordBatch>,
     documents: u64,
+    /// The file and the record of each row of the batches that were not given yet, and how many of these are of the last one.
+    origins: VecDeque<(usize, u64)>,
     left_out: LeftOutCounts,
     ended: bool,
 }
@@ -447,6 +463,23 @@ impl Documents {
     /// Returns the columns in the order and with the names that the files have.
     pub(crate) fn user_columns(&self) -> &[UserColumn] {
         &self.plan.user
+    }
+
+    /// Returns where the documents of a batch come from that was just given: `doc_id`, `file`, which is an absolute path or a URL and NULL
+    /// for what is no file of the user's, and `record`, the number of the record in it, from 1.
+    pub(crate) fn origins(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
+        let rows: Vec<_> = self.origins.drain(..batch.num_rows().min(self.origins.len())).collect();
+        let mut files = StringBuilder::new();
+        let mut last: Option<(usize, Option<String>)> = None;
+        for (index, _) in &rows {
+            if last.as_ref().is_none_or(|(known, _)| known != index) {
+                last = Some((*index, self.plan.files()[*index].origin(self.options.made_in.as_deref())));
+            }
+            files.append_option(last.as_ref().and_then(|(_, file)| file.as_deref()));
+        }
+        let records: Int64Array = rows.iter().map(|(_, record)| record.cast_signed()).collect();
+        let columns = vec![Arc::clone(batch.column(0)), Arc::new(files.finish()) as _, Arc::new(records) as _];
+        RecordBatch::try_new(origins_schema(), columns)
     }
 
     /// What they are made of.
@@ -493,6 +526,7 @@ impl Documents {
                 Some(Ok(Item::LeftOut(reason))) => self.left_out.add(reason),
                 Some(Ok(Item::Row(row))) => {
                     self.check_id(&row.id, row.record, row.line)?;
+                    self.origins.push_back((self.next_file - 1, row.record));
                     self.builder.push(row)?;
                     if self.builder.is_full() {
                         return Ok(Some(self.builder.finish()?));
@@ -501,6 +535,7 @@ impl Documents {
                 Some(Ok(Item::Batch { batch, records })) => {
                     for (id, record) in batch.column(0).as_string::<i32>().iter().zip(records) {
                         self.check_id(id.unwrap_or_default(), record, None)?;
+                        self.origins.push_back((self.next_file - 1, record));
                     }
                     if self.builder.is_empty() {
                         return Ok(Some(batch));

@@ -8,10 +8,10 @@ use anyhow::{Result, bail};
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use arrow::csv::WriterBuilder;
-use arrow::datatypes::{DataType, Schema};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
 use arrow::json::writer::LineDelimited;
 use datafusion::execution::SendableRecordBatchStream;
-use futures::TryStreamExt;
+use futures::{Stream, TryStreamExt};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::Value;
@@ -91,20 +91,31 @@ pub(crate) fn refuse_same_names(schema: &Schema) -> Result<()> {
 /// Rows are regrouped first, so that the bytes depend on the rows alone and not on how a run happened to batch them. A Parquet
 /// file is sealed, with `about` in its footer.
 pub async fn write_rows<W: Write + Send>(
-    mut rows: SendableRecordBatchStream,
+    rows: SendableRecordBatchStream,
     form: Form,
     about: &Value,
     to: &mut W,
 ) -> Result<u64> {
     let schema = rows.schema();
+    write_batches(&schema, rows, form, about, to).await
+}
+
+/// Writes the batches of some of the rows.
+pub(super) async fn write_batches<W: Write + Send>(
+    schema: &SchemaRef,
+    mut rows: impl Stream<Item = datafusion::common::Result<RecordBatch>> + Unpin,
+    form: Form,
+    about: &Value,
+    to: &mut W,
+) -> Result<u64> {
     if matches!(form.format, Format::Ndjson | Format::Parquet) {
-        refuse_same_names(&schema)?;
+        refuse_same_names(schema)?;
     }
-    let mut writer = Writer::try_new(form, &schema, to)?;
+    let mut writer = Writer::try_new(form, schema, to)?;
     if form.on_screen {
-        return write_on_screen(rows, about, writer).await;
+        return write_on_screen(schema, rows, about, writer).await;
     }
-    let mut regrouped = BatchCoalescer::new(Arc::clone(&schema), 8192);
+    let mut regrouped = BatchCoalescer::new(Arc::clone(schema), 8192);
     let mut count = 0;
     while let Some(batch) = rows.try_next().await? {
         count += batch.num_rows() as u64;
@@ -117,7 +128,7 @@ pub async fn write_rows<W: Write + Send>(
     match regrouped.next_completed_batch() {
         Some(batch) => writer.write(&batch)?,
         // Without rows, a table and a CSV file have their header all the same.
-        None if count == 0 => writer.write(&RecordBatch::new_empty(schema))?,
+        None if count == 0 => writer.write(&RecordBatch::new_empty(Arc::clone(schema)))?,
         None => {}
     }
     writer.finish(count, about)?;
@@ -126,11 +137,11 @@ pub async fn write_rows<W: Write + Send>(
 
 /// Writes rows when they come. Between a few of them whoever waits to end this gets a chance to.
 async fn write_on_screen<W: Write + Send>(
-    mut rows: SendableRecordBatchStream,
+    schema: &SchemaRef,
+    mut rows: impl Stream<Item = datafusion::common::Result<RecordBatch>> + Unpin,
     about: &Value,
     mut writer: Writer<'_, W>,
 ) -> Result<u64> {
-    let schema = rows.schema();
     let mut count = 0;
     loop {
         let next = match tokio::time::timeout(WAIT_ON_SCREEN, rows.try_next()).await {
@@ -150,7 +161,7 @@ async fn write_on_screen<W: Write + Send>(
         }
     }
     if count == 0 {
-        writer.write(&RecordBatch::new_empty(schema))?;
+        writer.write(&RecordBatch::new_empty(Arc::clone(schema)))?;
     }
     writer.finish(count, about)?;
     Ok(count)
@@ -164,7 +175,7 @@ enum Writer<'a, W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> Writer<'a, W> {
-    fn try_new(form: Form, schema: &arrow::datatypes::SchemaRef, to: &'a mut W) -> Result<Self> {
+    fn try_new(form: Form, schema: &SchemaRef, to: &'a mut W) -> Result<Self> {
         Ok(match form.format {
             Format::Table => {
                 Self::Table { table: TableWriter::new(schema, form.on_screen, to), counts_rows: form.counts_rows }

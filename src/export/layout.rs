@@ -11,6 +11,9 @@ use crate::store::{Address, Location, Stores, entries, has_only};
 /// The files of a corpus folder.
 pub(crate) const FILES: [&str; 2] = ["documents.parquet", "sentences.parquet"];
 
+/// The file of a corpus folder that says where each document comes from. Corpora of earlier versions have none.
+pub(crate) const ORIGINS: &str = "origins.parquet";
+
 /// The folders of an index.
 pub(crate) const MANIFESTS: &str = "manifests";
 pub(crate) const PARTS: &str = "parts";

@@ -42,6 +42,17 @@ pub(crate) struct ManifestFile {
 impl Manifest {
     /// Writes the manifest of the Parquet files of a folder, which are `about` something.
     pub(crate) fn write(folder: &Path, about: &Value, stores: &Arc<Stores>) -> Result<()> {
+        Self::write_with(folder, about, &[], stores)
+    }
+
+    /// Writes the manifest of the Parquet files of a folder, which are `about` something, and of further files, which may be in folders
+    /// within it.
+    pub(crate) fn write_with(
+        folder: &Path,
+        about: &Value,
+        further: &[ManifestFile],
+        stores: &Arc<Stores>,
+    ) -> Result<()> {
         let failed = || format!("cannot write {}", folder.join(MANIFEST).display());
         let mut files = Vec::new();
         for name in names(folder, stores)? {
@@ -50,6 +61,9 @@ impl Manifest {
             let bytes = path.metadata().with_context(failed)?.len();
             files.push(json!({ "name": name, "rows": seal.rows, "bytes": bytes, "seal": seal.root.to_string() }));
         }
+        files.extend(further.iter().map(
+            |file| json!({ "name": file.name, "rows": file.rows, "bytes": file.bytes, "seal": file.seal.to_string() }),
+        ));
         let mut manifest = json!({ "layout": LAYOUT });
         if let (Some(all), Some(about)) = (manifest.as_object_mut(), about.as_object()) {
             all.extend(about.clone());
@@ -114,8 +128,10 @@ impl Manifest {
             let (Some(name), Some(seal)) = (file["name"].as_str(), file["seal"].as_str()) else {
                 bail!("{file} is no file");
             };
-            // A name is a file of the folder, and leads nowhere else.
-            if name.is_empty() || name.contains(['/', '\\']) || name.starts_with('.') {
+            // A name is a file of the folder, or of one within it, and leads nowhere else.
+            let is_plain = |name: &str| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
+            let (within, file_name) = name.split_once('/').unwrap_or(("within", name));
+            if !is_plain(within) || !is_plain(file_name) {
                 bail!("{name:?} is no name of a file");
             }
             let (Some(rows), Some(bytes)) = (file["rows"].as_u64(), file["bytes"].as_u64()) else {
@@ -142,6 +158,13 @@ impl Manifest {
     /// The file that counts in the place of one with this name, which an earlier manifest named.
     pub(crate) fn instead_of(&self, name: &str) -> Option<&ManifestFile> {
         self.file(&name_here(name)).filter(|_| self.seal_of(name).is_none())
+    }
+
+    /// Whether files count in the place of those in this folder, which an earlier manifest named.
+    pub(crate) fn has_instead_of_folder(&self, folder: &str) -> bool {
+        let of = |name: &str| name_here(&format!("{name}/")).into_owned();
+        let folders = || self.files.iter().filter_map(|file| Some(file.name.split_once('/')?.0));
+        folders().any(|named| of(named) == of(folder)) && folders().all(|named| named != folder)
     }
 
     /// The seal of a file that it names.

@@ -12,6 +12,7 @@ pub(crate) mod layout;
 mod manifest;
 mod objects;
 pub(crate) mod orphaned_files;
+mod parts;
 mod spreadsheet;
 mod staging;
 mod table;
@@ -20,6 +21,8 @@ pub(crate) use format::refuse_same_names;
 pub use format::{Form, Format, write_rows};
 pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
+pub use parts::PartFormat;
+pub(crate) use parts::{Parts, write_json};
 pub use staging::{StagedFile, is_url, is_within, resolved, resolved_input};
 pub(crate) use staging::{
     StagedFolder, Unheld, abandoned, hold, is_random, is_staging, set_mode, temporary_file, unheld,

@@ -5,15 +5,17 @@
 //! when the run began. What an earlier manifest named stays, since somebody may read it, until `ibid gc` removes it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3Default;
 
 use super::{MANIFEST, Manifest};
 use crate::export::cleanup;
-use crate::seal::sealed_json;
+use crate::seal::{Root, sealed_json};
 use crate::store::{self, GivenUp, Location, Object, When, put};
 
 /// How the names of what is staged on this machine begin.
@@ -42,7 +44,7 @@ impl ObjectsFolder {
         let is_ours = |object: &Object| {
             let below = object.location.key().as_ref().get(folder.key().as_ref().len()..).unwrap_or_default();
             let below = below.trim_start_matches('/');
-            let is_sealed = stem_of_sealed(below).is_some();
+            let is_sealed = stem_of_sealed(below).is_some() || folder_of_sealed(below).is_some();
             let is_table = files.iter().any(|file| is_of(below, file));
             match &manifest {
                 Ok(Some(manifest)) => {
@@ -79,9 +81,21 @@ impl ObjectsFolder {
             }
             return Ok(());
         };
+        // A folder within it is named by the seals of all of its files.
+        let mut within: BTreeMap<&str, Xxh3Default> = BTreeMap::new();
+        for file in &manifest.files {
+            if let Some((folder, name)) = file.name.split_once('/') {
+                within.entry(folder).or_default().update(format!("{name} {} ", file.seal).as_bytes());
+            }
+        }
         for (file, noted) in manifest.files.iter().zip(manifest.about["files"].as_array_mut().into_iter().flatten()) {
-            let stem = file.name.strip_suffix(".parquet").unwrap_or(&file.name);
-            let name = format!("{stem}-{}.parquet", file.seal);
+            let name = match (file.name.split_once('/'), file.name.rsplit_once('.')) {
+                (Some((folder, name)), _) => {
+                    format!("{folder}-{}/{name}", Root(within.get(folder).map_or(0, Xxh3Default::digest)))
+                }
+                (None, Some((stem, extension))) => format!("{stem}-{}.{extension}", file.seal),
+                (None, None) => file.name.clone(),
+            };
             put(&staged.join(&file.name), &self.folder.join(&name), When::Always, given_up)?;
             noted["name"] = Value::String(name);
         }
@@ -96,19 +110,35 @@ impl ObjectsFolder {
     }
 }
 
-/// Whether an object has the name that a file has here.
+/// Whether an object has the name that a file has here, or is in a folder of this name, with a slash behind it.
 pub(super) fn is_of(name: &str, file: &str) -> bool {
-    name == file || name_here(name) == file
+    let here = name_here(name);
+    name == file || here == file || file.ends_with('/') && here.starts_with(file)
 }
 
 /// The name that a file has on this machine which has this one in a store, or here.
 pub(crate) fn name_here(name: &str) -> Cow<'_, str> {
-    stem_of_sealed(name).map_or(Cow::Borrowed(name), |stem| Cow::Owned(format!("{stem}.parquet")))
+    if let Some((folder, file)) = folder_of_sealed(name) {
+        return Cow::Owned(format!("{folder}/{file}"));
+    }
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    stem_of_sealed(name).map_or(Cow::Borrowed(name), |stem| Cow::Owned(format!("{stem}.{extension}")))
 }
 
 /// What stands before the seal in the name of a file in a store, if it has one.
 pub(crate) fn stem_of_sealed(name: &str) -> Option<&str> {
-    let (stem, seal) = name.strip_suffix(".parquet")?.rsplit_once('-')?;
+    let stem = name.strip_suffix(".parquet").or_else(|| name.strip_suffix(".json"))?;
+    without_seal(stem)
+}
+
+/// The folder and the file of a name, of which the folder has a seal in a store.
+fn folder_of_sealed(name: &str) -> Option<(&str, &str)> {
+    let (folder, file) = name.split_once('/')?;
+    Some((without_seal(folder)?, file))
+}
+
+fn without_seal(name: &str) -> Option<&str> {
+    let (stem, seal) = name.rsplit_once('-')?;
     (seal.len() == 16 && seal.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(stem)
 }
 

@@ -147,7 +147,17 @@ fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<Pa
         };
         !is_named && may_be_ours && has_seal()
     };
-    Ok(names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect())
+    let mut unnamed: Vec<_> = names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect();
+    // What is beside tables, and folders of files, are known by names that the manifest has with another seal.
+    if let (Some(manifest), Some(location)) = (&manifest, Location::of_path(folder, stores)?) {
+        let (objects, folders) = Object::list_folder(&location)?;
+        let name = |location: &Location| location.key().filename().map(str::to_owned);
+        let beside = objects.iter().filter_map(|object| name(&object.location)).filter(|name| name.ends_with(".json"));
+        unnamed.extend(beside.filter(|name| manifest.instead_of(name).is_some()).map(|name| folder.join(name)));
+        let within = folders.iter().filter_map(name).filter(|name| manifest.has_instead_of_folder(name));
+        unnamed.extend(within.map(|name| folder.join(name)));
+    }
+    Ok(unnamed)
 }
 
 /// What a run left that is over, if this is. A name is not enough, since others may give it.

@@ -503,13 +503,22 @@ impl StagedFolder {
 /// Fails where a folder, which stood at `target`, holds something that ibid did not write. Others may have files of such names.
 fn refuse_strangers(folder: &Path, target: &Path, files: &[impl AsRef<str>], stores: &Arc<Stores>) -> Result<()> {
     let manifest = Manifest::of(folder, stores);
+    let is_among = |name: &str| files.iter().any(|file| file.as_ref() == name);
+    // A folder within it is known by the slash behind its name.
+    let is_folder_of_ours = |manifest: &Manifest, name: &str| {
+        let is_named = |file: fs::DirEntry| {
+            file.file_name().to_str().is_some_and(|file| manifest.seal_of(&format!("{name}/{file}")).is_some())
+        };
+        is_among(&format!("{name}/"))
+            && fs::read_dir(folder.join(name)).is_ok_and(|files| files.filter_map(Result::ok).all(is_named))
+    };
     let is_ours = |name: &str| match &manifest {
         Ok(Some(manifest)) => {
-            name == MANIFEST || manifest.seal_of(name).is_some() && files.iter().any(|file| file.as_ref() == name)
+            name == MANIFEST || manifest.seal_of(name).is_some() && is_among(name) || is_folder_of_ours(manifest, name)
         }
         Ok(None) => false,
         // One that is damaged says no more.
-        Err(_) => name == MANIFEST || files.iter().any(|file| file.as_ref() == name),
+        Err(_) => name == MANIFEST || is_among(name),
     };
     let stranger = fs::read_dir(folder)
         .with_context(|| format!("cannot write {}: it is not a folder", target.display()))?

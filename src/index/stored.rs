@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::corpus::ingest::{self, Needed, about_corpus};
 use crate::corpus::{self, is_name_of_file, refuse_result};
-use crate::export::layout::{FILES, is_around_index, is_index};
+use crate::export::layout::{FILES, ORIGINS, is_around_index, is_index};
 use crate::export::{MANIFEST, Manifest, StagedFile, resolved, table_files};
 use crate::index::Index;
 use crate::seal::Root;
@@ -159,6 +159,18 @@ impl Stored {
                 places.filter(|(name, _)| **name == table).map(|(_, file)| file.clone()).collect()
             }
             Self::Index(index) => index.files(table),
+        }
+    }
+
+    /// Returns the file that says where its documents come from, where it has one.
+    pub(crate) fn origins(&self, stores: &Arc<Stores>) -> Result<Option<PathBuf>> {
+        match self {
+            Self::Corpus(folder) => Ok(Some(folder.join(ORIGINS)).filter(|file| file.is_file())),
+            Self::Objects { folder, .. } => {
+                let Some(location) = Location::of_path(folder, stores)? else { return Ok(None) };
+                Ok(table_files(&location, &["origins"])?.and_then(|files| files.into_iter().next()))
+            }
+            Self::Index(_) => Ok(None),
         }
     }
 

@@ -438,7 +438,7 @@ impl<'a> Adding<'a> {
             None => {
                 let documents = reader.read(&documents, &reading, true)?;
                 check_time_column(time_column.as_deref(), &documents.schema())?;
-                reader.take_in("added_", documents, NEEDED).await?
+                reader.take_in("added_", documents, NEEDED, false).await?
             }
         };
         let problems = Problems::new(&reading.on_error);

@@ -413,7 +413,7 @@ impl Clusters {
     /// From the collection to the members of clusters.
     fn clustering(&self, has_sections: bool) -> Vec<Query> {
         let units = if self.unit == Unit::Document { query::UNITS_DOCUMENTS } else { query::UNITS_SENTENCES };
-        let mut stages = vec![query::UNITS_DOCS, query::UNITS_TWINS, units, query::UNITS_LENGTHS];
+        let mut stages = vec![query::UNITS_DOCS, units, query::UNITS_LENGTHS];
         stages.extend([self.signature.query, query::TEXTS, query::TEXTS_OCCURRENCES]);
         if self.is_exact {
             stages.push(query::TEXTS_LINKS);

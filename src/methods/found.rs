@@ -4,12 +4,14 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
 
-use super::Base;
+use serde_json::Value;
+
+use super::{Base, dedup};
 use crate::error::{Error, misuse};
-use crate::export::{Form, Format, Manifest, StagedFile, StagedFolder};
+use crate::export::{Form, Format, Manifest, Parts, StagedFile, StagedFolder, write_json};
 use crate::index::stored::check_place;
 use crate::pipeline::Workspace;
-use crate::run::{Method, Run, Summary};
+use crate::run::{Event, Method, Run, Summary};
 use crate::store::Stores;
 
 /// The result of a method: tables, and a summary. The tables exist as long as this value.
@@ -22,6 +24,18 @@ pub struct Found {
     pub summary: Summary,
     /// Where among the counts of the summary the number of rows of the result belongs.
     pub counted_at: usize,
+    pub(super) beside: Beside,
+}
+
+/// What a folder of results has but tables in files of their own.
+#[derive(Default)]
+pub(super) struct Beside {
+    /// A table that is dealt into the files of a folder, and how.
+    pub(super) parts: Option<(&'static str, Parts)>,
+    /// What the manifest says besides, by name.
+    pub(super) about: Option<(&'static str, Value)>,
+    /// The file `summary.json`.
+    pub(super) summary: Option<Value>,
 }
 
 impl std::fmt::Debug for Found {
@@ -74,7 +88,7 @@ impl Found {
         counted_at: usize,
     ) -> Self {
         run.note_method(method, &summary);
-        Self { run, tables, summary, counted_at }
+        Self { run, tables, summary, counted_at, beside: Beside::default() }
     }
 
     /// Runs a method over the collections of a builder.
@@ -166,18 +180,40 @@ impl Found {
     /// As [`Found::write`].
     pub async fn write_folder(&self, folder: impl Into<PathBuf>) -> Result<Vec<(&'static str, u64)>, Error> {
         let folder = folder.into();
-        let staged = FolderPlace::new(&folder, &self.tables().collect::<Vec<_>>(), self.run.engine.stores())?;
+        let mut names: Vec<_> = self.tables().collect();
+        if self.beside.parts.is_some() {
+            names.extend(dedup::FILES);
+        }
+        let staged = FolderPlace::new(&folder, &names, self.run.engine.stores())?;
         self.write_staged_folder(staged).await
     }
 
     #[doc(hidden)]
     pub async fn write_staged_folder(&self, place: FolderPlace) -> Result<Vec<(&'static str, u64)>, Error> {
-        let mut counts = Vec::new();
+        let (mut counts, mut further) = (Vec::new(), Vec::new());
+        let (stores, mut about) = (self.run.engine.stores(), self.run.about());
         for (name, rows) in &self.tables {
-            let written = self.run.write_into(&place.0, name, rows.clone()).await;
-            counts.push((*name, written.with_context(|| format!("in the table {name}"))?));
+            let in_table = || format!("in the table {name}");
+            let count = match self.beside.parts {
+                Some((of_parts, parts)) if of_parts == *name => {
+                    self.run.tell(Event::Stage("writing"));
+                    let rows = rows.clone().execute_stream().await.with_context(in_table)?;
+                    let files = parts.write(rows, place.0.path(), name, &about, stores).await.with_context(in_table)?;
+                    let count = files.iter().map(|file| file.rows).sum();
+                    further.extend(files);
+                    count
+                }
+                _ => self.run.write_into(&place.0, name, rows.clone()).await.with_context(in_table)?,
+            };
+            counts.push((*name, count));
         }
-        Manifest::write(place.0.path(), &self.run.about(), self.run.engine.stores())?;
+        if let Some(summary) = &self.beside.summary {
+            further.push(write_json(place.0.path(), "summary.json", summary)?);
+        }
+        if let Some((name, value)) = &self.beside.about {
+            about[*name] = value.clone();
+        }
+        Manifest::write_with(place.0.path(), &about, &further, stores)?;
         place.0.commit_unless_dropped().await?;
         Ok(counts)
     }
@@ -187,9 +223,12 @@ impl Found {
 pub struct FolderPlace(StagedFolder);
 
 impl FolderPlace {
-    /// Stages a folder that may have these tables. Fails where it cannot take the place of what is there.
+    /// Stages a folder that may have these tables, other files, and folders, with a slash. Fails where it cannot take the place of what is
+    /// there.
     pub fn new(folder: &Path, tables: &[&str], stores: &Arc<Stores>) -> Result<Self> {
-        let files: Vec<_> = tables.iter().map(|name| format!("{name}.parquet")).collect();
+        let is_table = |name: &str| !name.contains(['.', '/']);
+        let file = |name: &&str| if is_table(name) { format!("{name}.parquet") } else { (*name).to_owned() };
+        let files: Vec<_> = tables.iter().map(file).collect();
         let files: Vec<_> = files.iter().map(String::as_str).collect();
         Ok(Self(StagedFolder::create(folder, &files, stores)?))
     }

@@ -11,7 +11,7 @@ use super::clusters::NAMES;
 use super::runs;
 use super::threads::seconds;
 use crate::engine::Engine;
-use crate::export::layout::{FILES, is_index};
+use crate::export::layout::{FILES, ORIGINS, is_index};
 use crate::index::gc::{Collected, TooOld, collect, is_begun};
 use crate::pipeline::query::Literal;
 use crate::session;
@@ -116,7 +116,7 @@ impl Gc {
         let mut collected =
             if is_index { collect(folder, too_old, self.grace, self.dry_run, stores)? } else { Collected::default() };
         let tables: Vec<_> = NAMES.iter().map(|name| format!("{name}.parquet")).collect();
-        let files: Vec<_> = FILES.into_iter().chain(tables.iter().map(String::as_str)).collect();
+        let files: Vec<_> = FILES.into_iter().chain([ORIGINS]).chain(tables.iter().map(String::as_str)).collect();
         collected.removed.collect(folder, is_index, &files, self.grace, self.dry_run, stores)?;
         Ok(collected)
     }

@@ -9,7 +9,7 @@ use crate::corpus::ingest::{Ingested, Needed};
 use crate::corpus::{self, Content};
 use crate::engine::Engine;
 use crate::error::{Error, misuse};
-use crate::export::layout::FILES;
+use crate::export::layout::{FILES, ORIGINS};
 use crate::export::{Manifest, StagedFolder};
 use crate::run::{Summary, corpus_folder, shown};
 use crate::store::redacted_url;
@@ -60,13 +60,14 @@ impl Ingest {
         if let Some(stored) = corpus_folder(&inputs, run.engine.stores())? {
             return Err(misuse!("{} is {} already", shown(&inputs), stored.kind()));
         }
-        let staged = StagedFolder::create(output, &FILES, run.engine.stores())?;
+        let files = [FILES.as_slice(), &[ORIGINS]].concat();
+        let staged = StagedFolder::create(output, &files, run.engine.stores())?;
         let documents = run.read(&inputs, &reading, true)?;
         let content = documents.inputs().content()?;
         let needed = Needed::DocumentsAndSentences;
-        let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed).await?;
+        let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed, true).await?;
         if folder != staged.path() {
-            for file in FILES {
+            for file in files {
                 let (from, to) = (folder.join(file), staged.path().join(file));
                 fs::copy(&from, &to).with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))?;
             }

@@ -27,6 +27,7 @@ pub(crate) mod found;
 mod gc;
 mod ingest;
 mod input;
+mod kept;
 pub(crate) mod options;
 pub(crate) mod pairs;
 pub(crate) mod passages;
@@ -63,6 +64,7 @@ use crate::corpus::ingest::Needed;
 use crate::corpus::{self, OnError};
 use crate::engine::Engine;
 use crate::error::misuse;
+pub use crate::export::PartFormat;
 use crate::run::{Compared, Run, Settings};
 
 /// The options that the builders of all methods have in common.
@@ -72,6 +74,7 @@ pub struct Base {
     pub engine: Engine,
     pub(crate) input: Input,
     pub(crate) against: Option<Input>,
+    pub(crate) same_ids: bool,
     /// How its collections are read.
     pub reading: corpus::Options,
     pub(crate) quarantine: Option<PathBuf>,
@@ -85,6 +88,7 @@ impl Base {
             engine: engine.clone(),
             input,
             against: None,
+            same_ids: false,
             reading: corpus::Options::default(),
             quarantine: None,
             settings: Settings::default(),
@@ -94,6 +98,7 @@ impl Base {
     /// Begins a run, and gives its collections as they are opened.
     async fn begin(&self) -> Result<(Run, Collections)> {
         let run = Run::begin(&self.engine, self.settings.clone())?;
+        self.check_against()?;
         let reading = self.reading_of_run()?;
         let inputs = self.input.resolved(&run, "").await?;
         let against = match &self.against {
@@ -101,7 +106,11 @@ impl Base {
             None => None,
         };
         let against = against.map(one_place).transpose()?;
-        Ok((run, Collections { inputs, against, reading }))
+        Ok((run, Collections { inputs, against, reading, same_ids: self.same_ids }))
+    }
+
+    fn check_against(&self) -> Result<()> {
+        refuse_without_effect(&[("same_ids", self.same_ids, self.against.is_some())])
     }
 
     /// Says how a run reads.
@@ -124,8 +133,10 @@ impl Base {
 
     /// Returns the places that are read, where none of them is of rows in memory.
     fn places(&self) -> Result<Collections> {
+        self.check_against()?;
         let against = self.against.as_ref().map(Input::named_places).transpose()?.map(one_place).transpose()?;
-        Ok(Collections { inputs: self.input.named_places()?, against, reading: self.reading.clone() })
+        let (reading, same_ids) = (self.reading.clone(), self.same_ids);
+        Ok(Collections { inputs: self.input.named_places()?, against, reading, same_ids })
     }
 }
 
@@ -141,11 +152,18 @@ struct Collections {
     inputs: Vec<String>,
     against: Option<String>,
     reading: corpus::Options,
+    same_ids: bool,
 }
 
 impl Collections {
     fn compared(&self, needed: Needed) -> Compared<'_> {
-        Compared { inputs: &self.inputs, against: self.against.as_ref(), reading: self.reading.clone(), needed }
+        Compared {
+            inputs: &self.inputs,
+            against: self.against.as_ref(),
+            reading: self.reading.clone(),
+            needed,
+            same_ids: self.same_ids,
+        }
     }
 }
 
@@ -249,9 +267,15 @@ macro_rules! against_option {
     ($builder:ident) => {
         impl $builder {
             /// Compares with this collection instead of with itself; the first of each pair is then of the input, the second of this
-            /// one.
+            /// one. A document of both, the same record of the same file with the same text, is not compared with itself.
             pub fn against(mut self, other: impl Into<$crate::methods::Input>) -> Self {
                 self.base.against = Some(other.into());
+                self
+            }
+
+            /// Takes documents of both collections with the same id and the same text for the same, wherever they come from.
+            pub fn same_ids(mut self, are_same: bool) -> Self {
+                self.base.same_ids = are_same;
                 self
             }
         }

@@ -122,8 +122,7 @@ impl Pairing {
 macro_rules! pairing_options {
     ($builder:ident) => {
         impl $builder {
-            /// Looks for pairs within each document, too; of two collections it compares a document that stands in both, with the same
-            /// id and the same text, with itself.
+            /// Looks for pairs within each document, too; of two collections it compares a document that stands in both with itself.
             pub fn within_documents(mut self, looks: bool) -> Self {
                 self.pairing.within_documents = looks;
                 self
@@ -213,7 +212,7 @@ impl Pairs {
             name: "pairs",
             parameters,
             needed: if self.unit == Unit::Document { Needed::Documents } else { Needed::DocumentsAndSentences },
-            before: texts.stages(),
+            before: texts.stages(self.base.against.is_some()),
             estimate: (query::TEXTS_ESTIMATE, FEWER_PLACES),
             max_pairs: self.pairing.max_pairs,
             texts: Some(texts),
@@ -229,7 +228,7 @@ impl Pairs {
 
 impl NamedOptions for Pairs {
     const NAMES: &'static [&'static str] =
-        &["unit", "signature", "threshold", "max_frequency", "against", "within_documents", "max_pairs"];
+        &["unit", "signature", "threshold", "max_frequency", "against", "same_ids", "within_documents", "max_pairs"];
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {
@@ -238,6 +237,7 @@ impl NamedOptions for Pairs {
             "threshold" => self.threshold = given.number()?,
             "max_frequency" => self.max_frequency = given.number()?,
             "against" => self.base.against = Some(input_of(given)?),
+            "same_ids" => self.base.same_ids = given.flag()?,
             _ => self.pairing.set_option(given)?,
         }
         Ok(())

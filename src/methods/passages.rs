@@ -12,7 +12,7 @@ use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::pipeline::query::{self, Parameters, Query};
-use crate::run::{Method, Texts};
+use crate::run::{Method, Texts, twins};
 
 impl Engine {
     /// Finds the passages that documents share, and where they stand.
@@ -250,7 +250,7 @@ impl Passages {
         };
         let located = [query::PASSAGES_PLACES, query::FAMILIES_LOCATED];
         if edited {
-            method.before = texts.stages();
+            method.before = texts.stages(self.base.against.is_some());
             method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
             method.pairs.extend(STAGES);
             method.pairs.extend([
@@ -267,7 +267,7 @@ impl Passages {
             ]);
             method.fate = Some("they found no passage, and only carry on those that others found");
         } else {
-            method.before.extend([query::UNITS_DOCS, query::UNITS_TWINS]);
+            method.before.extend([query::UNITS_DOCS, twins(self.base.against.is_some())]);
             method.before.extend(STAGES);
             method.pairs.extend([
                 query::PASSAGES_SEEDS,
@@ -322,6 +322,7 @@ impl NamedOptions for Passages {
         "max_gap",
         "common",
         "against",
+        "same_ids",
         "within_documents",
         "max_pairs",
     ];
@@ -338,6 +339,7 @@ impl NamedOptions for Passages {
             "common" if given.text()? == "none" => self.common = None,
             "common" => self.common = Some(given.number()?),
             "against" => self.base.against = Some(input_of(given)?),
+            "same_ids" => self.base.same_ids = given.flag()?,
             _ => self.pairing.set_option(given)?,
         }
         Ok(())

@@ -29,6 +29,7 @@ macro_rules! queries {
 
 queries! {
     UNITS_DOCS = "units/docs.sql";
+    UNITS_NO_TWINS = "units/no_twins.sql";
     UNITS_TWINS = "units/twins.sql";
     UNITS_DOCUMENTS = "units/documents.sql";
     UNITS_SENTENCES = "units/sentences.sql";
@@ -96,6 +97,8 @@ queries! {
     DEDUP_REMOVED_PIECES = "dedup/10_removed_pieces.sql";
     DEDUP_CUTS_DOCUMENTS = "dedup/11_cuts_documents.sql";
     DEDUP_CUTS_PIECES = "dedup/11_cuts_pieces.sql";
+    DEDUP_ANNOTATED_DOCUMENTS = "dedup/11_annotated_documents.sql";
+    DEDUP_ANNOTATED_PIECES = "dedup/11_annotated_pieces.sql";
     DEDUP_MATCHING = "dedup/12_matching.sql";
     DEDUP_PAIRS_DOCUMENTS = "dedup/13_pairs_documents.sql";
     DEDUP_PAIRS_PIECES = "dedup/13_pairs_pieces.sql";

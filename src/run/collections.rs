@@ -48,11 +48,18 @@ impl Run {
                     self.note_contents(prefix, &collection, compared.needed).await?;
                     collection
                 }
-                Collection::Read(documents) => Stored::Corpus(self.take_in(prefix, *documents, compared.needed).await?),
+                Collection::Read(documents) => {
+                    let notes_origins = compared.against.is_some();
+                    Stored::Corpus(self.take_in(prefix, *documents, compared.needed, notes_origins).await?)
+                }
             });
         }
         if compared.against.is_none() {
             for statement in compared.no_other_collection() {
+                self.workspace.run(&statement).await?;
+            }
+        } else {
+            for statement in compared.origins(&stored, self.engine.stores())? {
                 self.workspace.run(&statement).await?;
             }
         }
@@ -75,13 +82,19 @@ impl Run {
     }
 
     /// Reads documents into the workspace, and makes them known.
-    pub(crate) async fn take_in(&mut self, prefix: &str, documents: Documents, needed: Needed) -> Result<PathBuf> {
+    pub(crate) async fn take_in(
+        &mut self,
+        prefix: &str,
+        documents: Documents,
+        needed: Needed,
+        notes_origins: bool,
+    ) -> Result<PathBuf> {
         let folder = self.workspace.folder().join(format!("{prefix}corpus"));
         std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
         if prefix.is_empty() {
             self.user_columns = documents.user_columns().to_vec();
         }
-        let (ingested, folder) = self.ingest(documents, None, &folder, needed).await?;
+        let (ingested, folder) = self.ingest(documents, None, &folder, needed, notes_origins).await?;
         self.read.push(ingested.summary);
         ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
         self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed).await?;
@@ -130,7 +143,8 @@ impl Run {
     /// Opens what there is to read. `alone` says that nothing else is read.
     pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.tell(Event::Stage("reading"));
-        let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
+        let made_in = Some(self.workspace.folder().to_path_buf());
+        let reading = corpus::Options { memory: self.engine.given_memory(), made_in, ..reading.clone() };
         let documents = corpus::open(inputs, &reading, self.engine.stores())?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
         Ok(documents)
@@ -144,16 +158,19 @@ impl Run {
         content: Option<Content>,
         folder: &Path,
         needed: Needed,
+        notes_origins: bool,
     ) -> Result<(Ingested, PathBuf)> {
         let inputs = documents.inputs();
         let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
+        // What is kept serves all methods.
+        let notes_origins = notes_origins || finished.is_some();
         let content = match content {
             None if finished.is_some() => Some(inputs.content()?),
             known => known,
         };
         let summary = documents.summary();
         let read = async |folder: &Path| {
-            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed).await?;
+            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed, notes_origins).await?;
             content.map_or(Ok(()), |content| inputs.check(content))?;
             anyhow::Ok(ingested)
         };
@@ -161,8 +178,10 @@ impl Run {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
         // Where results go makes no other rows.
-        let options = corpus::Options { results: Vec::new(), reads_stdin: false, ..inputs.options.clone() };
-        let reading = format!("{} {options:?} {needed:?}", content.to_json());
+        let options =
+            corpus::Options { results: Vec::new(), reads_stdin: false, made_in: None, ..inputs.options.clone() };
+        let origins = inputs.origins();
+        let reading = format!("{} {options:?} {needed:?} {origins:?}", content.to_json());
         let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
             return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
@@ -199,6 +218,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) against: Option<&'a String>,
     pub(crate) reading: corpus::Options,
     pub(crate) needed: Needed,
+    /// Documents of equal ids and texts are the same, wherever they come from.
+    pub(crate) same_ids: bool,
 }
 
 impl Compared<'_> {
@@ -208,6 +229,38 @@ impl Compared<'_> {
             .tables()
             .iter()
             .map(|table| format!("CREATE VIEW against_{table} AS SELECT * FROM {table} WHERE false"))
+    }
+
+    /// Returns the statements that say of two collections where documents come from, `origins` and `against_origins`: the tables of
+    /// corpora, where both have one. Where neither has one the documents of equal ids come from the same place if the two are the same
+    /// collection, by its seals, and anyway if the user says so; otherwise nobody knows where any come from.
+    fn origins(&self, collections: &[Stored], stores: &Arc<Stores>) -> Result<Vec<String>> {
+        let files = collections.iter().map(|collection| collection.origins(stores)).collect::<Result<Vec<_>>>()?;
+        let seals = |collection: &Stored| -> Result<Vec<_>> {
+            let contents = collection.contents("", Needed::Documents, stores)?;
+            Ok(contents.iter().map(|content| content["seal"].as_str().map(str::to_owned)).collect())
+        };
+        let all = collections.iter().map(seals).collect::<Result<Vec<_>>>()?;
+        let are_same = all.iter().all(|seals| *seals == all[0] && seals.iter().all(Option::is_some));
+        Ok(self.origins_in(&files, are_same))
+    }
+
+    /// Returns these statements by the files that say it, and by whether both are the same collection.
+    pub(super) fn origins_in(&self, files: &[Option<PathBuf>], are_same: bool) -> Vec<String> {
+        let prefixes = ["", "against_"].into_iter().zip(files);
+        if !self.same_ids && files.iter().all(Option::is_some) {
+            return prefixes
+                .filter_map(|(prefix, file)| Some(ingest::statement(prefix, file.as_ref()?, "origins")))
+                .collect();
+        }
+        let are_same = are_same && files.iter().all(Option::is_none);
+        let rows = if self.same_ids || are_same { "" } else { " WHERE false" };
+        let place = "doc_id AS file, CAST(0 AS BIGINT) AS record";
+        prefixes
+            .map(|(prefix, _)| {
+                format!("CREATE VIEW {prefix}origins AS SELECT doc_id, {place} FROM {prefix}documents{rows}")
+            })
+            .collect()
     }
 }
 

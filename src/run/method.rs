@@ -31,11 +31,11 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Returns the stages up to the matches between texts.
-    pub(crate) fn stages(&self) -> Vec<Query> {
+    /// Returns the stages up to the matches between texts, of two collections or of one.
+    pub(crate) fn stages(&self, is_against: bool) -> Vec<Query> {
         vec![
             query::UNITS_DOCS,
-            query::UNITS_TWINS,
+            twins(is_against),
             self.unit.1,
             self.signature,
             query::TEXTS,
@@ -46,6 +46,11 @@ impl Texts {
             query::TEXTS_CAPPED,
         ]
     }
+}
+
+/// Returns the stage that finds the documents that stand in both of two collections; in one none does.
+pub(crate) fn twins(is_against: bool) -> Query {
+    if is_against { query::UNITS_TWINS } else { query::UNITS_NO_TWINS }
 }
 
 /// A method that finds what is similar, ready to run.

@@ -9,6 +9,7 @@ use anyhow::Result;
 use super::collections::{Compared, corpus_folder};
 use crate::corpus;
 use crate::corpus::ingest::{self, Needed};
+use crate::export::layout::ORIGINS;
 use crate::pipeline::query::{Parameters, Query};
 use crate::store::{Stores, redacted, redacted_url};
 
@@ -17,14 +18,22 @@ impl Compared<'_> {
     pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)], stores: &Arc<Stores>) -> Result<String> {
         let mut statements = Vec::new();
         let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
+        let mut origins = Vec::new();
         for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
             match corpus_folder(inputs, stores)? {
-                Some(stored) => statements.extend(stored.statements(prefix, self.needed)?),
-                None => statements.extend(read_first(prefix, inputs, &self.reading, self.needed)),
+                Some(stored) => {
+                    statements.extend(stored.statements(prefix, self.needed)?);
+                    origins.push(stored.origins(stores)?);
+                }
+                None => {
+                    statements.extend(read_first(prefix, inputs, &self.reading, self.needed));
+                    origins.push(Some(Path::new(&format!("{prefix}corpus")).join(ORIGINS)));
+                }
             }
         }
-        if self.against.is_none() {
-            statements.extend(self.no_other_collection());
+        match self.against {
+            None => statements.extend(self.no_other_collection()),
+            Some(other) => statements.extend(self.origins_in(&origins, self.inputs == std::slice::from_ref(other))),
         }
         script(&statements, parts)
     }

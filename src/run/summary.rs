@@ -105,8 +105,7 @@ impl Run {
         let twins = self.workspace.rows_of(query::UNITS_TWINS);
         if twins > 0 {
             self.note_last(format!(
-                "{} documents stand in both collections, with the same id and the same text, and were not compared with \
-                 themselves{remedy}",
+                "{} documents stand in both collections, and were not compared with themselves{remedy}",
                 grouped(twins)
             ));
         }

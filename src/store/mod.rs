@@ -46,4 +46,4 @@ pub(crate) use self::source::read_start;
 pub(crate) use self::table::{BROKE_DOWN, Found, written};
 pub use self::table::{guarded, place_of, unsound};
 pub(crate) use self::uploads::Upload;
-pub(crate) use self::verify::{Verified, check_root, check_seal, seal_of, verify, verify_source};
+pub(crate) use self::verify::{Verified, check_root, check_seal, hash_of, seal_of, verify, verify_source};

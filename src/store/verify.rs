@@ -7,6 +7,8 @@ use object_store::path::Path as Key;
 use object_store::{GetOptions, GetRange, ObjectStore};
 use parquet::file::reader::Length as _;
 
+use xxhash_rust::xxh3::Xxh3Default;
+
 use super::registry::Stores;
 use super::source::Source;
 use crate::seal::{BLOCK, END, End, Root, Seal};
@@ -82,6 +84,18 @@ pub(crate) fn verify_source(file: &mut Source) -> Result<Verified> {
         from += wanted;
     }
     Ok(Verified::Sealed { seal, bytes: file.len() })
+}
+
+/// Returns how many bytes a file has that is no Parquet, and their hash.
+pub(crate) fn hash_of(path: &Path, stores: &Arc<Stores>) -> std::io::Result<(u64, Root)> {
+    let mut file = Source::open(path, stores)?;
+    let (mut hash, mut from) = (Xxh3Default::new(), 0);
+    while from < file.len() {
+        let read = file.read(from..file.len().min(from + 16 * BLOCK as u64))?;
+        hash.update(&read);
+        from += read.len() as u64;
+    }
+    Ok((from, Root(hash.digest())))
 }
 
 fn read_seal(file: &mut Source) -> Result<Option<Seal>> {

@@ -87,7 +87,7 @@ impl Labelled {
         let file = &self.labels;
         let rows = corpus::open(std::slice::from_ref(file), &of_labels("", reading), reader.engine.stores())?;
         let columns = Columns::of(file, &rows.schema())?;
-        reader.take_in("labels_", rows, Needed::Documents).await?;
+        reader.take_in("labels_", rows, Needed::Documents, false).await?;
         reader.workspace.parameters = columns.parameters();
         reader.workspace.run_all(&[query::COMPARE_LABEL_ROWS]).await?;
         if let Some([record, reason]) = first(reader, query::COMPARE_LABELS_UNREAD).await? {

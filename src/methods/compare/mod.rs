@@ -200,6 +200,7 @@ impl CompareContainment {
             against: None,
             reading: self.base.reading_of_run()?,
             needed: Needed::DocumentsAndSentences,
+            same_ids: false,
         };
         let check = |table: &str, schema: &Schema| match time_column {
             Some(column) => Readable::TIMES.check(table, schema, "`time_column`", column),
@@ -309,6 +310,7 @@ fn stored(folder: &[String]) -> Compared<'_> {
         against: None,
         reading: corpus::Options::default(),
         needed: Needed::DocumentsAndSentences,
+        same_ids: false,
     }
 }
 

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -57,6 +58,19 @@ impl FromStr for Keep {
     }
 }
 
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::First => f.write_str("first"),
+            Self::Longest => f.write_str("longest"),
+            Self::Oldest(column) => write!(f, "oldest:{column}"),
+            Self::Newest(column) => write!(f, "newest:{column}"),
+            Self::Highest(column) => write!(f, "highest:{column}"),
+            Self::Priority(column, values) => write!(f, "priority:{column}={}", values.join(",")),
+        }
+    }
+}
+
 impl Keep {
     /// Fails where the column of the rule is not there, or cannot be read so.
     pub(super) fn check(&self, table: &str, schema: &Schema) -> Result<()> {
@@ -103,6 +117,9 @@ mod tests {
     fn rules_are_read() {
         let priority = Keep::Priority("source".to_owned(), vec!["wiki".to_owned(), "web".to_owned()]);
         assert_eq!("priority:source=wiki,web".parse::<Keep>().unwrap(), priority);
+        for text in ["first", "longest", "oldest:a", "newest:a", "highest:a b", "priority:a=b,c"] {
+            assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
+        }
         for wrong in ["", "last", "first:x", "oldest", "oldest:", "priority:source", "priority:=a"] {
             let error = wrong.parse::<Keep>().unwrap_err().to_string();
             assert!(error.contains("known are first, longest"), "{wrong}: {error}");

@@ -1,21 +1,14 @@
 //! Duplicates that go, each for one that stays.
 
-mod in_order;
 mod keep;
-mod kept;
-
-use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use arrow::array::{Int64Array, RecordBatch};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{Field, Schema};
 use datafusion::dataframe::DataFrame;
-use datafusion::physical_plan::ExecutionPlan;
-use futures::TryStreamExt;
+use serde_json::{Value, json};
 
-use self::in_order::in_order;
 pub use self::keep::Keep;
-use self::kept::{Cuts, UserColumns};
+use super::kept::{self, Shape, shape_options};
 use super::options::{Given, NamedOptions};
 use super::signature::Signature;
 use super::table::{Tabular, float, int, text};
@@ -24,6 +17,7 @@ use super::{Base, Found, Input, check_ranges, check_ratio, common_options, refus
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, OverLimit};
+use crate::export::{Form, Format, write_rows};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Run, grouped};
 
@@ -73,6 +67,7 @@ impl Engine {
             keep: Keep::First,
             source: None,
             max_pairs: 50_000_000,
+            shape: Shape::default(),
         }
     }
 }
@@ -89,9 +84,11 @@ pub struct Dedup {
     keep: Keep,
     source: Option<String>,
     max_pairs: u64,
+    shape: Shape,
 }
 
 common_options!(Dedup);
+shape_options!(Dedup);
 runs!(Dedup => Found);
 
 /// The pieces that are compared, and go or stay.
@@ -119,8 +116,9 @@ pub enum Measure {
 /// The threshold where none is given.
 const THRESHOLD: f64 = 0.8;
 
-/// The tables that a result may have.
-pub const TABLES: [&str; 5] = ["kept", "removed", "pairs", "clusters", "sources"];
+/// The files and folders that a folder of results may have.
+pub const FILES: [&str; 6] =
+    ["kept/", "removed.parquet", "pairs.parquet", "clusters.parquet", "sources.parquet", "summary.json"];
 
 impl Dedup {
     /// Sets what is compared, and goes or stays. Default: documents.
@@ -188,6 +186,7 @@ impl Dedup {
             ("threshold", self.threshold.is_some(), has_sets),
         ])?;
         check_ratio("threshold", self.least())?;
+        self.shape.check()?;
         check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
     }
 
@@ -202,7 +201,7 @@ impl Dedup {
             }
         };
         run.open_checked(&collections.compared(self.needed()), check).await?;
-        number(&run).await?;
+        kept::number(&run).await?;
         run.workspace.parameters = self.parameters()?;
         run.workspace.run_all(&self.stages()).await?;
         let pairs = match self.by {
@@ -219,8 +218,9 @@ impl Dedup {
         }
         self.verify(&mut run).await?;
 
-        let cuts = self.cuts(&mut run).await?;
-        let kept = kept(&run, cuts).await?;
+        let (cuts, annotated) = self.cuts();
+        let cuts = kept::cuts(&mut run, cuts).await?;
+        let kept = self.shape.kept(&mut run, cuts, annotated).await?;
         let [pieces, characters, characters_removed, gone] = run.numbers(query::DEDUP_COUNTS).await?;
         let (pairs, clusters) = match self.unit {
             Piece::Document => (query::DEDUP_PAIRS_DOCUMENTS, query::DEDUP_CLUSTERS_DOCUMENTS),
@@ -250,7 +250,24 @@ impl Dedup {
         counts.extend([("characters", characters), ("characters removed", characters_removed)]);
         let summary = run.summary_of(counts, None);
         let counted_at = summary.counts.len();
-        Ok(Found::new(run, "dedup", tables, summary, counted_at))
+        let options = self.options();
+        let sources = match tables.last() {
+            Some(("sources", rows)) => json_rows(rows.clone()).await?,
+            _ => Value::Null,
+        };
+        let mut found = Found::new(run, "dedup", tables, summary, counted_at);
+        found.beside.summary = Some(json!({
+            "ibid": env!("CARGO_PKG_VERSION"),
+            "method": "dedup",
+            "options": options,
+            "counts": found.summary.counts.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Value>(),
+            "skipped": found.summary.skipped,
+            "notes": found.summary.notes,
+            "sources": sources,
+        }));
+        found.beside.parts = Some(("kept", self.shape.parts));
+        found.beside.about = Some(("options", options));
+        Ok(found)
     }
 
     /// Fails where what was found is not what was promised.
@@ -268,17 +285,25 @@ impl Dedup {
         Ok(())
     }
 
-    async fn cuts(&self, run: &mut Run) -> Result<Cuts> {
-        let query = match self.unit {
-            Piece::Document => query::DEDUP_CUTS_DOCUMENTS,
-            Piece::Paragraph | Piece::Sentence => query::DEDUP_CUTS_PIECES,
-        };
-        let mut rows = run.rows(query).await?.execute_stream().await?;
-        let mut cuts = Cuts::default();
-        while let Some(batch) = rows.try_next().await? {
-            cuts.add(&batch)?;
+    /// Returns the stages that say what goes of each document, and what is said of it otherwise.
+    fn cuts(&self) -> (Query, Query) {
+        match self.unit {
+            Piece::Document => (query::DEDUP_CUTS_DOCUMENTS, query::DEDUP_ANNOTATED_DOCUMENTS),
+            Piece::Paragraph | Piece::Sentence => (query::DEDUP_CUTS_PIECES, query::DEDUP_ANNOTATED_PIECES),
         }
-        Ok(cuts)
+    }
+
+    /// Returns the options by their names.
+    fn options(&self) -> Value {
+        let has_sets = self.by != Measure::Exact;
+        json!({
+            "unit": Piece::NAMES.iter().find(|(_, unit)| *unit == self.unit).map(|(name, _)| name),
+            "by": Measure::NAMES.iter().find(|(_, by)| *by == self.by).map(|(name, _)| name),
+            "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
+            "threshold": has_sets.then(|| self.least()),
+            "keep": self.keep.to_string(),
+            "by_source": self.source,
+        })
     }
 
     fn least(&self) -> f64 {
@@ -353,42 +378,27 @@ impl Dedup {
     }
 }
 
-/// Plans to read the documents in the order of their files: these columns of them, or all.
-async fn documents_in_order(run: &Run, columns: &[&str]) -> Result<Arc<dyn ExecutionPlan>> {
-    let alone = run.session_of_one_thread()?;
-    alone.register_table("documents", run.workspace.session.table_provider("documents").await?)?;
-    let documents = alone.table("documents").await?;
-    let documents = if columns.is_empty() { documents } else { documents.select_columns(columns)? };
-    Ok(documents.create_physical_plan().await?)
-}
-
-/// Makes the table `numbered` known.
-async fn number(run: &Run) -> Result<()> {
-    let ids = documents_in_order(run, &["doc_id"]).await?;
-    let fields = vec![ids.schema().field(0).clone(), Field::new("position", DataType::Int64, false)];
-    let schema = Arc::new(Schema::new(fields));
-    let numbered = Arc::clone(&schema);
-    let change = move |first: u64, batch: &RecordBatch| {
-        let rows = first..first + batch.num_rows() as u64;
-        let positions: Int64Array = rows.map(u64::cast_signed).collect();
-        let columns = vec![Arc::clone(batch.column(0)), Arc::new(positions) as _];
-        Ok(RecordBatch::try_new(Arc::clone(&numbered), columns)?)
-    };
-    run.workspace.session.register_table("numbered", in_order(ids, schema, change)?)?;
-    Ok(())
-}
-
-/// Returns the documents that stay.
-async fn kept(run: &Run, cuts: Cuts) -> Result<DataFrame> {
-    let documents = documents_in_order(run, &[]).await?;
-    let columns = UserColumns::new(&documents.schema(), run.user_columns());
-    let schema = Arc::clone(&columns.schema);
-    let change = move |first: u64, batch: &RecordBatch| columns.of(&cuts.apply(first, batch)?);
-    Ok(run.workspace.session.read_table(in_order(documents, schema, change)?)?)
+/// Returns the rows of a small table as JSON.
+async fn json_rows(rows: DataFrame) -> Result<Value> {
+    let mut lines = Vec::new();
+    write_rows(rows.execute_stream().await?, Form::of(Format::Ndjson), &Value::Null, &mut lines).await?;
+    Ok(serde_json::Deserializer::from_slice(&lines).into_iter().collect::<Result<Vec<Value>, _>>()?.into())
 }
 
 impl NamedOptions for Dedup {
-    const NAMES: &'static [&'static str] = &["unit", "by", "signature", "threshold", "keep", "by_source", "max_pairs"];
+    const NAMES: &'static [&'static str] = &[
+        "unit",
+        "by",
+        "signature",
+        "threshold",
+        "keep",
+        "by_source",
+        "max_pairs",
+        "format",
+        "rows_per_file",
+        "ids_only",
+        "annotate",
+    ];
 
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {
@@ -398,7 +408,8 @@ impl NamedOptions for Dedup {
             "threshold" => self.threshold = Some(given.number()?),
             "keep" => self.keep = given.parsed()?,
             "by_source" => self.source = Some(given.text()?),
-            _ => self.max_pairs = given.number()?,
+            "max_pairs" => self.max_pairs = given.number()?,
+            _ => self.shape.set_option(given)?,
         }
         Ok(())
     }

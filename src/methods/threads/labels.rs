@@ -97,7 +97,7 @@ impl Threads {
                 bail!("the column {wanted:?} of {file} holds {}; it must be text or numbers", found.data_type());
             }
         }
-        run.take_in("labels_", documents, Needed::Documents).await.with_context(|| format!("in {file}"))?;
+        run.take_in("labels_", documents, Needed::Documents, false).await.with_context(|| format!("in {file}"))?;
         let mut parameters = Parameters::default();
         parameters.set("label", Literal::column(label));
         parameters.set("against", self.base.against.is_some());

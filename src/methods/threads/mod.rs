@@ -26,7 +26,7 @@ use crate::engine::Engine;
 use crate::error::{Error, misuse};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::recall::Recall;
-use crate::run::{Run, describe_recall, grouped};
+use crate::run::{Run, describe_recall, grouped, twins};
 
 impl Engine {
     /// Finds near-duplicate threads, by the weighted mean of the similarities of several fields.
@@ -271,6 +271,7 @@ impl Threads {
             ("candidates", candidates),
             ("threads with a duplicate", with_duplicates),
         ];
+        run.note_twins("");
         let mut summary = run.summary_of(counts, Some(capped));
         summary.notes.push(pruned);
         if capped > 0 {
@@ -344,7 +345,9 @@ impl Threads {
     fn sets(&self, fields: &[Field]) -> Vec<Part> {
         let mut parameters = Parameters::default();
         parameters.set("against", self.base.against.is_some());
-        let mut parts = vec![(parameters, vec![query::UNITS_DOCS, query::THREADS_NO_SETS])];
+        parameters.set("within_documents", false);
+        let mut parts =
+            vec![(parameters, vec![query::UNITS_DOCS, twins(self.base.against.is_some()), query::THREADS_NO_SETS])];
         for (field, number) in fields.iter().zip(0_i64..) {
             let mut parameters = Parameters::default();
             parameters.set("columns", field.texts());
@@ -521,6 +524,7 @@ impl NamedOptions for Threads {
         "seed",
         "canonical",
         "against",
+        "same_ids",
         "max_pairs",
     ];
 
@@ -544,6 +548,7 @@ impl NamedOptions for Threads {
             "seed" => self.fit = Some((starts, given.number()?)),
             "canonical" => self.groups = Some(given.text()?.parse()?),
             "against" => self.base.against = Some(input_of(given)?),
+            "same_ids" => self.base.same_ids = given.flag()?,
             _ => self.max_pairs = given.number()?,
         }
         Ok(())
