@@ -5,6 +5,7 @@
 # make check  formatting, lints, the features of dependencies, imports in a circle, and the documentation of the code
 # make docs   writes the generated pages of docs/ and the output in the README anew
 # make bench  the similarity join beside other tools: docs/performance.md (needs python3-venv, apt-get, PyPI; SIZE=poems npm)
+# make bench-dedup   duplicates removed, beside other tools: benches/dedup.py (needs python3-venv of Python 3.12, apt-get, PyPI; SIZE=M)
 # make bench-pages   passages of web pages with side bars: docs/performance.md (needs apt-get; SETS=documentation for one of three)
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
@@ -16,7 +17,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-long fuzz check docs bench bench-pages bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test test-long fuzz check docs bench bench-dedup bench-pages bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -65,6 +66,12 @@ bench: SIZE ?= M
 bench:
 	cargo build --release
 	benches/run --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --record
+
+# Only whole runs of size L are kept.
+bench-dedup: SIZE ?= L
+bench-dedup:
+	cargo build --release
+	benches/run dedup --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" $(if $(filter L,$(SIZE)),--record)
 
 bench-pages: SETS ?= documentation,generated,all
 bench-pages:

@@ -230,7 +230,7 @@ def rows(args, table):
     return json.loads(subprocess.check_output(command))["rows"]
 
 
-def environment(args, base):
+def environment(args, base, tables=("sentences", "documents"), requirements="requirements.txt"):
     with open("/proc/cpuinfo") as file:
         models = [line.split(":")[1].strip() for line in file if line.startswith("model name")]
     with open("/proc/meminfo") as file:
@@ -240,11 +240,11 @@ def environment(args, base):
     sources = ["src", "udfs", "queries", "Cargo.toml", "Cargo.lock"]
     if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", *sources], cwd=HERE.parent).returncode:
         commit += ", changed"
-    names = [line.split("==")[0] for line in (HERE / "requirements.txt").read_text().split()]
+    names = [line.split("==")[0] for line in (HERE / requirements).read_text().splitlines()]
     return {
         "date": datetime.date.today().isoformat(), "size": args.size, "repeat": args.repeat,
         "packages": json.loads((base / "packages.json").read_text()),
-        **{table: rows(args, base / f"{table}.parquet") for table in ("sentences", "documents")},
+        **{table: rows(args, base / f"{table}.parquet") for table in tables},
         "cpu": models[0] if models else platform.processor(), "cores": len(os.sched_getaffinity(0)),
         "memory_gib": round(memory / 2**20), "kernel": ".".join(platform.release().split(".")[:2]), "python": platform.python_version(),
         "load": os.getloadavg()[0], "once_s": args.once, "limit_s": args.limit, "limit_gib": args.memory,
@@ -306,4 +306,5 @@ def main():
     return 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

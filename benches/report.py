@@ -120,7 +120,7 @@ def tables(path):
 
 def write():
     page = PAGE.read_text()
-    for path in sorted((HERE / "results").glob("*.jsonl")):
+    for path in sorted(set((HERE / "results").glob("*.jsonl")) - {HERE / "results/dedup.jsonl"}):
         begin, end = f"<!-- {path.name} -->\n", "<!-- end -->"
         written = re.sub(re.escape(begin) + ".*?" + end, lambda _: f"{begin}{tables(path)}\n{end}", page, flags=re.S)
         if begin not in page:
