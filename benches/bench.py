@@ -253,6 +253,25 @@ def environment(args, base, tables=("sentences", "documents"), requirements="req
     }
 
 
+def program(parser, given):
+    """The path of a program that can be run."""
+    found = shutil.which(given)
+    if not found:
+        parser.error("--ibid is no program that can be run")
+    return str(Path(found).resolve())
+
+
+def recorder(file, counted):
+    """What writes an entry as a line of a file, and says a run, with what it counted."""
+    def record(entry):
+        file.write(json.dumps(entry, ensure_ascii=False) + "\n")
+        file.flush()
+        if "tool" in entry:
+            print(f"{entry['workload']:50} {entry['tool']:24} {entry['cpu']:8.2f} s {entry['rss_mib']:8.0f} MiB "
+                  f"{entry.get(counted, ''):>10} {entry['status']}", file=sys.stderr, flush=True)
+    return record
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ibid", required=True, help="the program, an optimised build")
@@ -276,22 +295,14 @@ def main():
         for work in works:
             print(f"{work.name}: {'; '.join(work.tools)}")
         return 0
-    args.ibid = shutil.which(args.ibid) and str(Path(shutil.which(args.ibid)).resolve())
-    if not args.ibid:
-        parser.error("--ibid is no program that can be run")
+    args.ibid = program(parser, args.ibid)
 
     base = args.out.resolve() / args.size
     subprocess.run([sys.executable, HERE / "corpus.py", "--ibid", args.ibid, "--size", args.size, "--out", base,
                     "--packages", args.packages or args.out / "packages"], check=True)
     runs = base / "runs.jsonl"
     with open(runs, "w") as file:
-        def record(entry):
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-            file.flush()
-            if "tool" in entry:
-                print(f"{entry['workload']:50} {entry['tool']:24} {entry['cpu']:8.2f} s {entry['rss_mib']:8.0f} MiB "
-                      f"{entry.get('pairs', ''):>10} {entry['status']}", file=sys.stderr, flush=True)
-
+        record = recorder(file, "pairs")
         record(environment(args, base))
         agree = all([run_workload(work, args, base, record) for work in works])
     shutil.rmtree(base / "run", ignore_errors=True)

@@ -25,7 +25,7 @@ What a tool kept is judged by a random sample, each document of which is compare
 kept before. If it does not, the exit code is 1. *Verifies* says whether a tool compares the sets of what it takes for a
 duplicate, the sketches of the sets, or neither.
 
-Raw runs are JSON lines under target/bench; --record puts them into benches/results/dedup.jsonl. `dedup.py --report FILE` prints
+Raw runs are JSON lines under target/bench; --record puts them into benches/results/dedup. `dedup.py --report FILE` prints
 the tables of such a file. semhash is not among the tools: it compares embeddings, and gets its model from a server.
 """
 import argparse
@@ -179,14 +179,8 @@ def results(tools):
 
 def tables(path):
     e, works = report.read(path)
-    packages = ", ".join(f"{name} {version}" for name, version in e["packages"].items())
-    if len(e["packages"]) > 4:
-        packages = f"{len(e['packages'])} packages"
-    tools = ", ".join(f"{name} {version}" for name, version in e["versions"].items())
-    out = [f"{e['date']}, {e['cpu']}, {e['cores']} cores, {e['memory_gib']} GiB, Linux {e['kernel']}; {e['ibid']} "
-           f"({e['commit']}); Python {e['python']}, {tools}. Medians of {e['repeat']} runs; of one where it took over "
-           f"{e['once_s']} s."]
-    of = {"documents": f"{e['documents']:,} documents of {packages}", "texts": f"{e['texts']:,} short texts"}
+    out = [report.circumstances(e)]
+    of = {"documents": f"{e['documents']:,} documents of {report.packages(e)}", "texts": f"{e['texts']:,} short texts"}
     for work, runs in works.items():
         judged = next((run for run in runs.values() if "sample" in run), None)
         sample = f", of which {judged['sample']:,} were judged, {judged['duplicates']:,} of them duplicates" if judged else ""
@@ -209,7 +203,7 @@ def main():
     parser.add_argument("--sample", type=int, default=10_000, metavar="N", help="documents that are judged (default 10000)")
     parser.add_argument("--out", type=Path, default=HERE.parent / "target/bench", help="where tables and runs go")
     parser.add_argument("--packages", type=Path, help="where the packages lie or go (default OUT/packages)")
-    parser.add_argument("--record", action="store_true", help="keep the runs in benches/results/dedup.jsonl")
+    parser.add_argument("--record", action="store_true", help="keep the runs in benches/results/dedup")
     parser.add_argument("--report", type=Path, metavar="FILE", help="print the tables of these runs, and run nothing")
     args = parser.parse_args()
     if args.report:
@@ -217,9 +211,7 @@ def main():
         return 0
     if args.record and (args.workloads or args.tools):
         parser.error("--record keeps whole runs only: leave out --workloads and --tools")
-    args.ibid = shutil.which(args.ibid or "") and str(Path(shutil.which(args.ibid)).resolve())
-    if not args.ibid:
-        parser.error("--ibid is no program that can be run")
+    args.ibid = bench.program(parser, args.ibid or "")
     args.out = args.out.resolve()
 
     base, folder = args.out / args.size, args.out / "dedup"
@@ -231,13 +223,7 @@ def main():
     make(sources["texts"], "texts.py", args.texts)
     runs = folder / "runs.jsonl"
     with open(runs, "w") as file:
-        def record(entry):
-            file.write(json.dumps(entry, ensure_ascii=False) + "\n")
-            file.flush()
-            if "tool" in entry:
-                print(f"{entry['workload']:12} {entry['tool']:24} {entry['cpu']:8.1f} s {entry['rss_mib']:8.0f} MiB "
-                      f"{entry.get('kept', ''):>10} {entry['status']}", file=sys.stderr, flush=True)
-
+        record = bench.recorder(file, "kept")
         record({**bench.environment(args, base, ["documents"], "requirements-dedup.txt"), "texts": args.texts})
         right = all([run_workload(work, source, args, record) for work, source in sources.items()
                      if bench.wanted(work, args.workloads)])
@@ -246,8 +232,8 @@ def main():
         print("\nibid failed, or removed other documents than it must: see above.", file=sys.stderr)
         return 1
     if args.record:
-        (HERE / "results").mkdir(exist_ok=True)
-        shutil.copy(runs, HERE / "results/dedup.jsonl")
+        (HERE / "results/dedup").mkdir(parents=True, exist_ok=True)
+        shutil.copy(runs, HERE / "results/dedup" / f"{args.size}.jsonl")
     return 0
 
 

@@ -96,15 +96,23 @@ def filters(works):
     return table(["pairs of", "filters", "CPU s"], rows)
 
 
+def packages(e):
+    """Returns the packages that texts are of, or how many there are."""
+    named = ", ".join(f"{name} {version}" for name, version in e["packages"].items())
+    return f"{len(e['packages'])} packages" if len(e["packages"]) > 4 else named
+
+
+def circumstances(e):
+    """Returns what figures were taken on, with what, and how often."""
+    tools = ", ".join(f"{name} {version}" for name, version in e["versions"].items())
+    return (f"{e['date']}, {e['cpu']}, {e['cores']} cores, {e['memory_gib']} GiB, Linux {e['kernel']}; {e['ibid']} "
+            f"({e['commit']}); Python {e['python']}, {tools}. Medians of {e['repeat']} runs; of one where it took over "
+            f"{e['once_s']} s.")
+
+
 def tables(path):
     e, works = read(path)
-    packages = ", ".join(f"{name} {version}" for name, version in e["packages"].items())
-    if len(e["packages"]) > 4:
-        packages = f"{len(e['packages'])} packages"
-    tools = ", ".join(f"{name} {version}" for name, version in e["versions"].items())
-    out = [f"{e['sentences']:,} sentences and {e['documents']:,} documents of {packages}. {e['date']}, {e['cpu']}, "
-           f"{e['cores']} cores, {e['memory_gib']} GiB, Linux {e['kernel']}; {e['ibid']} ({e['commit']}); "
-           f"Python {e['python']}, {tools}. Medians of {e['repeat']} runs; of one where it took over {e['once_s']} s."]
+    out = [f"{e['sentences']:,} sentences and {e['documents']:,} documents of {packages(e)}. {circumstances(e)}"]
     alone = {work: works.pop(work) for work in list(works) if work.startswith("join alone")}
     by_document = {work: works.pop(work) for work in list(works) if work.startswith("documents")}
     off = {work: works.pop(work) for work in list(works) if work.startswith("filters")}
@@ -120,7 +128,7 @@ def tables(path):
 
 def write():
     page = PAGE.read_text()
-    for path in sorted(set((HERE / "results").glob("*.jsonl")) - {HERE / "results/dedup.jsonl"}):
+    for path in sorted((HERE / "results").glob("*.jsonl")):
         begin, end = f"<!-- {path.name} -->\n", "<!-- end -->"
         written = re.sub(re.escape(begin) + ".*?" + end, lambda _: f"{begin}{tables(path)}\n{end}", page, flags=re.S)
         if begin not in page:

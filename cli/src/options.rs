@@ -92,7 +92,6 @@ impl InputOptions {
             },
             pages: self.pages(),
             reads_stdin: true,
-            made_in: None,
             results: self.results.get().map(|places| places.results.clone()).unwrap_or_default(),
         }
     }

@@ -1,4 +1,4 @@
--- reads:  removed_units(unit, kept_unit, similarity, containment, containment_back, rule), ranks(unit, doc, position), docs(doc, doc_id)
+-- reads:  removed_units(unit, kept_unit, similarity, containment, containment_back, rule), named(unit, doc_id, position)
 -- writes: removed(id, kept_id, similarity, containment, containment_back, rule)
 SELECT
     gone.doc_id AS id,
@@ -8,8 +8,6 @@ SELECT
     removed_units.containment_back,
     removed_units.rule
 FROM removed_units
-JOIN ranks ON removed_units.unit = ranks.unit
-JOIN ranks AS kept ON removed_units.kept_unit = kept.unit
-JOIN docs AS gone ON ranks.doc = gone.doc
-JOIN docs AS stays ON kept.doc = stays.doc
-ORDER BY ranks.position
+JOIN named AS gone ON removed_units.unit = gone.unit
+JOIN named AS stays ON removed_units.kept_unit = stays.unit
+ORDER BY gone.position

@@ -1,5 +1,5 @@
--- reads:  removed_units(unit, kept_unit, similarity, containment, containment_back, rule), ranks(unit, doc, piece, position),
---         docs(doc, doc_id), pieces(doc, piece, char_start, char_end, byte_start, byte_end)
+-- reads:  removed_units(unit, kept_unit, similarity, containment, containment_back, rule), named(unit, doc_id, doc, piece,
+--         position), pieces(doc, piece, char_start, char_end, byte_start, byte_end)
 -- writes: removed(id, piece, char_start, char_end, byte_start, byte_end, kept_id, kept_piece, kept_char_start, kept_char_end,
 --         similarity, containment, containment_back, rule): the pieces that go, with their places in the documents as they were
 SELECT
@@ -18,10 +18,8 @@ SELECT
     removed_units.containment_back,
     removed_units.rule
 FROM removed_units
-JOIN ranks ON removed_units.unit = ranks.unit
-JOIN ranks AS kept ON removed_units.kept_unit = kept.unit
-JOIN docs AS gone ON ranks.doc = gone.doc
-JOIN docs AS stays ON kept.doc = stays.doc
-JOIN pieces AS place ON ranks.doc = place.doc AND ranks.piece = place.piece
-JOIN pieces AS kept_place ON kept.doc = kept_place.doc AND kept.piece = kept_place.piece
-ORDER BY ranks.position, place.piece
+JOIN named AS gone ON removed_units.unit = gone.unit
+JOIN named AS stays ON removed_units.kept_unit = stays.unit
+JOIN pieces AS place ON gone.doc = place.doc AND gone.piece = place.piece
+JOIN pieces AS kept_place ON stays.doc = kept_place.doc AND stays.piece = kept_place.piece
+ORDER BY gone.position, place.piece

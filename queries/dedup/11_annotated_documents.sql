@@ -1,7 +1,6 @@
--- reads:  removed_units(unit, kept_unit, similarity, rule), ranks(unit, doc, position), docs(doc, doc_id)
+-- reads:  removed_units(unit, kept_unit, similarity, rule), named(unit, doc_id, position)
 -- writes: annotated(position, kept_id, similarity, rule): of each document that goes the one that stays, and why
-SELECT ranks.position, stays.doc_id AS kept_id, removed_units.similarity, removed_units.rule
+SELECT gone.position, stays.doc_id AS kept_id, removed_units.similarity, removed_units.rule
 FROM removed_units
-JOIN ranks ON removed_units.unit = ranks.unit
-JOIN ranks AS kept ON removed_units.kept_unit = kept.unit
-JOIN docs AS stays ON kept.doc = stays.doc
+JOIN named AS gone ON removed_units.unit = gone.unit
+JOIN named AS stays ON removed_units.kept_unit = stays.unit

@@ -1,8 +1,8 @@
--- reads:  removed_units(unit, kept_unit, similarity, rule), ranks(unit, doc, piece, position), docs(doc, doc_id),
+-- reads:  removed_units(unit, kept_unit, similarity, rule), named(unit, doc_id, doc, piece, position),
 --         pieces(doc, piece, char_start, char_end, byte_start, byte_end)
 -- writes: annotated(position, cuts): of each document of which pieces go what goes, where, for which document that stays, and why
 SELECT
-    ranks.position,
+    gone.position,
     array_agg(
         named_struct(
             'char_start', place.char_start,
@@ -16,8 +16,7 @@ SELECT
         ORDER BY place.piece
     ) AS cuts
 FROM removed_units
-JOIN ranks ON removed_units.unit = ranks.unit
-JOIN ranks AS kept ON removed_units.kept_unit = kept.unit
-JOIN docs AS stays ON kept.doc = stays.doc
-JOIN pieces AS place ON ranks.doc = place.doc AND ranks.piece = place.piece
-GROUP BY ranks.position
+JOIN named AS gone ON removed_units.unit = gone.unit
+JOIN named AS stays ON removed_units.kept_unit = stays.unit
+JOIN pieces AS place ON gone.doc = place.doc AND gone.piece = place.piece
+GROUP BY gone.position

@@ -1,17 +1,15 @@
--- reads:  matching(unit, other, share, share_back), ranks(unit, doc, piece), docs(doc, doc_id)
+-- reads:  matching(unit, other, share, share_back), named(unit, doc_id, piece)
 -- writes: pairs(id, piece, other_id, other_piece, share, share_back, rank, other_rank): ranks say which is kept rather than which
 SELECT
     a.doc_id AS id,
-    a_ranks.piece,
+    a.piece,
     b.doc_id AS other_id,
-    b_ranks.piece AS other_piece,
+    b.piece AS other_piece,
     matching.share,
     matching.share_back,
     matching.unit AS rank,
     matching.other AS other_rank
 FROM matching
-JOIN ranks AS a_ranks ON matching.unit = a_ranks.unit
-JOIN ranks AS b_ranks ON matching.other = b_ranks.unit
-JOIN docs AS a ON a_ranks.doc = a.doc
-JOIN docs AS b ON b_ranks.doc = b.doc
+JOIN named AS a ON matching.unit = a.unit
+JOIN named AS b ON matching.other = b.unit
 ORDER BY matching.unit, matching.other

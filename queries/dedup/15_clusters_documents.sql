@@ -1,9 +1,7 @@
--- reads:  clustered(unit, kept_unit, similarity), ranks(unit, doc), docs(doc, doc_id)
+-- reads:  clustered(unit, kept_unit, similarity), named(unit, doc_id)
 -- writes: clusters(kept_id, id, is_kept, similarity): each document that stays for others, with these
 SELECT stays.doc_id AS kept_id, member.doc_id AS id, clustered.unit = clustered.kept_unit AS is_kept, clustered.similarity
 FROM clustered
-JOIN ranks AS a ON clustered.unit = a.unit
-JOIN ranks AS b ON clustered.kept_unit = b.unit
-JOIN docs AS member ON a.doc = member.doc
-JOIN docs AS stays ON b.doc = stays.doc
+JOIN named AS member ON clustered.unit = member.unit
+JOIN named AS stays ON clustered.kept_unit = stays.unit
 ORDER BY clustered.kept_unit, clustered.unit

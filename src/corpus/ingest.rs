@@ -110,7 +110,7 @@ fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (
     needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
-/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from if `notes_origins`.
+/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from, if that is noted.
 ///
 /// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
 /// the files are the same for any number of threads. At most one batch a thread is in memory.
@@ -119,10 +119,9 @@ pub(crate) async fn ingest(
     documents: Documents,
     folder: &Path,
     needed: Needed,
-    notes_origins: bool,
 ) -> Result<Ingested> {
     let threads = session.copied_config().target_partitions();
-    let schema = documents.schema();
+    let (schema, notes_origins) = (documents.schema(), documents.notes_origins());
     let batches = stream::unfold(Some(documents), |reader| async {
         let mut reader = reader?;
         // Reading blocks, so it has a thread of its own.
@@ -144,7 +143,7 @@ pub(crate) async fn ingest(
     });
     let mut cut = batches
         .map(|read| {
-            let cut = |(batch, summary): (Option<(RecordBatch, RecordBatch)>, _)| {
+            let cut = |(batch, summary): (Option<(RecordBatch, Option<RecordBatch>)>, _)| {
                 let sentences = |batch: &RecordBatch| {
                     (needed == Needed::DocumentsAndSentences).then(|| cut_sentences(batch.clone()))
                 };
@@ -167,7 +166,9 @@ pub(crate) async fn ingest(
         last = Some(summary);
         let Some((cut, batch, of_batch)) = cut else { continue };
         documents.write(&batch)?;
-        origins.as_mut().map_or(Ok(()), |file| file.write(&of_batch))?;
+        if let (Some(file), Some(of_batch)) = (&mut origins, of_batch) {
+            file.write(&of_batch)?;
+        }
         if let (Some(file), Some(mut cut)) = (&mut sentences, cut) {
             while let Some(batch) = cut.next().await {
                 file.write(&batch?)?;

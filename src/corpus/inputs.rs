@@ -1,6 +1,7 @@
 //! What documents are made of: the bytes of all files.
 
 use std::io::{self, BufReader, Read};
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -33,9 +34,9 @@ impl Inputs {
         self.options.on_error == OnError::Fail
     }
 
-    /// Returns where each file is.
-    pub(crate) fn origins(&self) -> Vec<Option<String>> {
-        self.selection.files.iter().map(|file| file.origin(self.options.made_in.as_deref())).collect()
+    /// Returns the place of each file. Those in the folder `made_in` are none of the user's.
+    pub(crate) fn origins(&self, made_in: &Path) -> Vec<Option<String>> {
+        self.selection.files.iter().map(|file| file.origin(made_in)).collect()
     }
 
     /// What is in the files now.

@@ -100,8 +100,6 @@ pub struct Options {
     pub pages: PageFilter,
     /// True if `-` is standard input, which is read by programs alone.
     pub reads_stdin: bool,
-    /// The folder in which rows that are no files of the user's were written to files.
-    pub made_in: Option<PathBuf>,
     /// The places, resolved, that results go to. None of them is an input, nor has one in it.
     pub results: Vec<PathBuf>,
 }
@@ -164,7 +162,6 @@ impl Default for Options {
             on_error: OnError::Fail,
             pages: PageFilter::default(),
             reads_stdin: false,
-            made_in: None,
             results: Vec::new(),
         }
     }
@@ -289,7 +286,7 @@ pub(crate) fn open_with_stdin(
         items: None,
         ready: None,
         documents: 0,
-        origins: VecDeque::new(),
+        origins: None,
         left_out: LeftOutCounts::default(),
         ended: false,
     })
@@ -425,6 +422,13 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
 }
 
+/// The places that documents come from.
+struct Origins {
+    made_in: PathBuf,
+    /// The file and the record of each document that is read and not given yet.
+    rows: VecDeque<(usize, u64)>,
+}
+
 /// The columns of what says where documents come from.
 pub(crate) fn origins_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
@@ -448,8 +452,8 @@ pub struct Documents {
     /// A batch that waits for the rows before it.
     ready: Option<RecordBatch>,
     documents: u64,
-    /// The file and the record of each row of the batches that were not given yet, and how many of these are of the last one.
-    origins: VecDeque<(usize, u64)>,
+    /// The places that documents come from, where they are noted.
+    origins: Option<Origins>,
     left_out: LeftOutCounts,
     ended: bool,
 }
@@ -465,21 +469,38 @@ impl Documents {
         &self.plan.user
     }
 
-    /// Returns where the documents of a batch come from that was just given: `doc_id`, `file`, which is an absolute path or a URL and NULL
-    /// for what is no file of the user's, and `record`, the number of the record in it, from 1.
-    pub(crate) fn origins(&mut self, batch: &RecordBatch) -> Result<RecordBatch, ArrowError> {
-        let rows: Vec<_> = self.origins.drain(..batch.num_rows().min(self.origins.len())).collect();
+    /// Notes from here on where documents come from. The files in the folder `made_in` are none of the user's.
+    pub(crate) fn note_origins(&mut self, made_in: PathBuf) {
+        self.origins = Some(Origins { made_in, rows: VecDeque::new() });
+    }
+
+    /// Returns true if it is noted where documents come from.
+    pub(crate) fn notes_origins(&self) -> bool {
+        self.origins.is_some()
+    }
+
+    fn note_origin(&mut self, record: u64) {
+        if let Some(origins) = &mut self.origins {
+            origins.rows.push_back((self.next_file - 1, record));
+        }
+    }
+
+    /// Returns the places that the documents of the batch come from that was just given, where they are noted: `doc_id`, `file`, an
+    /// absolute path or a URL, NULL for what is no file of the user's, and `record`, the number of the record in it, from 1.
+    pub(crate) fn origins(&mut self, batch: &RecordBatch) -> Result<Option<RecordBatch>, ArrowError> {
+        let Some(Origins { made_in, rows }) = &mut self.origins else { return Ok(None) };
+        let rows: Vec<_> = rows.drain(..batch.num_rows()).collect();
         let mut files = StringBuilder::new();
         let mut last: Option<(usize, Option<String>)> = None;
         for (index, _) in &rows {
             if last.as_ref().is_none_or(|(known, _)| known != index) {
-                last = Some((*index, self.plan.files()[*index].origin(self.options.made_in.as_deref())));
+                last = Some((*index, self.plan.files()[*index].origin(made_in)));
             }
             files.append_option(last.as_ref().and_then(|(_, file)| file.as_deref()));
         }
         let records: Int64Array = rows.iter().map(|(_, record)| record.cast_signed()).collect();
         let columns = vec![Arc::clone(batch.column(0)), Arc::new(files.finish()) as _, Arc::new(records) as _];
-        RecordBatch::try_new(origins_schema(), columns)
+        RecordBatch::try_new(origins_schema(), columns).map(Some)
     }
 
     /// What they are made of.
@@ -526,7 +547,7 @@ impl Documents {
                 Some(Ok(Item::LeftOut(reason))) => self.left_out.add(reason),
                 Some(Ok(Item::Row(row))) => {
                     self.check_id(&row.id, row.record, row.line)?;
-                    self.origins.push_back((self.next_file - 1, row.record));
+                    self.note_origin(row.record);
                     self.builder.push(row)?;
                     if self.builder.is_full() {
                         return Ok(Some(self.builder.finish()?));
@@ -535,7 +556,7 @@ impl Documents {
                 Some(Ok(Item::Batch { batch, records })) => {
                     for (id, record) in batch.column(0).as_string::<i32>().iter().zip(records) {
                         self.check_id(id.unwrap_or_default(), record, None)?;
-                        self.origins.push_back((self.next_file - 1, record));
+                        self.note_origin(record);
                     }
                     if self.builder.is_empty() {
                         return Ok(Some(batch));

@@ -87,12 +87,11 @@ impl InputFile {
 
     /// Returns what it is to everyone: the URL of an object, the path of a file without links. What was written or copied to a file for
     /// the run is nothing, such as a pipe, or rows in the folder `made_in`.
-    pub(super) fn origin(&self, made_in: Option<&Path>) -> Option<String> {
+    pub(super) fn origin(&self, made_in: &Path) -> Option<String> {
         if let Some(object) = &self.object {
             return Some(object.location.url().to_string());
         }
-        let is_made =
-            made_in.is_some_and(|folder| self.path.starts_with(folder)) || Path::new(&self.label) != self.path;
+        let is_made = self.path.starts_with(made_in) || Path::new(&self.label) != self.path;
         if is_made { None } else { std::fs::canonicalize(&self.path).ok()?.into_os_string().into_string().ok() }
     }
 

@@ -160,7 +160,7 @@ impl Manifest {
         self.file(&name_here(name)).filter(|_| self.seal_of(name).is_none())
     }
 
-    /// Whether files count in the place of those in this folder, which an earlier manifest named.
+    /// Returns true if files count in the place of those in this folder, which an earlier manifest named.
     pub(crate) fn has_instead_of_folder(&self, folder: &str) -> bool {
         let of = |name: &str| name_here(&format!("{name}/")).into_owned();
         let folders = || self.files.iter().filter_map(|file| Some(file.name.split_once('/')?.0));

@@ -110,7 +110,7 @@ impl ObjectsFolder {
     }
 }
 
-/// Whether an object has the name that a file has here, or is in a folder of this name, with a slash behind it.
+/// Returns true if an object has the name that a file has here, or is in a folder of this name, with a slash behind it.
 pub(super) fn is_of(name: &str, file: &str) -> bool {
     let here = name_here(name);
     name == file || here == file || file.ends_with('/') && here.starts_with(file)

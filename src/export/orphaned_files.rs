@@ -148,7 +148,7 @@ fn unnamed(folder: &Path, files: &[&str], stores: &Arc<Stores>) -> Result<Vec<Pa
         !is_named && may_be_ours && has_seal()
     };
     let mut unnamed: Vec<_> = names.iter().filter(|name| is_unnamed(name)).map(|name| folder.join(name)).collect();
-    // What is beside tables, and folders of files, are known by names that the manifest has with another seal.
+    // Files beside tables, and folders of files, are known by names that the manifest has with another seal.
     if let (Some(manifest), Some(location)) = (&manifest, Location::of_path(folder, stores)?) {
         let (objects, folders) = Object::list_folder(&location)?;
         let name = |location: &Location| location.key().filename().map(str::to_owned);

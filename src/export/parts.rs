@@ -93,18 +93,21 @@ impl Parts {
             let part = Box::pin(rows.next(self.rows_per_file.unwrap_or(u64::MAX)));
             let write = async {
                 let file = Hashed::new(BufWriter::new(File::create(&path)?));
-                let form = |format| Form::of(format);
+                let form = Form::of(match self.format {
+                    PartFormat::Parquet => Format::Parquet,
+                    PartFormat::Csv => Format::Csv,
+                    PartFormat::Jsonl | PartFormat::JsonlGz | PartFormat::JsonlZst => Format::Ndjson,
+                });
                 let (rows, file) = match self.format {
-                    PartFormat::Parquet => write_to(file, Ok, &schema, part, form(Format::Parquet), about).await,
-                    PartFormat::Jsonl => write_to(file, Ok, &schema, part, form(Format::Ndjson), about).await,
-                    PartFormat::Csv => write_to(file, Ok, &schema, part, form(Format::Csv), about).await,
                     PartFormat::JsonlGz => {
                         let gzip = GzEncoder::new(file, flate2::Compression::default());
-                        write_to(gzip, GzEncoder::finish, &schema, part, form(Format::Ndjson), about).await
+                        write_to(gzip, GzEncoder::finish, &schema, part, form, about).await
                     }
                     PartFormat::JsonlZst => {
-                        let zstd = zstd::Encoder::new(file, 3)?;
-                        write_to(zstd, zstd::Encoder::finish, &schema, part, form(Format::Ndjson), about).await
+                        write_to(zstd::Encoder::new(file, 3)?, zstd::Encoder::finish, &schema, part, form, about).await
+                    }
+                    PartFormat::Parquet | PartFormat::Jsonl | PartFormat::Csv => {
+                        write_to(file, Ok, &schema, part, form, about).await
                     }
                 }?;
                 let mut seal = file.end()?;

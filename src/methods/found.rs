@@ -3,10 +3,9 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
-
 use serde_json::Value;
 
-use super::{Base, dedup};
+use super::Base;
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format, Manifest, Parts, StagedFile, StagedFolder, write_json};
 use crate::index::stored::check_place;
@@ -24,18 +23,20 @@ pub struct Found {
     pub summary: Summary,
     /// Where among the counts of the summary the number of rows of the result belongs.
     pub counted_at: usize,
-    pub(super) beside: Beside,
+    /// The other things that a folder of it has, where it has some.
+    pub(super) beside: Option<Beside>,
 }
 
-/// What a folder of results has but tables in files of their own.
-#[derive(Default)]
+/// The things in a folder of results that are no tables in files of their own.
 pub(super) struct Beside {
     /// A table that is dealt into the files of a folder, and how.
-    pub(super) parts: Option<(&'static str, Parts)>,
-    /// What the manifest says besides, by name.
-    pub(super) about: Option<(&'static str, Value)>,
+    pub(super) parts: (&'static str, Parts),
+    /// The options of the method, for the manifest.
+    pub(super) options: Value,
     /// The file `summary.json`.
-    pub(super) summary: Option<Value>,
+    pub(super) summary: Value,
+    /// The files and folders that any run of the method may write.
+    pub(super) files: &'static [&'static str],
 }
 
 impl std::fmt::Debug for Found {
@@ -88,7 +89,7 @@ impl Found {
         counted_at: usize,
     ) -> Self {
         run.note_method(method, &summary);
-        Self { run, tables, summary, counted_at, beside: Beside::default() }
+        Self { run, tables, summary, counted_at, beside: None }
     }
 
     /// Runs a method over the collections of a builder.
@@ -181,9 +182,7 @@ impl Found {
     pub async fn write_folder(&self, folder: impl Into<PathBuf>) -> Result<Vec<(&'static str, u64)>, Error> {
         let folder = folder.into();
         let mut names: Vec<_> = self.tables().collect();
-        if self.beside.parts.is_some() {
-            names.extend(dedup::FILES);
-        }
+        names.extend(self.beside.iter().flat_map(|beside| beside.files));
         let staged = FolderPlace::new(&folder, &names, self.run.engine.stores())?;
         self.write_staged_folder(staged).await
     }
@@ -194,7 +193,7 @@ impl Found {
         let (stores, mut about) = (self.run.engine.stores(), self.run.about());
         for (name, rows) in &self.tables {
             let in_table = || format!("in the table {name}");
-            let count = match self.beside.parts {
+            let count = match self.beside.as_ref().map(|beside| beside.parts) {
                 Some((of_parts, parts)) if of_parts == *name => {
                     self.run.tell(Event::Stage("writing"));
                     let rows = rows.clone().execute_stream().await.with_context(in_table)?;
@@ -207,11 +206,9 @@ impl Found {
             };
             counts.push((*name, count));
         }
-        if let Some(summary) = &self.beside.summary {
-            further.push(write_json(place.0.path(), "summary.json", summary)?);
-        }
-        if let Some((name, value)) = &self.beside.about {
-            about[*name] = value.clone();
+        if let Some(beside) = &self.beside {
+            further.push(write_json(place.0.path(), "summary.json", &beside.summary)?);
+            about["options"] = beside.options.clone();
         }
         Manifest::write_with(place.0.path(), &about, &further, stores)?;
         place.0.commit_unless_dropped().await?;

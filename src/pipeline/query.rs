@@ -82,6 +82,7 @@ queries! {
     DEDUP_SENTENCES = "dedup/1_sentences.sql";
     DEDUP_RANKS = "dedup/2_ranks.sql";
     DEDUP_RANKS_BY_LENGTH = "dedup/2_ranks_by_length.sql";
+    DEDUP_NAMED = "dedup/2_named.sql";
     DEDUP_UNITS = "dedup/3_units.sql";
     DEDUP_EQUAL = "dedup/4_equal.sql";
     DEDUP_ALIKE = "dedup/5_alike.sql";

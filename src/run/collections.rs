@@ -143,8 +143,7 @@ impl Run {
     /// Opens what there is to read. `alone` says that nothing else is read.
     pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
         self.tell(Event::Stage("reading"));
-        let made_in = Some(self.workspace.folder().to_path_buf());
-        let reading = corpus::Options { memory: self.engine.given_memory(), made_in, ..reading.clone() };
+        let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
         let documents = corpus::open(inputs, &reading, self.engine.stores())?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
         Ok(documents)
@@ -154,7 +153,7 @@ impl Run {
     /// The content of their files, where it is known, must not change meanwhile.
     pub async fn ingest(
         &self,
-        documents: Documents,
+        mut documents: Documents,
         content: Option<Content>,
         folder: &Path,
         needed: Needed,
@@ -162,15 +161,17 @@ impl Run {
     ) -> Result<(Ingested, PathBuf)> {
         let inputs = documents.inputs();
         let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
-        // What is kept serves all methods.
-        let notes_origins = notes_origins || finished.is_some();
+        // Tables that are kept serve all methods.
+        if notes_origins || finished.is_some() {
+            documents.note_origins(self.workspace.folder().to_path_buf());
+        }
         let content = match content {
             None if finished.is_some() => Some(inputs.content()?),
             known => known,
         };
         let summary = documents.summary();
         let read = async |folder: &Path| {
-            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed, notes_origins).await?;
+            let ingested = ingest::ingest(&self.workspace.session, documents, folder, needed).await?;
             content.map_or(Ok(()), |content| inputs.check(content))?;
             anyhow::Ok(ingested)
         };
@@ -178,9 +179,8 @@ impl Run {
             return Ok((read(folder).await?, folder.to_path_buf()));
         };
         // Where results go makes no other rows.
-        let options =
-            corpus::Options { results: Vec::new(), reads_stdin: false, made_in: None, ..inputs.options.clone() };
-        let origins = inputs.origins();
+        let options = corpus::Options { results: Vec::new(), reads_stdin: false, ..inputs.options.clone() };
+        let origins = inputs.origins(self.workspace.folder());
         let reading = format!("{} {options:?} {needed:?} {origins:?}", content.to_json());
         let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
@@ -236,31 +236,34 @@ impl Compared<'_> {
     /// collection, by its seals, and anyway if the user says so; otherwise nobody knows where any come from.
     fn origins(&self, collections: &[Stored], stores: &Arc<Stores>) -> Result<Vec<String>> {
         let files = collections.iter().map(|collection| collection.origins(stores)).collect::<Result<Vec<_>>>()?;
-        let seals = |collection: &Stored| -> Result<Vec<_>> {
-            let contents = collection.contents("", Needed::Documents, stores)?;
-            Ok(contents.iter().map(|content| content["seal"].as_str().map(str::to_owned)).collect())
-        };
-        let all = collections.iter().map(seals).collect::<Result<Vec<_>>>()?;
-        let are_same = all.iter().all(|seals| *seals == all[0] && seals.iter().all(Option::is_some));
-        Ok(self.origins_in(&files, are_same))
+        self.origins_in(&files, || {
+            let seals = |collection: &Stored| -> Result<Vec<_>> {
+                let contents = collection.contents("", Needed::Documents, stores)?;
+                Ok(contents.iter().map(|content| content["seal"].as_str().map(str::to_owned)).collect())
+            };
+            let all = collections.iter().map(seals).collect::<Result<Vec<_>>>()?;
+            Ok(all.iter().all(|seals| *seals == all[0] && seals.iter().all(Option::is_some)))
+        })
     }
 
-    /// Returns these statements by the files that say it, and by whether both are the same collection.
-    pub(super) fn origins_in(&self, files: &[Option<PathBuf>], are_same: bool) -> Vec<String> {
+    /// Returns these statements by the files that say it; where neither collection has one `are_same` tells if both are one.
+    pub(super) fn origins_in(
+        &self,
+        files: &[Option<PathBuf>],
+        are_same: impl FnOnce() -> Result<bool>,
+    ) -> Result<Vec<String>> {
         let prefixes = ["", "against_"].into_iter().zip(files);
         if !self.same_ids && files.iter().all(Option::is_some) {
-            return prefixes
-                .filter_map(|(prefix, file)| Some(ingest::statement(prefix, file.as_ref()?, "origins")))
-                .collect();
+            let statement =
+                |(prefix, file): (_, &Option<PathBuf>)| Some(ingest::statement(prefix, file.as_ref()?, "origins"));
+            return Ok(prefixes.filter_map(statement).collect());
         }
-        let are_same = are_same && files.iter().all(Option::is_none);
-        let rows = if self.same_ids || are_same { "" } else { " WHERE false" };
+        let has_all = self.same_ids || files.iter().all(Option::is_none) && are_same()?;
+        let rows = if has_all { "" } else { " WHERE false" };
         let place = "doc_id AS file, CAST(0 AS BIGINT) AS record";
-        prefixes
-            .map(|(prefix, _)| {
-                format!("CREATE VIEW {prefix}origins AS SELECT doc_id, {place} FROM {prefix}documents{rows}")
-            })
-            .collect()
+        let view =
+            |(prefix, _)| format!("CREATE VIEW {prefix}origins AS SELECT doc_id, {place} FROM {prefix}documents{rows}");
+        Ok(prefixes.map(view).collect())
     }
 }
 

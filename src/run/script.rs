@@ -33,7 +33,9 @@ impl Compared<'_> {
         }
         match self.against {
             None => statements.extend(self.no_other_collection()),
-            Some(other) => statements.extend(self.origins_in(&origins, self.inputs == std::slice::from_ref(other))),
+            Some(other) => {
+                statements.extend(self.origins_in(&origins, || Ok(self.inputs == std::slice::from_ref(other)))?)
+            }
         }
         script(&statements, parts)
     }

@@ -149,7 +149,7 @@ impl NewPart {
         let documents = SpawnedTask::spawn_blocking(open).join().await??;
         std::fs::create_dir(&self.folder)
             .with_context(|| format!("cannot make the folder {}", self.folder.display()))?;
-        ingest::ingest(&session, documents, &self.folder, Needed::DocumentsAndSentences, false).await?;
+        ingest::ingest(&session, documents, &self.folder, Needed::DocumentsAndSentences).await?;
         SpawnedTask::spawn_blocking(move || self.append(index)).join().await?
     }
 

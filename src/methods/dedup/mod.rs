@@ -8,6 +8,7 @@ use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
 pub use self::keep::Keep;
+use super::found::Beside;
 use super::kept::{self, Shape, shape_options};
 use super::options::{Given, NamedOptions};
 use super::signature::Signature;
@@ -231,10 +232,13 @@ impl Dedup {
         for (name, rows) in [("removed", self.removed()), ("pairs", pairs), ("clusters", clusters)] {
             tables.push((name, run.rows(rows).await?));
         }
+        let mut sources = Value::Null;
         if self.source.is_some() {
             run.workspace.run_all(&[query::DEDUP_SOURCES]).await?;
             run.list(query::DEDUP_LOSSES, "sources lose more than 90 % of their characters").await?;
-            tables.push(("sources", run.rows(query::DEDUP_SOURCES_ROWS).await?));
+            let rows = run.rows(query::DEDUP_SOURCES_ROWS).await?;
+            sources = json_rows(rows.clone()).await?;
+            tables.push(("sources", rows));
         }
         let removed = run.workspace.rows_of(query::DEDUP_REMOVED_UNITS);
         let mut counts = vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))];
@@ -251,12 +255,8 @@ impl Dedup {
         let summary = run.summary_of(counts, None);
         let counted_at = summary.counts.len();
         let options = self.options();
-        let sources = match tables.last() {
-            Some(("sources", rows)) => json_rows(rows.clone()).await?,
-            _ => Value::Null,
-        };
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
-        found.beside.summary = Some(json!({
+        let summary = json!({
             "ibid": env!("CARGO_PKG_VERSION"),
             "method": "dedup",
             "options": options,
@@ -264,9 +264,8 @@ impl Dedup {
             "skipped": found.summary.skipped,
             "notes": found.summary.notes,
             "sources": sources,
-        }));
-        found.beside.parts = Some(("kept", self.shape.parts));
-        found.beside.about = Some(("options", options));
+        });
+        found.beside = Some(Beside { parts: ("kept", self.shape.parts), options, summary, files: &FILES });
         Ok(found)
     }
 
@@ -354,7 +353,8 @@ impl Dedup {
             Piece::Sentence => query::DEDUP_SENTENCES,
         };
         let ranks = if self.keep == Keep::Longest { query::DEDUP_RANKS_BY_LENGTH } else { query::DEDUP_RANKS };
-        let mut stages = vec![query::UNITS_DOCS, query::DEDUP_POSITIONS, pieces, ranks, query::DEDUP_UNITS];
+        let mut stages =
+            vec![query::UNITS_DOCS, query::DEDUP_POSITIONS, pieces, ranks, query::DEDUP_NAMED, query::DEDUP_UNITS];
         if self.by != Measure::Exact {
             // Every signature is known.
             stages.extend(self.signature_of_sets().map(|signature| signature.query));

@@ -1,4 +1,4 @@
-//! What is said of each document beside its own columns, where none is left out.
+//! Columns beside those of the documents, where none is left out.
 
 use std::collections::HashMap;
 use std::sync::Arc;

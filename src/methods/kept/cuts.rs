@@ -1,4 +1,4 @@
-//! What goes of documents: rows, and pieces of their texts.
+//! The parts of documents that go: rows, and pieces of their texts.
 
 use std::collections::HashMap;
 use std::ops::Range;
