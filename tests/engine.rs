@@ -74,6 +74,11 @@ async fn each_method(engine: &Engine, place: &Place) -> Vec<(&'static str, Found
             engine.dedup(&docs).unit(Piece::Sentence).by(Measure::Exact).await.unwrap(),
             of("dedup('DOCS', unit => 'sentence', by => 'exact')"),
         ),
+        (
+            "hits",
+            engine.decontaminate(&docs, &more).words(5).await.unwrap(),
+            of("decontaminate('DOCS', against => 'MORE', words => 5)"),
+        ),
         ("hits", engine.search(&docs, &more).await.unwrap(), of("search('DOCS', queries => 'MORE')")),
     ]
 }

@@ -10,6 +10,7 @@ mod clusters;
 mod codes;
 mod compare;
 mod containment;
+mod decontaminate;
 mod dedup;
 mod determinism;
 mod documentation;

@@ -76,8 +76,8 @@ pub(super) struct ShapeOptions {
     /// Their ids alone
     #[arg(long, conflicts_with = "annotate")]
     pub(super) ids_only: bool,
-    /// All documents as they are, with what would go in further columns: is_kept, and of whole documents kept_id, similarity and rule, of
-    /// pieces the list cuts
+    /// All documents as they are, with what would go in further columns: is_kept; of duplicates kept_id, similarity and rule, or the list
+    /// cuts; of items the list hits
     #[arg(long)]
     pub(super) annotate: bool,
 }

@@ -6,6 +6,7 @@ mod clusters;
 mod codes;
 mod compare;
 mod containment;
+mod decontaminate;
 mod dedup;
 mod explain;
 mod gc;
@@ -64,6 +65,7 @@ enum Command {
     Clusters(clusters::Clusters),
     Containment(containment::Containment),
     Dedup(dedup::Dedup),
+    Decontaminate(decontaminate::Decontaminate),
     Compare(compare::Compare),
     Search(search::Search),
     Codes(codes::Codes),
@@ -243,6 +245,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Clusters(command) => command.run(stores).await,
         Command::Containment(command) => command.run(stores).await,
         Command::Dedup(command) => command.run(stores).await,
+        Command::Decontaminate(command) => command.run(stores).await,
         Command::Compare(command) => command.run(stores).await,
         Command::Search(command) => command.run(stores).await,
         Command::Codes(command) => command.run(stores).await,

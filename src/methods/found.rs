@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Base;
 use crate::error::{Error, misuse};
@@ -37,6 +37,32 @@ pub(super) struct Beside {
     pub(super) summary: Value,
     /// The files and folders that any run of the method may write.
     pub(super) files: &'static [&'static str],
+}
+
+impl Beside {
+    /// Returns what a folder of documents that stay has beside its tables: a summary of what the run counted, and of what else there is to
+    /// say, by name.
+    pub(super) fn new(
+        summary: &Summary,
+        method: &'static str,
+        options: Value,
+        parts: Parts,
+        files: &'static [&'static str],
+        further: Value,
+    ) -> Self {
+        let mut said = json!({
+            "ibid": env!("CARGO_PKG_VERSION"),
+            "method": method,
+            "options": options,
+            "counts": summary.counts.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Value>(),
+            "skipped": summary.skipped,
+            "notes": summary.notes,
+        });
+        if let (Some(said), Value::Object(further)) = (said.as_object_mut(), further) {
+            said.extend(further);
+        }
+        Self { parts: ("kept", parts), options, summary: said, files }
+    }
 }
 
 impl std::fmt::Debug for Found {

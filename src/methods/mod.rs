@@ -21,6 +21,7 @@ pub(crate) mod clusters;
 pub(crate) mod codes;
 mod compare;
 pub(crate) mod containment;
+pub(crate) mod decontaminate;
 pub(crate) mod dedup;
 mod explain;
 pub(crate) mod found;
@@ -47,6 +48,7 @@ pub use self::clusters::Clusters;
 pub use self::codes::{CompareCodes, LearnCodes, Learner, Token};
 pub use self::compare::CompareContainment;
 pub use self::containment::{Comparing, Containment};
+pub use self::decontaminate::{Decontaminate, Leaving, Overlap};
 pub use self::dedup::{Dedup, Keep, Measure, Piece};
 pub use self::explain::Estimate;
 pub use self::found::{Found, Staged};
@@ -63,9 +65,9 @@ pub use self::verify::{Checked, Outcome, Verify};
 use crate::corpus::ingest::Needed;
 use crate::corpus::{self, OnError};
 use crate::engine::Engine;
-use crate::error::misuse;
+use crate::error::{OverLimit, misuse};
 pub use crate::export::PartFormat;
-use crate::run::{Compared, Run, Settings};
+use crate::run::{Compared, Run, Settings, grouped};
 
 /// The options that the builders of all methods have in common.
 #[derive(Clone)]
@@ -105,7 +107,6 @@ impl Base {
             Some(against) => Some(against.resolved(&run, "against_").await?),
             None => None,
         };
-        let against = against.map(one_place).transpose()?;
         Ok((run, Collections { inputs, against, reading, same_ids: self.same_ids }))
     }
 
@@ -134,23 +135,16 @@ impl Base {
     /// Returns the places that are read, where none of them is of rows in memory.
     fn places(&self) -> Result<Collections> {
         self.check_against()?;
-        let against = self.against.as_ref().map(Input::named_places).transpose()?.map(one_place).transpose()?;
+        let against = self.against.as_ref().map(Input::named_places).transpose()?;
         let (reading, same_ids) = (self.reading.clone(), self.same_ids);
         Ok(Collections { inputs: self.input.named_places()?, against, reading, same_ids })
-    }
-}
-
-fn one_place(places: Vec<String>) -> Result<String> {
-    match <[String; 1]>::try_from(places) {
-        Ok([one]) => Ok(one),
-        Err(_) => Err(misuse!("the other collection is one place: a folder, a file, a pattern or a URL")),
     }
 }
 
 /// The places of the collections of a method.
 struct Collections {
     inputs: Vec<String>,
-    against: Option<String>,
+    against: Option<Vec<String>>,
     reading: corpus::Options,
     same_ids: bool,
 }
@@ -159,8 +153,9 @@ impl Collections {
     fn compared(&self, needed: Needed) -> Compared<'_> {
         Compared {
             inputs: &self.inputs,
-            against: self.against.as_ref(),
+            against: self.against.as_deref(),
             reading: self.reading.clone(),
+            against_reading: None,
             needed,
             same_ids: self.same_ids,
         }
@@ -306,6 +301,22 @@ pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Fails where more pairs of texts match than may.
+fn refuse_more_matches(pairs: u64, most: u64) -> Result<()> {
+    if pairs <= most {
+        return Ok(());
+    }
+    Err(anyhow::Error::new(OverLimit(format!(
+        "{} pairs of texts match, more than `max_pairs` {most}: raise `threshold`, or raise `max_pairs`",
+        grouped(pairs)
+    ))))
+}
+
+/// Returns the name of one of some choices.
+fn name_of<T: PartialEq>(choices: &[(&'static str, T)], choice: T) -> Option<&'static str> {
+    choices.iter().find(|(_, known)| *known == choice).map(|(name, _)| *name)
 }
 
 /// Fails where a whole number that is given is not within its bounds.

@@ -27,6 +27,7 @@ pub mod methods {
     pub use crate::methods::add::Delivery;
     pub use crate::methods::clusters::NAMES;
     pub use crate::methods::codes::Learning;
+    pub use crate::methods::decontaminate::FILES as DECONTAMINATE_FILES;
     pub use crate::methods::dedup::FILES as DEDUP_FILES;
     pub use crate::methods::found::FolderPlace;
     pub use crate::methods::options::{bytes, duration, format_of};

@@ -28,8 +28,9 @@ impl Run {
         compared: &Compared<'_>,
         check: impl Fn(&str, &Schema) -> Result<()>,
     ) -> Result<Vec<Stored>> {
-        let other = compared.against.map(|input| ("against_", std::slice::from_ref(input)));
-        if compared.against.is_some_and(|other| other == "-" && compared.inputs.contains(other)) {
+        let other = compared.against.map(|inputs| ("against_", inputs));
+        let is_stdin = |inputs: &[String]| inputs.iter().any(|input| input == "-");
+        if is_stdin(compared.inputs) && compared.against.is_some_and(is_stdin) {
             bail!("- (standard input) can be read only once; name a file for one of the two collections");
         }
         let mut collections = Vec::new();
@@ -70,11 +71,12 @@ impl Run {
     async fn open(&self, prefix: &str, inputs: &[String], compared: &Compared<'_>) -> Result<Collection> {
         // Beside another collection it is enough that one of the two is a dump.
         let alone = compared.against.is_none();
+        let reading = compared.reading_of(prefix);
         let Some(stored) = corpus_folder(inputs, self.engine.stores())? else {
-            return Ok(Collection::Read(Box::new(self.read(inputs, &compared.reading, alone)?)));
+            return Ok(Collection::Read(Box::new(self.read(inputs, reading, alone)?)));
         };
-        check_pages(&compared.reading.pages, !alone)?;
-        stored.refuse_results(&compared.reading)?;
+        check_pages(&reading.pages, !alone)?;
+        stored.refuse_results(reading)?;
         let session = &self.workspace.session;
         stored.register(session, prefix, compared.needed).await?;
         let columns = Arc::clone(session.table(format!("{prefix}documents")).await?.schema().inner());
@@ -215,14 +217,21 @@ impl Collection {
 pub(crate) struct Compared<'a> {
     pub(crate) inputs: &'a [String],
     /// The other collection; `None` where the first is compared with itself.
-    pub(crate) against: Option<&'a String>,
+    pub(crate) against: Option<&'a [String]>,
     pub(crate) reading: corpus::Options,
+    /// How the other collection is read, where that is not the same.
+    pub(crate) against_reading: Option<corpus::Options>,
     pub(crate) needed: Needed,
     /// Documents of equal ids and texts are the same, wherever they come from.
     pub(crate) same_ids: bool,
 }
 
 impl Compared<'_> {
+    /// Returns how the collection with this prefix is read.
+    pub(super) fn reading_of(&self, prefix: &str) -> &corpus::Options {
+        self.against_reading.as_ref().filter(|_| !prefix.is_empty()).unwrap_or(&self.reading)
+    }
+
     /// Returns the statements that stand for the other collection where there is none.
     pub(super) fn no_other_collection(&self) -> impl Iterator<Item = String> {
         self.needed

@@ -17,7 +17,7 @@ impl Compared<'_> {
     /// Returns what would run: the statements that make the collections known, and those of `parts` with their parameters.
     pub(crate) fn script(&self, parts: &[(Parameters, Vec<Query>)], stores: &Arc<Stores>) -> Result<String> {
         let mut statements = Vec::new();
-        let other = self.against.map(|input| ("against_", std::slice::from_ref(input)));
+        let other = self.against.map(|inputs| ("against_", inputs));
         let mut origins = Vec::new();
         for (prefix, inputs) in std::iter::once(("", self.inputs)).chain(other) {
             match corpus_folder(inputs, stores)? {
@@ -26,16 +26,14 @@ impl Compared<'_> {
                     origins.push(stored.origins(stores)?);
                 }
                 None => {
-                    statements.extend(read_first(prefix, inputs, &self.reading, self.needed));
+                    statements.extend(read_first(prefix, inputs, self.reading_of(prefix), self.needed));
                     origins.push(Some(Path::new(&format!("{prefix}corpus")).join(ORIGINS)));
                 }
             }
         }
         match self.against {
             None => statements.extend(self.no_other_collection()),
-            Some(other) => {
-                statements.extend(self.origins_in(&origins, || Ok(self.inputs == std::slice::from_ref(other)))?)
-            }
+            Some(other) => statements.extend(self.origins_in(&origins, || Ok(self.inputs == other))?),
         }
         script(&statements, parts)
     }

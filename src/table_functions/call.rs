@@ -14,8 +14,18 @@ use crate::methods::{Found, Input};
 use crate::run::Settings;
 
 /// The methods that are table functions.
-pub const NAMES: [&str; 9] =
-    ["passages", "families", "coverage", "pairs", "threads", "clusters", "containment", "search", "dedup"];
+pub const NAMES: [&str; 10] = [
+    "passages",
+    "families",
+    "coverage",
+    "pairs",
+    "threads",
+    "clusters",
+    "containment",
+    "search",
+    "dedup",
+    "decontaminate",
+];
 
 /// Tables beside the rows of a call, which can be written to files: the option of each has its name.
 const BESIDE: [&str; 5] = ["capped", "coverage", "evaluation", "families", "groups"];
@@ -63,6 +73,12 @@ impl Call {
             "clusters" => Self::new(engine.clusters(input), named, "clusters", files),
             "dedup" => Self::new(engine.dedup(input), named, "removed", files),
             "containment" => Self::new(engine.containment(input), named, "containments", files),
+            "decontaminate" => {
+                if named.iter().all(|(name, _)| name != "against") {
+                    return Err(misuse!("it needs `against`: the items to look for, as a file, a folder or a URL"));
+                }
+                Self::new(engine.decontaminate(input, Input::places([""; 0])), named, "hits", files)
+            }
             _ => {
                 if named.iter().all(|(name, _)| name != "queries") {
                     return Err(misuse!("it needs `queries`: the texts to look for, as a file, a folder or a URL"));

@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt32Array, UInt64Array, UInt64Builder,
+    Array, ArrayRef, AsArray, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt32Array, UInt64Array,
+    UInt64Builder,
 };
 use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
-use arrow::datatypes::{DataType, Field, FieldRef};
+use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion_common::cast::{
     as_binary_view_array, as_list_array, as_string_view_array, as_uint32_array, as_uint64_array,
 };
@@ -179,6 +180,20 @@ pub(crate) fn constant_integer(
 /// A constant count, from 1 to `most`.
 pub(crate) fn constant_count(function: &str, name: &str, value: &ColumnarValue, most: u16) -> Result<usize> {
     constant_size(function, name, value, 1..=i64::from(most))
+}
+
+/// Whole numbers from 1 to `most`, one a row.
+pub(crate) fn counts(function: &str, name: &str, value: ColumnarValue, rows: usize, most: u16) -> Result<Vec<usize>> {
+    let numbers = value.cast_to(&DataType::Int64, None)?.into_array(rows)?;
+    let numbers = numbers.as_primitive::<Int64Type>();
+    let count = |number: Option<i64>| {
+        let count = number.and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=usize::from(most)).contains(n));
+        let given = || number.map_or("NULL".to_owned(), |number| number.to_string());
+        count.ok_or_else(|| {
+            exec_datafusion_err!("{function}: {name} must be a whole number from 1 to {most}, got {}", given())
+        })
+    };
+    numbers.iter().map(count).collect()
 }
 
 /// A constant whole number within `range`, which has no number below 0.

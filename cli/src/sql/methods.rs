@@ -4,6 +4,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::clusters::Clusters;
 use crate::containment::Containment;
+use crate::decontaminate::Decontaminate;
 use crate::dedup::Dedup;
 use crate::pairs::Pairs;
 use crate::passages::Passages;
@@ -25,6 +26,7 @@ enum Method {
     Containment(Containment),
     Search(Search),
     Dedup(Dedup),
+    Decontaminate(Decontaminate),
 }
 
 /// Options that the shell decides, and that would do more than give rows.
@@ -72,7 +74,10 @@ mod tests {
     fn every_table_function_has_help() {
         for name in NAMES {
             let (about, full) = documentation(name).unwrap();
-            assert!((about.starts_with("Find") || name == "dedup") && full.contains("* threshold: "), "{name}: {full}");
+            assert!(
+                ["Find", "Remove"].iter().any(|verb| about.starts_with(verb)) && full.contains("* threshold: "),
+                "{name}: {full}"
+            );
         }
         assert_eq!(Method::command().get_subcommands().count(), NAMES.len());
     }

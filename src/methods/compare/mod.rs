@@ -199,6 +199,7 @@ impl CompareContainment {
             inputs: &inputs,
             against: None,
             reading: self.base.reading_of_run()?,
+            against_reading: None,
             needed: Needed::DocumentsAndSentences,
             same_ids: false,
         };
@@ -309,6 +310,7 @@ fn stored(folder: &[String]) -> Compared<'_> {
         inputs: folder,
         against: None,
         reading: corpus::Options::default(),
+        against_reading: None,
         needed: Needed::DocumentsAndSentences,
         same_ids: false,
     }

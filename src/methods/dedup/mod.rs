@@ -14,13 +14,16 @@ use super::options::{Given, NamedOptions};
 use super::signature::Signature;
 use super::table::{Tabular, float, int, text};
 use super::threads::Readable;
-use super::{Base, Found, Input, check_ranges, check_ratio, common_options, refuse_without_effect, runs};
+use super::{
+    Base, Found, Input, check_ranges, check_ratio, common_options, name_of, refuse_more_matches, refuse_without_effect,
+    runs,
+};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
-use crate::error::{Error, OverLimit};
+use crate::error::Error;
 use crate::export::{Form, Format, write_rows};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::run::{Run, grouped};
+use crate::run::Run;
 
 impl Engine {
     /// Removes duplicates: whole documents, or paragraphs or sentences of them. Each that goes has one that stays, verified at the threshold
@@ -172,7 +175,7 @@ impl Dedup {
     /// [`Error::Options`] for options that do not go together, and for an input that is no file.
     pub fn show_sql(&self) -> Result<String, Error> {
         self.check()?;
-        let stages = [&[query::UNITS_DOCS, query::DEDUP_NUMBERED], &self.stages()[1..], &[self.removed()]].concat();
+        let stages = [&[query::UNITS_DOCS, query::KEPT_NUMBERED], &self.stages()[1..], &[self.removed()]].concat();
         Ok(self
             .base
             .places()?
@@ -210,17 +213,11 @@ impl Dedup {
             Measure::Containment => run.workspace.rows_of(query::CONTAINED_DOCUMENTS),
             Measure::Exact => 0,
         };
-        if pairs > self.max_pairs {
-            return Err(anyhow::Error::new(OverLimit(format!(
-                "{} pairs of texts match, more than `max_pairs` {}: raise `threshold`, or raise `max_pairs`",
-                grouped(pairs),
-                self.max_pairs
-            ))));
-        }
+        refuse_more_matches(pairs, self.max_pairs)?;
         self.verify(&mut run).await?;
 
         let (cuts, annotated) = self.cuts();
-        let cuts = kept::cuts(&mut run, cuts).await?;
+        let cuts = kept::cuts(&mut run, &[cuts]).await?;
         let kept = self.shape.kept(&mut run, cuts, annotated).await?;
         let [pieces, characters, characters_removed, gone] = run.numbers(query::DEDUP_COUNTS).await?;
         let (pairs, clusters) = match self.unit {
@@ -256,16 +253,14 @@ impl Dedup {
         let counted_at = summary.counts.len();
         let options = self.options();
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
-        let summary = json!({
-            "ibid": env!("CARGO_PKG_VERSION"),
-            "method": "dedup",
-            "options": options,
-            "counts": found.summary.counts.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Value>(),
-            "skipped": found.summary.skipped,
-            "notes": found.summary.notes,
-            "sources": sources,
-        });
-        found.beside = Some(Beside { parts: ("kept", self.shape.parts), options, summary, files: &FILES });
+        found.beside = Some(Beside::new(
+            &found.summary,
+            "dedup",
+            options,
+            self.shape.parts,
+            &FILES,
+            json!({ "sources": sources }),
+        ));
         Ok(found)
     }
 
@@ -296,8 +291,8 @@ impl Dedup {
     fn options(&self) -> Value {
         let has_sets = self.by != Measure::Exact;
         json!({
-            "unit": Piece::NAMES.iter().find(|(_, unit)| *unit == self.unit).map(|(name, _)| name),
-            "by": Measure::NAMES.iter().find(|(_, by)| *by == self.by).map(|(name, _)| name),
+            "unit": name_of(&Piece::NAMES, self.unit),
+            "by": name_of(&Measure::NAMES, self.by),
             "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
             "threshold": has_sets.then(|| self.least()),
             "keep": self.keep.to_string(),
@@ -354,7 +349,7 @@ impl Dedup {
         };
         let ranks = if self.keep == Keep::Longest { query::DEDUP_RANKS_BY_LENGTH } else { query::DEDUP_RANKS };
         let mut stages =
-            vec![query::UNITS_DOCS, query::DEDUP_POSITIONS, pieces, ranks, query::DEDUP_NAMED, query::DEDUP_UNITS];
+            vec![query::UNITS_DOCS, query::KEPT_POSITIONS, pieces, ranks, query::DEDUP_NAMED, query::DEDUP_UNITS];
         if self.by != Measure::Exact {
             // Every signature is known.
             stages.extend(self.signature_of_sets().map(|signature| signature.query));

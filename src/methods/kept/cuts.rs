@@ -10,8 +10,9 @@ use arrow::datatypes::{DataType, Int32Type, Int64Type};
 use datafusion::common::{Result, exec_err};
 
 /// The documents and pieces that go, by the positions of the documents.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Cuts {
+    /// Ascending.
     documents: Vec<u64>,
     /// Ranges of bytes, ascending.
     parts: HashMap<u64, Vec<Range<usize>>>,
@@ -24,6 +25,7 @@ impl Cuts {
         let positions = positions.values().iter().map(|position| position.cast_unsigned());
         if rows.num_columns() == 1 {
             self.documents.extend(positions);
+            self.documents.sort_unstable();
             return Ok(());
         }
         let (starts, ends) = (cast(rows.column(1), &DataType::Int32)?, cast(rows.column(2), &DataType::Int32)?);

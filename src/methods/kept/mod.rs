@@ -56,8 +56,8 @@ macro_rules! shape_options {
                 self
             }
 
-            /// Leaves all documents as they are, and says in further columns what would go, and why: `is_kept`, and of whole documents
-            /// `kept_id`, `similarity` and `rule`, of pieces the list `cuts`.
+            /// Leaves all documents as they are, and says in further columns what would go, and why: `is_kept`, and what the method says
+            /// of it.
             pub fn annotate(mut self, annotates: bool) -> Self {
                 self.shape.annotates = annotates;
                 self
@@ -110,14 +110,31 @@ impl Shape {
     }
 }
 
-/// Returns what goes, by a query of positions.
-pub(super) async fn cuts(run: &mut Run, query: Query) -> Result<Cuts> {
-    let mut rows = run.rows(query).await?.execute_stream().await?;
+/// Returns what goes, by queries of positions.
+pub(super) async fn cuts(run: &mut Run, queries: &[Query]) -> Result<Cuts> {
     let mut cuts = Cuts::default();
+    for query in queries {
+        add_cuts(run, &mut cuts, *query).await?;
+    }
+    Ok(cuts)
+}
+
+/// Adds what goes, too, by a query of positions.
+pub(super) async fn add_cuts(run: &mut Run, cuts: &mut Cuts, query: Query) -> Result<()> {
+    let mut rows = run.rows(query).await?.execute_stream().await?;
     while let Some(batch) = rows.try_next().await? {
         cuts.add(&batch)?;
     }
-    Ok(cuts)
+    Ok(())
+}
+
+/// Makes the table `remaining` known: the documents that stay, without what is cut out of them.
+pub(super) async fn register_remaining(run: &Run, cuts: Cuts) -> Result<()> {
+    let documents = documents_in_order(run, &["doc_id", "text"]).await?;
+    let schema = documents.schema();
+    let remaining = in_order(documents, schema, move |first, batch| cuts.apply(first, batch))?;
+    run.workspace.session.register_table("remaining", remaining)?;
+    Ok(())
 }
 
 /// Plans to read the documents in the order of their files: these columns of them, or all.

@@ -11,8 +11,8 @@ use hashbrown::HashSet;
 use ibid_codes::split_mix;
 
 use super::word_sequence::{Sequence, coerce_sequence, sequence_array};
-use crate::arguments::{Sets, coerce_set, constant, constant_count, keep_constants};
-use crate::signature::each_smallest;
+use crate::arguments::{Sets, coerce_set, constant, constant_count, counts, keep_constants};
+use crate::signature::{each_smallest, place_of_hash};
 use crate::text::Lists;
 
 /// `fingerprints(sequence, k, window[, among])`: the winnowed `k`-grams of a text, and where they stand.
@@ -36,7 +36,7 @@ use crate::text::Lists;
 +------+---------------+
 ```"#,
     argument(name = "sequence", description = "The words of the text, BinaryView, as `word_sequence` gives them."),
-    argument(name = "k", description = "How many words a run has, from 1 to 1000; a constant."),
+    argument(name = "k", description = "How many words a run has, from 1 to 1000."),
     argument(name = "window", description = "How many runs a window has, from 1 to 1000; a constant."),
     argument(name = "among", description = "The fingerprints to give, `List<UInt64>` ascending; a constant.")
 )]
@@ -86,15 +86,18 @@ impl ScalarUDFImpl for Fingerprints {
     }
 
     fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
-        keep_constants(args, 1)
+        keep_constants(args, 2)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
         let rows = args.number_rows;
         let mut args = args.args;
-        let among = if args.len() > 3 { args.pop().map(|among| read_set(&among)).transpose()? } else { None };
+        let among = if args.len() > 3 { args.pop() } else { None };
+        let among = among.map(|among| constant(self.name(), "among", &among)?.to_array()).transpose()?;
+        let (sets, mut scratch) = (among.as_ref().map(Sets::try_new).transpose()?, Vec::new());
+        let among = sets.map(|sets| sets.row(0, &mut scratch).unwrap_or_default());
         let [sequences, k, window] = take_function_args(self.name(), args)?;
-        let k = constant_count(self.name(), "k", &k, 1000)?;
+        let k = counts(self.name(), "k", k, rows, 1000)?;
         let window = constant_count(self.name(), "window", &window, 1000)?;
         let sequences = sequences.into_array(rows)?;
         let sequences = sequence_array(&sequences)?;
@@ -102,12 +105,12 @@ impl ScalarUDFImpl for Fingerprints {
         let (mut fingerprints, mut words) = (UInt64Builder::new(), Int32Builder::new());
         let (mut again, mut seen) = (BooleanBuilder::new(), HashSet::new());
         let mut smallest = VecDeque::new();
-        for sequence in sequences {
+        for (sequence, &k) in sequences.iter().zip(&k) {
             let sequence = Sequence::try_new(self.name(), sequence.unwrap_or_default())?;
             let last = i32::try_from(sequence.len());
             last.map_err(|_| exec_datafusion_err!("fingerprints: a text has more than {} words", i32::MAX))?;
             each_fingerprint(&sequence, k, window, &mut smallest, |fingerprint, word| {
-                if among.as_ref().is_none_or(|among| among.contains(&fingerprint)) {
+                if among.is_none_or(|among| place_of_hash(among, fingerprint).is_some()) {
                     fingerprints.append_value(fingerprint);
                     words.append_option(i32::try_from(word).ok());
                     again.append_value(!seen.insert(fingerprint));
@@ -130,13 +133,6 @@ impl ScalarUDFImpl for Fingerprints {
 /// The type of the fingerprints of a text.
 pub(super) fn fingerprints_type() -> DataType {
     DataType::List(Arc::new(Field::new_list_field(DataType::Struct(FIELDS.clone()), true)))
-}
-
-/// The fingerprints to give.
-fn read_set(among: &ColumnarValue) -> Result<HashSet<u64>> {
-    let set = constant("fingerprints", "among", among)?.to_array()?;
-    let sets = Sets::try_new(&set)?;
-    Ok(sets.row(0, &mut Vec::new()).unwrap_or_default().iter().copied().collect())
 }
 
 /// Calls `found` with each fingerprint and its place; `smallest` is room to work in.

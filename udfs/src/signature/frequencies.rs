@@ -55,6 +55,30 @@ pub(super) struct Frequencies {
     frequencies: Int64Array,
 }
 
+/// Finds the place of a hash among hashes, ascending: they are spread about evenly, so each says about where it stands.
+pub(crate) fn place_of_hash(hashes: &[u64], hash: u64) -> Option<usize> {
+    let last = hashes.len().checked_sub(1)?;
+    let places = |part: u64| usize::try_from((u128::from(part) * hashes.len() as u128) >> 64).unwrap_or(last);
+    let mut about = places(hash).min(last);
+    for _ in 0..2 {
+        let here = hashes[about];
+        about = match hash.checked_sub(here) {
+            Some(beyond) => (about + places(beyond)).min(last),
+            None => about.saturating_sub(places(here - hash)),
+        };
+    }
+    let (mut low, mut high, mut step) = (about, about + 1, 1);
+    while low > 0 && hashes[low] > hash {
+        low = low.saturating_sub(step);
+        step *= 2;
+    }
+    while high < hashes.len() && hashes[high] <= hash {
+        high = (high + step).min(hashes.len());
+        step *= 2;
+    }
+    hashes[low..high].binary_search(&hash).ok().map(|i| low + i)
+}
+
 impl Frequencies {
     pub(super) fn try_new(function: &str, value: &ColumnarValue) -> Result<Self> {
         let ScalarValue::Struct(value) = constant(function, "the document frequencies", value)? else {
@@ -82,35 +106,10 @@ impl Frequencies {
 
     /// In how many documents a token occurs; 1 if it is not listed.
     pub(super) fn of_hash(&self, token: u64) -> i64 {
-        match self.search(token) {
+        match place_of_hash(self.tokens.values(), token) {
             Some(i) => self.frequencies.value(i).max(1),
             None => 1,
         }
-    }
-
-    /// The place of a token: hashes are spread evenly, so each says about where it stands.
-    fn search(&self, token: u64) -> Option<usize> {
-        let tokens = self.tokens.values();
-        let last = tokens.len().checked_sub(1)?;
-        let places = |hashes: u64| usize::try_from((u128::from(hashes) * tokens.len() as u128) >> 64).unwrap_or(last);
-        let mut about = places(token).min(last);
-        for _ in 0..2 {
-            let here = tokens[about];
-            about = match token.checked_sub(here) {
-                Some(beyond) => (about + places(beyond)).min(last),
-                None => about.saturating_sub(places(here - token)),
-            };
-        }
-        let (mut low, mut high, mut step) = (about, about + 1, 1);
-        while low > 0 && tokens[low] > token {
-            low = low.saturating_sub(step);
-            step *= 2;
-        }
-        while high < tokens.len() && tokens[high] <= token {
-            high = (high + step).min(tokens.len());
-            step *= 2;
-        }
-        tokens[low..high].binary_search(&token).ok().map(|i| low + i)
     }
 
     /// The inverse document frequency log(N/df), where df is not above N: 0 for a token of every document, log(N) for one
@@ -255,7 +254,11 @@ mod tests {
             };
             for token in tokens.iter().flat_map(|t| [t.saturating_sub(1), *t, t.saturating_add(1)]).chain([0, u64::MAX])
             {
-                assert_eq!(frequencies.search(token), tokens.binary_search(&token).ok(), "{token} in {tokens:?}");
+                assert_eq!(
+                    place_of_hash(frequencies.tokens.values(), token),
+                    tokens.binary_search(&token).ok(),
+                    "{token} in {tokens:?}"
+                );
             }
         }
     }
