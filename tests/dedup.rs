@@ -265,3 +265,67 @@ fn what_stays_is_handed_on_in_the_form_that_is_asked_for() {
     let summary: Value = serde_json::from_slice(&place.read("clean/summary.json")).unwrap();
     assert_eq!((&summary["counts"]["removed"], &summary["options"]["by"]), (&json!(5), &json!("exact")));
 }
+
+#[test]
+fn what_goes_by_hashing_is_verified_and_what_was_missed_is_said() {
+    let place = Place::new();
+    place.write("made.jsonl", made(400, 5));
+    let how = "--threshold 0.6 --signature shingles:1";
+    let (_, pairs) = brute_force(&place, "jaccard", 0.6);
+    place.ok(&format!("dedup made.jsonl {how} -o exact"));
+    let exact = rows(&place, "exact", "removed").len();
+    // Each text has one signature of few minhashes, so that much is missed.
+    let said = place.run(&format!("dedup made.jsonl {how} --method lsh --bands 2 --rows 4 --sample 400 -o lsh")).err;
+    assert!(said.contains("of a sample of texts ") && said.contains("pairs were found: recall 0."), "{said}");
+    let removed = rows(&place, "lsh", "removed");
+    assert!(removed.len() > 20 && removed.len() < exact, "{} of {exact}", removed.len());
+    let gone: BTreeSet<_> = texts(&removed, "id").into_iter().collect();
+    for row in &removed {
+        let (id, kept_id) = (row["id"].as_str().unwrap(), row["kept_id"].as_str().unwrap());
+        assert!(!gone.contains(kept_id) && pairs.contains(&(id.to_owned(), kept_id.to_owned())), "{row}");
+    }
+    // By default next to nothing is missed, the same whenever it runs.
+    place.ok(&format!("dedup made.jsonl {how} --method lsh -o one --threads 1"));
+    place.ok(&format!("dedup made.jsonl {how} --method lsh -o two"));
+    assert_eq!(rows(&place, "one", "removed").len(), exact);
+    assert_eq!(place.read("one/removed.parquet"), place.read("two/removed.parquet"));
+    let error = place.fails(1, "dedup made.jsonl --by containment --method lsh -o wrong");
+    assert!(error.contains("--method lsh is for --by jaccard"), "{error}");
+    let error = place.fails(1, "dedup made.jsonl --bands 2 -o wrong");
+    assert!(error.contains("--bands has no effect here"), "{error}");
+}
+
+#[test]
+fn many_that_are_alike_are_compared_with_the_first_of_them() {
+    let place = Place::new();
+    let common: String = (0..40).map(|i| format!("word{i} ")).collect();
+    place.write("made.jsonl", jsonl((0..900).map(|i| (format!("d{i}"), format!("{common} end{i}")))));
+    let ended = place.run("dedup made.jsonl --method lsh --max-bucket 3 -o lsh");
+    assert!(
+        ended.err.contains("are those of more than --max-bucket 3 texts, which were all compared with the first"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(texts(&rows(&place, "lsh", "kept"), "id"), ["d0"]);
+    let pairs = place.sql("SELECT count(*) < 60000 AS few FROM 'lsh/pairs.parquet'");
+    assert_eq!(pairs, [json!({"few": true})]);
+    let largest = "SELECT texts > 800 AS is_most, pairs_not_made = (texts - 3) * (texts - 4) / 2 AS are_others";
+    let buckets = place.sql(&format!("{largest} FROM 'lsh/buckets.parquet' ORDER BY texts DESC LIMIT 1"));
+    assert_eq!(buckets, [json!({"is_most": true, "are_others": true})]);
+    place.fails(4, "dedup made.jsonl --method lsh --max-bucket 3 --strict -o strict");
+
+    // What is left to the program depends on how many pairs there are.
+    let said = place.run("dedup made.jsonl --method auto --max-pairs 300000 --sample 300 -o auto").err;
+    assert!(said.contains("method lsh: by a sample of 300 texts some 404,"), "{said}");
+    assert!(said.contains("pairs match, more than --max-pairs 300,000"), "{said}");
+    assert_eq!(texts(&rows(&place, "auto", "kept"), "id"), ["d0"]);
+    let said = place.run("dedup made.jsonl --method auto -o auto").err;
+    assert!(
+        said.contains(
+            "method exact: by a sample of 900 texts some 404,550 pairs match, no more than --max-pairs 50,000,000"
+        ),
+        "{said}"
+    );
+    let error = place.fails(1, "dedup made.jsonl --max-pairs 300000 -o exact");
+    assert!(error.contains("404,550 pairs of texts match, more than --max-pairs 300000"), "{error}");
+}

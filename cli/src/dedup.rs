@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ibid::methods::{self, Keep, Measure, PartFormat, Piece, Signature};
+use ibid::methods::{self, Keep, Matching, Measure, PartFormat, Piece, Signature};
 use ibid::program::methods::{Builder, DEDUP_FILES, FolderPlace};
 use ibid::program::store::Stores;
 
@@ -42,6 +42,25 @@ pub(super) struct Dedup {
     /// From which similarity, or share, on two match, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
+    /// How matches by jaccard are found
+    #[arg(long, value_enum, default_value_t = Method::Exact)]
+    method: Method,
+    /// How many signatures a text has, by the method lsh; texts that share one are compared [default: as many as 128 minhashes make]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    bands: Option<u16>,
+    /// How many minhashes make a signature, by the method lsh [default: the most with which two texts that are as similar as --threshold
+    /// are compared with a chance of 0.999]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=64))]
+    rows: Option<u16>,
+    /// The seed of the minhashes, by the method lsh [default: 0]
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// With how many of the texts that share a signature the others are compared, by the method lsh: the first that are kept [default: 100]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    max_bucket: Option<u32>,
+    /// Of how many texts all matches are looked for, to say what the method lsh did not find, and to choose one by auto [default: 1000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    sample: Option<u64>,
     /// Which of several stays: first (by path, then record), longest, oldest:COLUMN, newest:COLUMN, highest:COLUMN or
     /// priority:COLUMN=a,b,c; of equals the first by its id
     #[arg(long, value_name = "RULE", default_value = "first")]
@@ -93,6 +112,17 @@ enum Unit {
     Sentence,
 }
 
+/// The way in which matches are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Method {
+    /// All of them, by a similarity join
+    Exact,
+    /// Those of texts that share a signature of minhashes, each verified; a sample says how many were not found
+    Lsh,
+    /// exact, unless a sample says that there are more matches than --max-pairs; a note says which
+    Auto,
+}
+
 /// The measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum By {
@@ -129,10 +159,16 @@ impl Dedup {
             By::Containment => Measure::Containment,
             By::Exact => Measure::Exact,
         };
+        let matching = match self.method {
+            Method::Exact => Matching::Exact,
+            Method::Lsh => Matching::Lsh,
+            Method::Auto => Matching::Auto,
+        };
         let dedup = engine(&self.running, stores)?
             .dedup(self.inputs.clone())
             .unit(unit)
             .by(by)
+            .matching(matching)
             .keep(self.keep.clone())
             .max_pairs(self.max_pairs)
             .format(self.shape.format)
@@ -142,6 +178,11 @@ impl Dedup {
             dedup,
             signature: self.signature.clone(),
             threshold: self.threshold,
+            bands: self.bands,
+            rows: self.rows,
+            seed: self.seed,
+            max_bucket: self.max_bucket,
+            sample: self.sample,
             by_source: self.by_source.as_ref(),
             rows_per_file: self.shape.rows_per_file,
         ))

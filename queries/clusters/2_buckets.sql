@@ -1,6 +1,6 @@
 -- reads:  banded(text_id, bands), units(unit, text)
 -- writes: buckets(bucket, texts, pairs_not_made, example): the signatures that more than $max_bucket texts have; the first
---         $max_bucket of them are compared
+--         $max_bucket of them are compared, with each other or, $with_all, with all
 CREATE TABLE buckets AS
 WITH full AS (
     SELECT bucket, count(*) AS texts, min(text_id) AS text_id
@@ -11,6 +11,7 @@ WITH full AS (
 SELECT
     full.bucket,
     full.texts,
-    full.texts * (full.texts - 1) / 2 - $max_bucket * ($max_bucket - 1) / 2 AS pairs_not_made,
+    (full.texts - $max_bucket) * (full.texts - $max_bucket - 1) / 2
+        + CASE WHEN $with_all THEN 0 ELSE $max_bucket * (full.texts - $max_bucket) END AS pairs_not_made,
     units.text AS example
 FROM full JOIN units ON full.text_id = units.unit

@@ -106,6 +106,24 @@ pub const NAMES: [&str; 7] = ["clusters", "pairs", "article_pairs", "histogram",
 /// The most minhashes that a text can have.
 const MOST_MINHASHES: u32 = 4096;
 
+/// Fails where a text would have more minhashes than it can have.
+pub(super) fn check_minhashes(bands: u16, rows: u16) -> Result<()> {
+    if u32::from(bands) * u32::from(rows) <= MOST_MINHASHES {
+        return Ok(());
+    }
+    Err(misuse!("`bands` times `rows` are more than {MOST_MINHASHES} minhashes; lower one of them"))
+}
+
+/// Returns what to say of signatures of too many texts, where there are some.
+pub(super) fn describe_buckets(full: u64, most: u32, compared: &str) -> Option<String> {
+    (full > 0).then(|| {
+        format!(
+            "{} signatures are those of more than `max_bucket` {most} texts, {compared}; the table buckets lists them",
+            grouped(full)
+        )
+    })
+}
+
 /// Returns whether a column has the sections that the reader of wikis makes.
 fn is_sections(column: &DataType) -> bool {
     let DataType::List(item) = column else { return false };
@@ -262,9 +280,7 @@ impl Clusters {
         if !(0.0..=1.0).contains(&self.max_edit.unwrap_or(0.0)) {
             return Err(misuse!("`max_edit` is a number from 0 up to 1, such as 0.25"));
         }
-        if u32::from(self.bands_of_text()) * u32::from(self.rows_of_band()) > MOST_MINHASHES {
-            return Err(misuse!("`bands` times `rows` are more than {MOST_MINHASHES} minhashes; lower one of them"));
-        }
+        check_minhashes(self.bands_of_text(), self.rows_of_band())?;
         if i64::from(self.min_characters) > self.most_characters() {
             return Err(misuse!(
                 "`min_characters` is more than `max_characters`, so that there would be nothing to compare"
@@ -317,14 +333,7 @@ impl Clusters {
                 self.most_characters()
             ));
         }
-        if full > 0 {
-            summary.notes.push(format!(
-                "{} signatures are those of more than `max_bucket` {} texts, of which the first were compared; the table buckets \
-                 lists them",
-                grouped(full),
-                self.largest_bucket()
-            ));
-        }
+        summary.notes.extend(describe_buckets(full, self.largest_bucket(), "of which the first were compared"));
         if capped > 0 {
             summary.notes.push(format!(
                 "{} texts stand in more than `max_frequency` {} places and made no pairs of documents; the table capped lists them",
@@ -394,6 +403,7 @@ impl Clusters {
         parameters.set("rows", i64::from(self.rows_of_band()));
         parameters.set("minhashes", i64::from(self.bands_of_text()) * i64::from(self.rows_of_band()));
         parameters.set("seed", i64::from(self.seed.unwrap_or(0)));
+        parameters.set("with_all", false);
         parameters.set("max_bucket", i64::from(self.largest_bucket()));
         parameters.set("least_edit_similarity", 1.0 - self.max_edit.unwrap_or(1.0));
         parameters.set("cohesion", self.cohesion.unwrap_or(0.0));

@@ -49,7 +49,7 @@ pub use self::codes::{CompareCodes, LearnCodes, Learner, Token};
 pub use self::compare::CompareContainment;
 pub use self::containment::{Comparing, Containment};
 pub use self::decontaminate::{Decontaminate, Leaving, Overlap};
-pub use self::dedup::{Dedup, Keep, Measure, Piece};
+pub use self::dedup::{Dedup, Keep, Matching, Measure, Piece};
 pub use self::explain::Estimate;
 pub use self::found::{Found, Staged};
 pub use self::gc::{Gc, Removal};

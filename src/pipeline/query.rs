@@ -85,6 +85,7 @@ queries! {
     DEDUP_NAMED = "dedup/2_named.sql";
     DEDUP_UNITS = "dedup/3_units.sql";
     DEDUP_EQUAL = "dedup/4_equal.sql";
+    DEDUP_LINKS = "dedup/4_links.sql";
     DEDUP_ALIKE = "dedup/5_alike.sql";
     DEDUP_CONTAINERS = "dedup/5_containers.sql";
     DEDUP_NONE = "dedup/5_none.sql";

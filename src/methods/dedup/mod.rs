@@ -1,6 +1,7 @@
 //! Duplicates that go, each for one that stays.
 
 mod keep;
+mod matching;
 
 use anyhow::{Result, bail};
 use arrow::datatypes::{Field, Schema};
@@ -8,6 +9,8 @@ use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
 pub use self::keep::Keep;
+use self::matching::Hashing;
+pub use self::matching::Matching;
 use super::found::Beside;
 use super::kept::{self, Shape, shape_options};
 use super::options::{Given, NamedOptions};
@@ -68,6 +71,8 @@ impl Engine {
             by: Measure::Jaccard,
             signature: None,
             threshold: None,
+            matching: Matching::Exact,
+            hashing: Hashing::default(),
             keep: Keep::First,
             source: None,
             max_pairs: 50_000_000,
@@ -85,6 +90,8 @@ pub struct Dedup {
     by: Measure,
     signature: Option<Signature>,
     threshold: Option<f64>,
+    matching: Matching,
+    hashing: Hashing,
     keep: Keep,
     source: Option<String>,
     max_pairs: u64,
@@ -121,8 +128,16 @@ pub enum Measure {
 const THRESHOLD: f64 = 0.8;
 
 /// The files and folders that a folder of results may have.
-pub const FILES: [&str; 6] =
-    ["kept/", "removed.parquet", "pairs.parquet", "clusters.parquet", "sources.parquet", "summary.json"];
+pub const FILES: [&str; 8] = [
+    "kept/",
+    "removed.parquet",
+    "pairs.parquet",
+    "clusters.parquet",
+    "sources.parquet",
+    "buckets.parquet",
+    "certificate.parquet",
+    "summary.json",
+];
 
 impl Dedup {
     /// Sets what is compared, and goes or stays. Default: documents.
@@ -146,6 +161,46 @@ impl Dedup {
     /// Sets from which similarity, or share, on two match, above 0 and up to 1, unless texts are compared exactly. Default: 0.8.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets how matches by [`Measure::Jaccard`] are found. Default: [`Matching::Exact`].
+    pub fn matching(mut self, matching: Matching) -> Self {
+        self.matching = matching;
+        self
+    }
+
+    /// Sets how many signatures of minhashes a text has, from 1 to 1000, for [`Matching::Lsh`]; texts that share one are compared. Default: as
+    /// many as 128 minhashes make.
+    pub fn bands(mut self, bands: u16) -> Self {
+        self.hashing.bands = Some(bands);
+        self
+    }
+
+    /// Sets how many minhashes make a signature, from 1 to 64, for [`Matching::Lsh`]. Default: the most with which two texts that are as
+    /// similar as the threshold are compared with a chance of 0.999.
+    pub fn rows(mut self, rows: u16) -> Self {
+        self.hashing.rows = Some(rows);
+        self
+    }
+
+    /// Sets the seed of the minhashes, for [`Matching::Lsh`]. Default: 0.
+    pub fn seed(mut self, seed: u32) -> Self {
+        self.hashing.seed = Some(seed);
+        self
+    }
+
+    /// Sets with how many of the texts that share a signature the others are compared, 2 or more, for [`Matching::Lsh`]: the first ones in the
+    /// order in which they are kept. Default: 100.
+    pub fn max_bucket(mut self, texts: u32) -> Self {
+        self.hashing.max_bucket = Some(texts);
+        self
+    }
+
+    /// Sets of how many texts all matches are looked for, 1 or more, to say what [`Matching::Lsh`] did not find, and what
+    /// [`Matching::Auto`] has to expect. Default: 1000.
+    pub fn sample(mut self, texts: u64) -> Self {
+        self.hashing.sample = Some(texts);
         self
     }
 
@@ -175,7 +230,11 @@ impl Dedup {
     /// [`Error::Options`] for options that do not go together, and for an input that is no file.
     pub fn show_sql(&self) -> Result<String, Error> {
         self.check()?;
-        let stages = [&[query::UNITS_DOCS, query::KEPT_NUMBERED], &self.stages()[1..], &[self.removed()]].concat();
+        let compared = self.compared();
+        let links = if self.by == Measure::Jaccard { self.links() } else { &[] };
+        let stages =
+            [&[query::UNITS_DOCS, query::KEPT_NUMBERED], &compared[1..], links, &self.decided(), &[self.removed()]]
+                .concat();
         Ok(self
             .base
             .places()?
@@ -190,6 +249,7 @@ impl Dedup {
             ("threshold", self.threshold.is_some(), has_sets),
         ])?;
         check_ratio("threshold", self.least())?;
+        self.check_matching()?;
         self.shape.check()?;
         check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
     }
@@ -207,13 +267,11 @@ impl Dedup {
         run.open_checked(&collections.compared(self.needed()), check).await?;
         kept::number(&run).await?;
         run.workspace.parameters = self.parameters()?;
-        run.workspace.run_all(&self.stages()).await?;
-        let pairs = match self.by {
-            Measure::Jaccard => run.workspace.rows_of(query::TEXTS_LINKS),
-            Measure::Containment => run.workspace.rows_of(query::CONTAINED_DOCUMENTS),
-            Measure::Exact => 0,
-        };
-        refuse_more_matches(pairs, self.max_pairs)?;
+        run.workspace.run_all(&self.compared()).await?;
+        let hashes = self.by == Measure::Jaccard && self.link(&mut run).await?;
+        let pairs = [query::TEXTS_LINKS, query::DEDUP_LINKS, query::CONTAINED_DOCUMENTS];
+        refuse_more_matches(pairs.map(|pairs| run.workspace.rows_of(pairs)).into_iter().sum(), self.max_pairs)?;
+        run.workspace.run_all(&self.decided()).await?;
         self.verify(&mut run).await?;
 
         let (cuts, annotated) = self.cuts();
@@ -228,6 +286,11 @@ impl Dedup {
         let mut tables = vec![("kept", kept)];
         for (name, rows) in [("removed", self.removed()), ("pairs", pairs), ("clusters", clusters)] {
             tables.push((name, run.rows(rows).await?));
+        }
+        if hashes {
+            for (name, rows) in self.certify(&mut run).await? {
+                tables.push((name, run.rows(rows).await?));
+            }
         }
         let mut sources = Value::Null;
         if self.source.is_some() {
@@ -249,7 +312,8 @@ impl Dedup {
             }
         }
         counts.extend([("characters", characters), ("characters removed", characters_removed)]);
-        let summary = run.summary_of(counts, None);
+        let capped = hashes.then(|| run.workspace.rows_of(query::CLUSTERS_BUCKETS));
+        let summary = run.summary_of(counts, capped);
         let counted_at = summary.counts.len();
         let options = self.options();
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
@@ -295,6 +359,7 @@ impl Dedup {
             "by": name_of(&Measure::NAMES, self.by),
             "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
             "threshold": has_sets.then(|| self.least()),
+            "method": name_of(&Matching::NAMES, self.matching),
             "keep": self.keep.to_string(),
             "by_source": self.source,
         })
@@ -318,6 +383,7 @@ impl Dedup {
             parameters.set(name, false);
         }
         parameters.set("threshold", self.least());
+        self.hashing.set(&mut parameters, self.least());
         parameters.set("least", self.least());
         parameters.set("key", self.keep.key());
         parameters.set("tie", self.keep.tie(self.unit));
@@ -340,8 +406,9 @@ impl Dedup {
         }
     }
 
-    /// Returns the stages from the documents to the pieces that go. The documents are numbered by then.
-    fn stages(&self) -> Vec<Query> {
+    /// Returns the stages from the documents to the texts that are compared, and but for Jaccard similarities to what matches. The documents
+    /// are numbered by then.
+    fn compared(&self) -> Vec<Query> {
         let pieces = match self.unit {
             Piece::Document => query::DEDUP_DOCUMENTS,
             Piece::Paragraph => query::DEDUP_PARAGRAPHS,
@@ -355,14 +422,23 @@ impl Dedup {
             stages.extend(self.signature_of_sets().map(|signature| signature.query));
             stages.extend([query::TEXTS, query::TEXTS_OCCURRENCES]);
         }
-        stages.extend(match self.by {
-            Measure::Jaccard => [query::TEXTS_LINKS, query::DEDUP_ALIKE],
-            Measure::Containment => [query::CONTAINED_DOCUMENTS, query::DEDUP_CONTAINERS],
-            Measure::Exact => [query::DEDUP_EQUAL, query::DEDUP_NONE],
-        });
-        let measured = if self.by == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
-        stages.extend([query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]);
+        match self.by {
+            Measure::Jaccard => {}
+            Measure::Containment => stages.push(query::CONTAINED_DOCUMENTS),
+            Measure::Exact => stages.push(query::DEDUP_EQUAL),
+        }
         stages
+    }
+
+    /// Returns the stages from what matches to the pieces that go.
+    fn decided(&self) -> [Query; 5] {
+        let stand_ins = match self.by {
+            Measure::Jaccard => query::DEDUP_ALIKE,
+            Measure::Containment => query::DEDUP_CONTAINERS,
+            Measure::Exact => query::DEDUP_NONE,
+        };
+        let measured = if self.by == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
+        [stand_ins, query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]
     }
 
     fn removed(&self) -> Query {
@@ -386,6 +462,12 @@ impl NamedOptions for Dedup {
         "by",
         "signature",
         "threshold",
+        "method",
+        "bands",
+        "rows",
+        "seed",
+        "max_bucket",
+        "sample",
         "keep",
         "by_source",
         "max_pairs",
@@ -401,6 +483,12 @@ impl NamedOptions for Dedup {
             "by" => self.by = given.choice(&Measure::NAMES)?,
             "signature" => self.signature = Some(given.parsed()?),
             "threshold" => self.threshold = Some(given.number()?),
+            "method" => self.matching = given.choice(&Matching::NAMES)?,
+            "bands" => self.hashing.bands = Some(given.number()?),
+            "rows" => self.hashing.rows = Some(given.number()?),
+            "seed" => self.hashing.seed = Some(given.number()?),
+            "max_bucket" => self.hashing.max_bucket = Some(given.number()?),
+            "sample" => self.hashing.sample = Some(given.number()?),
             "keep" => self.keep = given.parsed()?,
             "by_source" => self.source = Some(given.text()?),
             "max_pairs" => self.max_pairs = given.number()?,
