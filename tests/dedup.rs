@@ -329,3 +329,62 @@ fn many_that_are_alike_are_compared_with_the_first_of_them() {
     let error = place.fails(1, "dedup made.jsonl --max-pairs 300000 -o exact");
     assert!(error.contains("404,550 pairs of texts match, more than --max-pairs 300000"), "{error}");
 }
+
+#[test]
+fn another_threshold_gives_what_a_run_with_it_gives() {
+    for (how, wide, narrow) in [
+        ("--signature shingles:1 --keep longest --by-source from --format jsonl.gz", 0.5, 0.7),
+        ("--signature shingles:1 --by containment --ids-only", 0.6, 0.9),
+        ("--unit paragraph --signature shingles:2", 0.3, 0.6),
+        ("--unit sentence --signature shingles:1 --annotate", 0.4, 1.0),
+    ] {
+        let (place, mut dice) = (Place::new(), Dice(9));
+        let mut words = |least: usize| {
+            (0..least + dice.below(6)).map(|_| format!("w{}", dice.below(12))).collect::<Vec<_>>().join(" ")
+        };
+        let mut lines = String::new();
+        for i in 0..150 {
+            let text = format!("{}. {}.\n\n{}.", words(3), words(3), words(4));
+            lines += &format!("{}\n", json!({"key": format!("d{i}"), "body": text, "from": format!("s{}", i % 3)}));
+        }
+        place.write("made.jsonl", lines);
+        let input = "made.jsonl --text-column body --id-column key";
+        place.ok(&format!("dedup {input} {how} --threshold {wide} -o clean"));
+        place.ok(&format!("dedup {input} {how} --threshold {narrow} -o expected"));
+        place.ok(&format!("dedup --rethreshold {narrow} clean -o other"));
+        place.ok(&format!("dedup --rethreshold {narrow} clean"));
+        let manifest: Value = serde_json::from_slice(&place.read("expected/manifest.json")).unwrap();
+        for folder in ["other", "clean"] {
+            for file in manifest["files"].as_array().unwrap() {
+                let name = file["name"].as_str().unwrap();
+                let [a, b] = [folder, "expected"].map(|folder| place.read(format!("{folder}/{name}")));
+                assert!(a == b, "{how}: {folder}/{name}");
+            }
+            place.ok(&format!("verify {folder}"));
+        }
+        let error = place.fails(1, &format!("dedup --rethreshold {wide} clean"));
+        assert!(
+            error.contains(
+                &format!("has the pairs from {narrow:?} on, and --rethreshold is {wide:?}").replace(".0 on", " on")
+            ),
+            "{error}"
+        );
+
+        // Other documents have other pairs.
+        place.write("made.jsonl", "{\"key\": \"a\", \"body\": \"b\", \"from\": \"s0\"}\n");
+        let error = place.fails(1, &format!("dedup --rethreshold {narrow} clean"));
+        assert!(error.contains("the documents are not those of which clean was made"), "{error}");
+    }
+    let place = Place::new();
+    place.write("made.jsonl", made(20, 1));
+    place.ok("dedup made.jsonl --by exact -o clean");
+    for (command, error) in [
+        ("dedup --rethreshold 0.9 clean", "was made of equal texts, which have no threshold"),
+        ("dedup --rethreshold 0.9 made.jsonl -o other", "is no folder that ibid dedup has written"),
+        ("dedup --rethreshold 0.9 clean clean", "takes one input: the folder that a dedup has written"),
+    ] {
+        let said = place.fails(1, command);
+        assert!(said.contains(error), "{command}: {said}");
+    }
+    place.fails(2, "dedup --rethreshold 0.9 clean --threshold 0.5");
+}

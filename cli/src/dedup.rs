@@ -1,6 +1,6 @@
 //! `ibid dedup`: a collection without its duplicates, and for each that goes the one that stays for it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -26,7 +26,7 @@ pub(super) struct Dedup {
     #[arg(required = true)]
     inputs: Vec<String>,
     /// The folder to write
-    #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
+    #[arg(short, long, value_name = "FOLDER", required_unless_present_any = ["show_sql", "rethreshold"])]
     output: Option<PathBuf>,
     /// The units that are compared, and go or stay
     #[arg(long, value_enum, default_value_t = Unit::Document)]
@@ -71,6 +71,12 @@ pub(super) struct Dedup {
     /// The most pairs of distinct texts that may match
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
+    /// Decide anew, with this threshold, what an earlier run decided: the input is its folder, which is replaced unless another is named
+    /// with -o. Its options are taken, and the pairs that it found; its documents are read again, and must be the same
+    #[arg(long, value_name = "T", value_parser = ratio, conflicts_with_all = ["unit", "by", "signature", "threshold", "method", "bands",
+        "rows", "seed", "max_bucket", "sample", "keep", "by_source", "max_pairs", "format", "rows_per_file", "ids_only", "annotate",
+        "show_sql"])]
+    rethreshold: Option<f64>,
     #[command(flatten)]
     shape: ShapeOptions,
     /// Print the SQL that would run, and do not run it
@@ -141,7 +147,8 @@ impl Dedup {
             dedup.shared().reading = self.reading.reading();
             return print(&dedup.show_sql()?);
         }
-        let output = self.output.as_deref().context("a folder to write is required")?;
+        let earlier = self.rethreshold.and_then(|_| self.inputs.first().map(Path::new));
+        let output = self.output.as_deref().or(earlier).context("a folder to write is required")?;
         self.reading.begin_folder(output, &self.running, stores)?;
         let place = FolderPlace::new(output, &DEDUP_FILES, stores)?;
         let talk = prepared(&mut dedup, self.reading.reading(), &self.running)?;
@@ -178,6 +185,7 @@ impl Dedup {
             dedup,
             signature: self.signature.clone(),
             threshold: self.threshold,
+            rethreshold: self.rethreshold,
             bands: self.bands,
             rows: self.rows,
             seed: self.seed,

@@ -241,8 +241,7 @@ impl Decontaminate {
         let summary = run.summary_of(counts, None);
         let counted_at = summary.counts.len();
         let mut found = Found::new(run, "decontaminate", tables, summary, counted_at);
-        found.beside =
-            Some(Beside::new(&found.summary, "decontaminate", self.options(), self.shape.parts, &FILES, json!({})));
+        found.beside = Some(Beside::new(&found.summary, "decontaminate", self.options(), self.shape, &FILES));
         Ok(found)
     }
 

@@ -6,6 +6,7 @@ use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
 use super::Base;
+use super::kept::Shape;
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format, Manifest, Parts, StagedFile, StagedFolder, write_json};
 use crate::index::stored::check_place;
@@ -31,8 +32,9 @@ pub struct Found {
 pub(super) struct Beside {
     /// A table that is dealt into the files of a folder, and how.
     pub(super) parts: (&'static str, Parts),
-    /// The options of the method, for the manifest.
+    /// The options of the method, and what else the manifest says of it, by name.
     pub(super) options: Value,
+    pub(super) noted: Value,
     /// The file `summary.json`.
     pub(super) summary: Value,
     /// The files and folders that any run of the method may write.
@@ -40,17 +42,16 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Returns what a folder of documents that stay has beside its tables: a summary of what the run counted, and of what else there is to
-    /// say, by name.
+    /// Returns what a folder of documents that stay has beside its tables.
     pub(super) fn new(
         summary: &Summary,
         method: &'static str,
         options: Value,
-        parts: Parts,
+        shape: Shape,
         files: &'static [&'static str],
-        further: Value,
     ) -> Self {
-        let mut said = json!({
+        let options = extended(options, shape.options());
+        let summary = json!({
             "ibid": env!("CARGO_PKG_VERSION"),
             "method": method,
             "options": options,
@@ -58,11 +59,16 @@ impl Beside {
             "skipped": summary.skipped,
             "notes": summary.notes,
         });
-        if let (Some(said), Value::Object(further)) = (said.as_object_mut(), further) {
-            said.extend(further);
-        }
-        Self { parts: ("kept", parts), options, summary: said, files }
+        Self { parts: ("kept", shape.parts), options, noted: Value::Null, summary, files }
     }
+}
+
+/// Returns an object with what another has, too.
+pub(super) fn extended(mut object: Value, other: Value) -> Value {
+    if let (Some(object), Value::Object(other)) = (object.as_object_mut(), other) {
+        object.extend(other);
+    }
+    object
 }
 
 impl std::fmt::Debug for Found {
@@ -235,6 +241,7 @@ impl Found {
         if let Some(beside) = &self.beside {
             further.push(write_json(place.0.path(), "summary.json", &beside.summary)?);
             about["options"] = beside.options.clone();
+            about = extended(about, beside.noted.clone());
         }
         Manifest::write_with(place.0.path(), &about, &further, stores)?;
         place.0.commit_unless_dropped().await?;

@@ -2,6 +2,7 @@
 
 mod keep;
 mod matching;
+mod rethreshold;
 
 use anyhow::{Result, bail};
 use arrow::datatypes::{Field, Schema};
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 pub use self::keep::Keep;
 use self::matching::Hashing;
 pub use self::matching::Matching;
-use super::found::Beside;
+use self::rethreshold::StoredPairs;
+use super::found::{Beside, extended};
 use super::kept::{self, Shape, shape_options};
 use super::options::{Given, NamedOptions};
 use super::signature::Signature;
@@ -23,7 +25,7 @@ use super::{
 };
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, misuse};
 use crate::export::{Form, Format, write_rows};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::Run;
@@ -76,6 +78,8 @@ impl Engine {
             keep: Keep::First,
             source: None,
             max_pairs: 50_000_000,
+            rethreshold: None,
+            stored: None,
             shape: Shape::default(),
         }
     }
@@ -95,6 +99,8 @@ pub struct Dedup {
     keep: Keep,
     source: Option<String>,
     max_pairs: u64,
+    rethreshold: Option<f64>,
+    stored: Option<StoredPairs>,
     shape: Shape,
 }
 
@@ -222,6 +228,16 @@ impl Dedup {
         self
     }
 
+    /// Decides anew, with this threshold, what an earlier dedup decided: the input is the folder that it wrote. Its options are taken, and the
+    /// pairs that it found; the documents are read again from where they were, and must be the same. A threshold below that of the earlier run
+    /// is refused.
+    ///
+    /// What is found is what a dedup with that threshold finds.
+    pub fn rethreshold(mut self, threshold: f64) -> Self {
+        self.rethreshold = Some(threshold);
+        self
+    }
+
     /// Returns the SQL that would run, as a script for `ibid sql`. Documents are numbered there in the order in which they are read, and
     /// what stays is not written.
     ///
@@ -230,6 +246,9 @@ impl Dedup {
     /// [`Error::Options`] for options that do not go together, and for an input that is no file.
     pub fn show_sql(&self) -> Result<String, Error> {
         self.check()?;
+        if self.rethreshold.is_some() {
+            return Err(misuse!("`rethreshold` reads the pairs of an earlier run, and has no script").into());
+        }
         let compared = self.compared();
         let links = if self.by == Measure::Jaccard { self.links() } else { &[] };
         let stages =
@@ -249,13 +268,20 @@ impl Dedup {
             ("threshold", self.threshold.is_some(), has_sets),
         ])?;
         check_ratio("threshold", self.least())?;
+        check_ratio("rethreshold", self.rethreshold.unwrap_or(1.0))?;
+        if self.rethreshold.is_some() && (self.threshold.is_some() || self.signature.is_some()) {
+            return Err(misuse!("`rethreshold` takes the options of the earlier run; leave the others out"));
+        }
         self.check_matching()?;
         self.shape.check()?;
         check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
     }
 
-    async fn run(self) -> Result<Found> {
+    async fn run(mut self) -> Result<Found> {
         self.check()?;
+        if let Some(threshold) = self.rethreshold {
+            self = self.of_stored(threshold)?;
+        }
         let (mut run, collections) = self.base.begin().await?;
         let check = |table: &str, schema: &Schema| {
             self.keep.check(table, schema)?;
@@ -268,7 +294,10 @@ impl Dedup {
         kept::number(&run).await?;
         run.workspace.parameters = self.parameters()?;
         run.workspace.run_all(&self.compared()).await?;
-        let hashes = self.by == Measure::Jaccard && self.link(&mut run).await?;
+        let hashes = match &self.stored {
+            Some(stored) => self.open_stored(&mut run, stored).await.map(|()| false)?,
+            None => self.by == Measure::Jaccard && self.link(&mut run).await?,
+        };
         let pairs = [query::TEXTS_LINKS, query::DEDUP_LINKS, query::CONTAINED_DOCUMENTS];
         refuse_more_matches(pairs.map(|pairs| run.workspace.rows_of(pairs)).into_iter().sum(), self.max_pairs)?;
         run.workspace.run_all(&self.decided()).await?;
@@ -317,14 +346,9 @@ impl Dedup {
         let counted_at = summary.counts.len();
         let options = self.options();
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
-        found.beside = Some(Beside::new(
-            &found.summary,
-            "dedup",
-            options,
-            self.shape.parts,
-            &FILES,
-            json!({ "sources": sources }),
-        ));
+        let beside = Beside::new(&found.summary, "dedup", options, self.shape, &FILES);
+        let (summary, noted) = (json!({ "sources": sources }), json!({ "read": rethreshold::read(&self.base) }));
+        found.beside = Some(Beside { summary: extended(beside.summary, summary), noted, ..beside });
         Ok(found)
     }
 
@@ -417,6 +441,9 @@ impl Dedup {
         let ranks = if self.keep == Keep::Longest { query::DEDUP_RANKS_BY_LENGTH } else { query::DEDUP_RANKS };
         let mut stages =
             vec![query::UNITS_DOCS, query::KEPT_POSITIONS, pieces, ranks, query::DEDUP_NAMED, query::DEDUP_UNITS];
+        if self.stored.is_some() {
+            return stages;
+        }
         if self.by != Measure::Exact {
             // Every signature is known.
             stages.extend(self.signature_of_sets().map(|signature| signature.query));
@@ -431,14 +458,21 @@ impl Dedup {
     }
 
     /// Returns the stages from what matches to the pieces that go.
-    fn decided(&self) -> [Query; 5] {
+    fn decided(&self) -> Vec<Query> {
+        if self.stored.is_some() {
+            let mut stages = vec![query::DEDUP_STORED_OCCURRENCES, query::DEDUP_STORED, query::DEDUP_REDUNDANT];
+            stages.extend([query::DEDUP_KEEPERS, query::DEDUP_KEEPER_UNITS]);
+            stages.extend(self.signature_of_sets().map(|signature| signature.query));
+            stages.extend([query::TEXTS, query::DEDUP_MEASURED, query::DEDUP_REMOVED_UNITS]);
+            return stages;
+        }
         let stand_ins = match self.by {
             Measure::Jaccard => query::DEDUP_ALIKE,
             Measure::Containment => query::DEDUP_CONTAINERS,
             Measure::Exact => query::DEDUP_NONE,
         };
         let measured = if self.by == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
-        [stand_ins, query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]
+        vec![stand_ins, query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]
     }
 
     fn removed(&self) -> Query {
@@ -471,6 +505,7 @@ impl NamedOptions for Dedup {
         "keep",
         "by_source",
         "max_pairs",
+        "rethreshold",
         "format",
         "rows_per_file",
         "ids_only",
@@ -492,6 +527,7 @@ impl NamedOptions for Dedup {
             "keep" => self.keep = given.parsed()?,
             "by_source" => self.source = Some(given.text()?),
             "max_pairs" => self.max_pairs = given.number()?,
+            "rethreshold" => self.rethreshold = Some(given.number()?),
             _ => self.shape.set_option(given)?,
         }
         Ok(())

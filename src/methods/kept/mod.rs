@@ -14,6 +14,7 @@ use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::dataframe::DataFrame;
 use datafusion::physical_plan::ExecutionPlan;
 use futures::TryStreamExt;
+use serde_json::{Value, json};
 
 use self::annotations::Annotations;
 pub(super) use self::cuts::Cuts;
@@ -75,6 +76,16 @@ impl Shape {
             ));
         }
         check_ranges(&[("rows_per_file", self.parts.rows_per_file, 1, u64::MAX)])
+    }
+
+    /// Returns the options by their names.
+    pub(super) fn options(self) -> Value {
+        json!({
+            "format": self.parts.format.name(),
+            "rows_per_file": self.parts.rows_per_file,
+            "ids_only": self.ids_only,
+            "annotate": self.annotates,
+        })
     }
 
     /// Sets `format`, `rows_per_file`, `ids_only` or `annotate`.

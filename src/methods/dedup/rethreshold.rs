@@ -1,0 +1,104 @@
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use serde_json::{Value, json};
+
+use super::{Dedup, Matching, Measure};
+use crate::corpus::OnError;
+use crate::corpus::ingest::register_file;
+use crate::error::misuse;
+use crate::export::Manifest;
+use crate::methods::options::NamedOptions;
+use crate::methods::{Base, Input};
+use crate::run::Run;
+use crate::store::redacted_url;
+
+/// The pairs that an earlier run found.
+#[derive(Debug, Clone)]
+pub(super) struct StoredPairs {
+    folder: PathBuf,
+    /// What it read, with its seals.
+    inputs: Value,
+}
+
+/// The file of pairs.
+const PAIRS: &str = "pairs.parquet";
+
+impl Dedup {
+    /// Returns the dedup that an earlier run was, with another threshold, and with the pairs that it found.
+    pub(super) fn of_stored(self, threshold: f64) -> Result<Self> {
+        let [folder] = <[String; 1]>::try_from(self.base.input.named_places()?)
+            .map_err(|_| misuse!("`rethreshold` takes one input: the folder that a dedup has written"))?;
+        let folder = PathBuf::from(folder);
+        let written = if folder.is_file() { None } else { Manifest::of(&folder, self.base.engine.stores())? };
+        let Some(manifest) = written.filter(|manifest| manifest.about["method"] == "dedup") else {
+            return Err(misuse!("{} is no folder that ibid dedup has written", folder.display()));
+        };
+        manifest.check(&folder.join(PAIRS), self.base.engine.stores())?;
+        let (options, read) = (&manifest.about["options"], &manifest.about["read"]);
+        let Some(inputs) = read["inputs"].as_array() else {
+            return Err(misuse!(
+                "the documents of which {} was made were rows in memory, and are not there any more: run dedup anew",
+                folder.display()
+            ));
+        };
+        let inputs: Vec<_> = inputs.iter().filter_map(Value::as_str).collect();
+        let mut again = self.base.engine.dedup(Input::places(inputs));
+        (again.base.reading, again.base.settings) = (self.base.reading, self.base.settings);
+        again.set_options(&named(options))?;
+        again.set_options(&named(&read["options"]))?;
+        let stored = again.least();
+        if again.by == Measure::Exact {
+            return Err(misuse!("{} was made of equal texts, which have no threshold", folder.display()));
+        }
+        if threshold < stored {
+            return Err(misuse!(
+                "{} has the pairs from {stored} on, and `rethreshold` is {threshold}: run dedup anew with that `threshold`",
+                folder.display()
+            ));
+        }
+        again.threshold = Some(threshold);
+        let inputs = manifest.about["inputs"].clone();
+        again.stored = Some(StoredPairs { folder, inputs });
+        Ok(again)
+    }
+
+    /// Makes the pairs of an earlier run known. Fails where the documents are others than it read.
+    pub(super) async fn open_stored(&self, run: &mut Run, stored: &StoredPairs) -> Result<()> {
+        if run.about()["inputs"] != stored.inputs {
+            bail!(
+                "the documents are not those of which {} was made: they have changed since, or other ones stand there; run dedup anew",
+                stored.folder.display()
+            );
+        }
+        register_file(&run.workspace.session, "stored_pairs", &stored.folder.join(PAIRS)).await?;
+        if self.matching != Matching::Exact {
+            run.note("the pairs are those that the earlier run found, which compared not all texts".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Returns what was read, and how, for a later run.
+pub(super) fn read(base: &Base) -> Value {
+    let inputs = base.input.named_places().ok();
+    let inputs: Option<Vec<_>> = inputs.map(|inputs| inputs.iter().map(|input| redacted_url(input)).collect());
+    let reading = &base.reading;
+    let mut options = reading.parameters();
+    options["input_format"] = options["format"].take();
+    options["namespace"] = options["namespaces"].take();
+    options["on_error"] = json!((reading.on_error != OnError::Fail).then_some("skip"));
+    json!({ "inputs": inputs, "options": options })
+}
+
+/// Returns options by their names as they are given in SQL; those that are not given are left out.
+fn named(options: &Value) -> Vec<(String, Vec<String>)> {
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let values = |value: &Value| match value {
+        Value::Array(values) => values.iter().map(text).collect(),
+        Value::Null => Vec::new(),
+        one => vec![text(one)],
+    };
+    let given = options.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), values(value)));
+    given.filter(|(_, values)| !values.is_empty()).collect()
+}
