@@ -56,8 +56,7 @@ fn documents_with_a_run_of_an_item_go_and_no_others() {
             };
             let place = of(&documents, "id", "char_start", "char_end");
             let of_item = of(&items, "item_id", "item_char_start", "item_char_end");
-            // Runs that overlap in a document are one, with the longest of them in the item.
-            assert!(place.contains(&of_item), "{seed}: {hit}");
+            assert_eq!(place, of_item, "{seed}: {hit}");
             assert_eq!(hit["words"], of_item.split(' ').count(), "{seed}: {hit}");
         }
         for row in rows(&place, "clean", "items") {
@@ -176,6 +175,52 @@ fn questions_have_columns_of_their_own_and_several_files() {
         let said = place.fails(1, &format!("{command} {options} -o wrong"));
         assert!(said.contains(error), "{options}: {said}");
     }
+}
+
+#[test]
+fn items_without_their_columns_are_said_and_those_of_equal_ids_are_numbered() {
+    let place = Place::new();
+    let of = |id: &str, column: &str| format!("{}\n", json!({"id": id, column: format!("what is the {column} of it")}));
+    place.write("a.jsonl", of("1", "question"));
+    place.write("b.jsonl", of("2", "prompt"));
+    place.write("c.jsonl", of("1", "question"));
+    place.write(
+        "train.jsonl",
+        format!("{}{}", of("x", "text"), json!({"id": "y", "text": "What is the question of it?"})),
+    );
+    let command = "decontaminate train.jsonl --item-column question -o clean --against";
+    let ended = place.run(&format!("{command} a.jsonl b.jsonl --strict"));
+    assert!(
+        ended.err.contains("1 items have none of the columns of their text, and were not looked for"),
+        "{}",
+        ended.err
+    );
+    assert!(!ended.err.contains("fewer than") && ended.err.contains("kept 1, skipped 1"), "{}", ended.err);
+    place.fails(4, &format!("{command} a.jsonl b.jsonl --strict"));
+    let error = place.fails(1, &format!("{command} a.jsonl c.jsonl"));
+    assert!(error.contains("the id \"1\" stands twice"), "{error}");
+    place.ok(&format!("{command} a.jsonl c.jsonl --item-id-column="));
+    let hits = place.sql("SELECT id, items FROM 'clean/hits.parquet'");
+    assert_eq!(hits, [json!({"id": "y", "items": 2})]);
+    let kept = place.sql("SELECT id FROM 'clean/kept/part-00000.parquet'");
+    assert_eq!(kept, [json!({"id": "x"})]);
+}
+
+#[test]
+fn text_that_repeats_itself_costs_no_more_than_other_text() {
+    let place = Place::new();
+    let again = |word: &str, times: usize| vec![word; times].join(" ");
+    place.write("train.jsonl", jsonl([("a", again("ha", 100_000)), ("b", format!("{} x", again("0 1", 50_000)))]));
+    place.write("items.jsonl", jsonl([("h", again("ha", 20_000)), ("n", again("0 1", 20_000)), ("s", again("ha", 5))]));
+    for by in ["words", "containment"] {
+        place.ok(&format!("decontaminate train.jsonl --against items.jsonl --by {by} -o clean"));
+        let hits = place.sql("SELECT id, item_id, max(share) AS share FROM 'clean/hits.parquet' WHERE item_id <> 's' GROUP BY id, item_id ORDER BY id, item_id");
+        let whole = |id: &str, item: &str| json!({"id": id, "item_id": item, "share": 1.0});
+        assert_eq!(hits, [whole("a", "h"), whole("b", "n")], "{by}");
+    }
+    place.ok("decontaminate train.jsonl --against items.jsonl --unit passage -o cut");
+    let kept = place.sql("SELECT id, trim(text) AS text FROM 'cut/kept/part-00000.parquet'");
+    assert_eq!(kept, [json!({"id": "b", "text": "x"})]);
 }
 
 #[test]

@@ -387,4 +387,7 @@ fn another_threshold_gives_what_a_run_with_it_gives() {
         assert!(said.contains(error), "{command}: {said}");
     }
     place.fails(2, "dedup --rethreshold 0.9 clean --threshold 0.5");
+    place.ok("dedup made.jsonl --method lsh -o hashed");
+    let error = place.fails(1, "dedup --rethreshold 0.9 hashed");
+    assert!(error.contains("has the pairs that minhashes found, which may not be all"), "{error}");
 }

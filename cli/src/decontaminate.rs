@@ -6,13 +6,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use ibid::methods::{self, Leaving, Overlap, Signature};
-use ibid::program::methods::{Builder, DECONTAMINATE_FILES, FolderPlace};
+use ibid::program::methods::{Builder, DECONTAMINATE_FILES};
 use ibid::program::store::Stores;
 
 use super::Ending;
-use super::dedup::ShapeOptions;
+use super::kept::{ShapeOptions, hand_on};
 use super::options::{InputOptions, RunOptions, ratio};
-use super::run::{engine, prepared, print, with_given};
+use super::run::{engine, print, with_given};
 
 /// Remove what holds an item of an evaluation: documents, or the passages that have it
 ///
@@ -30,6 +30,9 @@ pub(super) struct Decontaminate {
     /// The columns of the items that are their text, such as question,answer: one under the other [default: that of the documents]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     item_column: Vec<String>,
+    /// The column that holds the id of an item; '' numbers them [default: as for documents]
+    #[arg(long, value_name = "NAME")]
+    item_id_column: Option<String>,
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
     output: Option<PathBuf>,
@@ -94,10 +97,7 @@ impl Decontaminate {
             return print(&decontaminate.show_sql()?);
         }
         let output = self.output.as_deref().context("a folder to write is required")?;
-        self.reading.begin_folder(output, &self.running, stores)?;
-        let place = FolderPlace::new(output, &DECONTAMINATE_FILES, stores)?;
-        let talk = prepared(&mut decontaminate, self.reading.reading(), &self.running)?;
-        talk.deliver_folder(decontaminate.await?, "kept", place, &self.running).await
+        hand_on(decontaminate, output, &DECONTAMINATE_FILES, &self.reading, &self.running).await
     }
 
     fn builder(&self, stores: &Arc<Stores>) -> Result<methods::Decontaminate> {
@@ -120,6 +120,7 @@ impl Decontaminate {
             .annotate(self.shape.annotate);
         Ok(with_given!(
             decontaminate,
+            item_id_column: self.item_id_column.as_ref(),
             words: self.words,
             min_words: self.min_words,
             signature: self.signature.clone(),

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use ibid::methods::{self, Keep, Matching, Measure, PartFormat, Piece, Signature};
-use ibid::program::methods::{Builder, DEDUP_FILES, FolderPlace};
+use ibid::methods::{self, Keep, Matching, Measure, Piece, Signature};
+use ibid::program::methods::{Builder, DEDUP_FILES};
 use ibid::program::store::Stores;
 
 use super::Ending;
+use super::kept::{ShapeOptions, hand_on};
 use super::options::{InputOptions, RunOptions, ratio};
-use super::run::{engine, prepared, print, with_given};
+use super::run::{engine, print, with_given};
 
 /// Remove duplicates: each that goes has one that stays, verified, and of those that stay no two match
 ///
@@ -88,25 +88,6 @@ pub(super) struct Dedup {
     running: RunOptions,
 }
 
-/// How the documents that stay are written.
-#[derive(Debug, Args)]
-pub(super) struct ShapeOptions {
-    /// The format of the documents that stay
-    #[arg(long, value_name = "FORMAT", default_value = "parquet", value_parser = PossibleValuesParser::new(
-        PartFormat::NAMES.map(|(name, _)| name)).try_map(|name| name.parse::<PartFormat>()))]
-    pub(super) format: PartFormat,
-    /// At most so many of them to a file [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(super) rows_per_file: Option<u64>,
-    /// Their ids alone
-    #[arg(long, conflicts_with = "annotate")]
-    pub(super) ids_only: bool,
-    /// All documents as they are, with what would go in further columns: is_kept; of duplicates kept_id, similarity and rule, or the list
-    /// cuts; of items the list hits
-    #[arg(long)]
-    pub(super) annotate: bool,
-}
-
 /// The units that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Unit {
@@ -149,10 +130,7 @@ impl Dedup {
         }
         let earlier = self.rethreshold.and_then(|_| self.inputs.first().map(Path::new));
         let output = self.output.as_deref().or(earlier).context("a folder to write is required")?;
-        self.reading.begin_folder(output, &self.running, stores)?;
-        let place = FolderPlace::new(output, &DEDUP_FILES, stores)?;
-        let talk = prepared(&mut dedup, self.reading.reading(), &self.running)?;
-        talk.deliver_folder(dedup.await?, "kept", place, &self.running).await
+        hand_on(dedup, output, &DEDUP_FILES, &self.reading, &self.running).await
     }
 
     fn builder(&self, stores: &Arc<Stores>) -> Result<methods::Dedup> {

@@ -12,6 +12,7 @@ mod explain;
 mod gc;
 mod gpu;
 mod ingest;
+mod kept;
 mod options;
 mod outbox;
 mod pairs;

@@ -11,8 +11,8 @@ use super::signature::Signature;
 use super::table::{Tabular, float, int, long, text};
 use super::threads::Readable;
 use super::{
-    Base, Collections, Found, Input, check_ranges, check_ratio, common_options, name_of, refuse_more_matches,
-    refuse_without_effect, runs,
+    Base, Collections, FEWER_MATCHES, Found, Input, check_ranges, check_ratio, common_options, name_of,
+    refuse_more_matches, refuse_without_effect, runs,
 };
 use crate::corpus;
 use crate::corpus::ingest::Needed;
@@ -65,6 +65,7 @@ impl Engine {
         Decontaminate {
             base,
             item_columns: Vec::new(),
+            item_id_column: None,
             unit: Leaving::Document,
             by: Overlap::Words,
             words: None,
@@ -83,6 +84,7 @@ impl Engine {
 pub struct Decontaminate {
     base: Base,
     item_columns: Vec<String>,
+    item_id_column: Option<String>,
     unit: Leaving,
     by: Overlap,
     words: Option<u32>,
@@ -135,6 +137,12 @@ impl Decontaminate {
     /// Default: that of the documents.
     pub fn item_columns<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
         self.item_columns = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Names the column that holds the id of an item; an empty name numbers them. Default: as for documents.
+    pub fn item_id_column(mut self, name: impl Into<String>) -> Self {
+        self.item_id_column = Some(name.into());
         self
     }
 
@@ -205,7 +213,7 @@ impl Decontaminate {
             ("threshold", self.threshold.is_some(), has_sets),
         ])?;
         check_ratio("threshold", self.least())?;
-        self.shape.check()?;
+        self.shape.check(true)?;
         let [words, min_words] = [self.words, self.min_words].map(|words| words.map(u64::from));
         check_ranges(&[
             ("words", words, 1, 1000),
@@ -225,7 +233,10 @@ impl Decontaminate {
         kept::number(&run).await?;
         run.workspace.parameters = self.parameters()?;
         run.workspace.run_all(&self.stages()).await?;
-        refuse_more_matches(run.workspace.rows_of(query::CONTAINED_DOCUMENTS), self.max_pairs)?;
+        refuse_more_matches(run.workspace.rows_of(query::CONTAINED_DOCUMENTS), self.max_pairs, FEWER_MATCHES)?;
+        let without_text = "items have none of the columns of their text, and were not looked for";
+        let left_out = run.list(query::DECONTAMINATE_WITHOUT_TEXT, without_text).await?;
+        run.leave_out(left_out);
         run.list(query::DECONTAMINATE_UNTESTED, &self.untested()).await?;
 
         let cuts = self.cuts(&mut run).await?;
@@ -276,7 +287,8 @@ impl Decontaminate {
             "min_words": (!has_sets).then(|| self.least_words()),
             "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
             "threshold": has_sets.then(|| self.least()),
-            "item_columns": self.item_columns,
+            "item_column": self.item_columns,
+            "item_id_column": self.item_id_column,
         })
     }
 
@@ -308,12 +320,15 @@ impl Decontaminate {
     /// Returns the collections, of which the items may have their text in columns of their own.
     fn compared<'a>(&self, collections: &'a Collections) -> Compared<'a> {
         let compared = collections.compared(Needed::Documents);
-        if self.item_columns.is_empty() {
-            return compared;
+        let mut reading = compared.reading.clone();
+        if let Some(column) = &self.item_id_column {
+            reading.id_column = Some(column.clone());
         }
-        let reads_text = self.item_columns.iter().any(|column| column == "text");
-        let text_column = (!reads_text).then(String::new);
-        let reading = corpus::Options { text_is_optional: true, text_column, ..compared.reading.clone() };
+        if !self.item_columns.is_empty() {
+            let reads_text = self.item_columns.iter().any(|column| column == "text");
+            let text_column = (!reads_text).then(String::new);
+            reading = corpus::Options { text_is_optional: true, text_column, ..reading };
+        }
         Compared { against_reading: Some(reading), ..compared }
     }
 
@@ -351,10 +366,14 @@ impl Decontaminate {
         };
         stages.extend([query::DECONTAMINATE_GRAMS, searched, query::DECONTAMINATE_MET]);
         stages.extend(match self.by {
-            Overlap::Words => vec![query::DECONTAMINATE_OWNED, query::DECONTAMINATE_DIAGONALS],
-            Overlap::Containment => vec![query::DECONTAMINATE_DIAGONALS_CONTAINED],
+            Overlap::Words => {
+                vec![query::DECONTAMINATE_OWNED, query::DECONTAMINATE_STRETCHED, query::DECONTAMINATE_DIAGONALS]
+            }
+            Overlap::Containment => {
+                vec![query::DECONTAMINATE_STRETCHED_CONTAINED, query::DECONTAMINATE_DIAGONALS_CONTAINED]
+            }
         });
-        stages.extend([query::DECONTAMINATE_RUNS, query::DECONTAMINATE_PLACES]);
+        stages.extend([query::DECONTAMINATE_RUNS, query::DECONTAMINATE_STRETCHES, query::DECONTAMINATE_PLACES]);
         stages.extend(match self.by {
             Overlap::Words => [query::DECONTAMINATE_HITS, query::DECONTAMINATE_TESTED],
             Overlap::Containment => [query::DECONTAMINATE_HITS_CONTAINED, query::DECONTAMINATE_TESTED_CONTAINED],
@@ -368,6 +387,7 @@ impl NamedOptions for Decontaminate {
     const NAMES: &'static [&'static str] = &[
         "against",
         "item_column",
+        "item_id_column",
         "unit",
         "by",
         "words",
@@ -384,7 +404,11 @@ impl NamedOptions for Decontaminate {
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {
             "against" => self.base.against = Some(input_of(given)?),
-            "item_column" => self.item_columns = given.values.to_vec(),
+            "item_column" => {
+                let names = given.values.iter().flat_map(|names| names.split(','));
+                self.item_columns = names.map(str::to_owned).collect();
+            }
+            "item_id_column" => self.item_id_column = Some(given.text()?),
             "unit" => self.unit = given.choice(&Leaving::NAMES)?,
             "by" => self.by = given.choice(&Overlap::NAMES)?,
             "words" => self.words = Some(given.number()?),

@@ -303,13 +303,16 @@ pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
     }
 }
 
+/// The remedy against too many pairs of texts.
+const FEWER_MATCHES: &str = "raise `threshold`";
+
 /// Fails where more pairs of texts match than may.
-fn refuse_more_matches(pairs: u64, most: u64) -> Result<()> {
+fn refuse_more_matches(pairs: u64, most: u64, remedy: &str) -> Result<()> {
     if pairs <= most {
         return Ok(());
     }
     Err(anyhow::Error::new(OverLimit(format!(
-        "{} pairs of texts match, more than `max_pairs` {most}: raise `threshold`, or raise `max_pairs`",
+        "{} pairs of texts match, more than `max_pairs` {most}: {remedy}, or raise `max_pairs`",
         grouped(pairs)
     ))))
 }

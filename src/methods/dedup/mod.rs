@@ -20,8 +20,8 @@ use super::signature::Signature;
 use super::table::{Tabular, float, int, text};
 use super::threads::Readable;
 use super::{
-    Base, Found, Input, check_ranges, check_ratio, common_options, name_of, refuse_more_matches, refuse_without_effect,
-    runs,
+    Base, FEWER_MATCHES, Found, Input, check_ranges, check_ratio, common_options, name_of, refuse_more_matches,
+    refuse_without_effect, runs,
 };
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
@@ -273,7 +273,7 @@ impl Dedup {
             return Err(misuse!("`rethreshold` takes the options of the earlier run; leave the others out"));
         }
         self.check_matching()?;
-        self.shape.check()?;
+        self.shape.check(self.unit != Piece::Document)?;
         check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
     }
 
@@ -299,7 +299,8 @@ impl Dedup {
             None => self.by == Measure::Jaccard && self.link(&mut run).await?,
         };
         let pairs = [query::TEXTS_LINKS, query::DEDUP_LINKS, query::CONTAINED_DOCUMENTS];
-        refuse_more_matches(pairs.map(|pairs| run.workspace.rows_of(pairs)).into_iter().sum(), self.max_pairs)?;
+        let remedy = if hashes { "raise `threshold`, lower `max_bucket`" } else { FEWER_MATCHES };
+        refuse_more_matches(pairs.map(|pairs| run.workspace.rows_of(pairs)).into_iter().sum(), self.max_pairs, remedy)?;
         run.workspace.run_all(&self.decided()).await?;
         self.verify(&mut run).await?;
 
@@ -344,7 +345,7 @@ impl Dedup {
         let capped = hashes.then(|| run.workspace.rows_of(query::CLUSTERS_BUCKETS));
         let summary = run.summary_of(counts, capped);
         let counted_at = summary.counts.len();
-        let options = self.options();
+        let options = self.options(hashes);
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
         let beside = Beside::new(&found.summary, "dedup", options, self.shape, &FILES);
         let (summary, noted) = (json!({ "sources": sources }), json!({ "read": rethreshold::read(&self.base) }));
@@ -376,14 +377,14 @@ impl Dedup {
     }
 
     /// Returns the options by their names.
-    fn options(&self) -> Value {
+    fn options(&self, hashes: bool) -> Value {
         let has_sets = self.by != Measure::Exact;
         json!({
             "unit": name_of(&Piece::NAMES, self.unit),
             "by": name_of(&Measure::NAMES, self.by),
             "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
             "threshold": has_sets.then(|| self.least()),
-            "method": name_of(&Matching::NAMES, self.matching),
+            "method": if hashes { "lsh" } else { "exact" },
             "keep": self.keep.to_string(),
             "by_source": self.source,
         })

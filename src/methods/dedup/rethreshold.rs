@@ -43,6 +43,12 @@ impl Dedup {
             ));
         };
         let inputs: Vec<_> = inputs.iter().filter_map(Value::as_str).collect();
+        if inputs.contains(&"-") {
+            return Err(misuse!(
+                "the documents of which {} was made came from standard input, and are not there any more: run dedup anew",
+                folder.display()
+            ));
+        }
         let mut again = self.base.engine.dedup(Input::places(inputs));
         (again.base.reading, again.base.settings) = (self.base.reading, self.base.settings);
         again.set_options(&named(options))?;
@@ -50,6 +56,12 @@ impl Dedup {
         let stored = again.least();
         if again.by == Measure::Exact {
             return Err(misuse!("{} was made of equal texts, which have no threshold", folder.display()));
+        }
+        if again.matching != Matching::Exact {
+            return Err(misuse!(
+                "{} has the pairs that minhashes found, which may not be all: run dedup anew with that `threshold`",
+                folder.display()
+            ));
         }
         if threshold < stored {
             return Err(misuse!(
@@ -72,9 +84,6 @@ impl Dedup {
             );
         }
         register_file(&run.workspace.session, "stored_pairs", &stored.folder.join(PAIRS)).await?;
-        if self.matching != Matching::Exact {
-            run.note("the pairs are those that the earlier run found, which compared not all texts".to_owned());
-        }
         Ok(())
     }
 }

@@ -69,7 +69,11 @@ macro_rules! shape_options {
 pub(super) use shape_options;
 
 impl Shape {
-    pub(super) fn check(self) -> Result<()> {
+    /// Fails where options do not go together. `has_list` says that what is said of documents is a list.
+    pub(super) fn check(self, has_list: bool) -> Result<()> {
+        if has_list && self.annotates && self.parts.format == PartFormat::Csv {
+            return Err(misuse!("`annotate` adds a list, which CSV cannot hold; take another `format`, such as jsonl"));
+        }
         if self.ids_only && self.annotates {
             return Err(misuse!(
                 "`annotate` adds columns to all documents, and `ids_only` leaves theirs out; take one of the two"

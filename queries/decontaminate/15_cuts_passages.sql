@@ -1,7 +1,16 @@
--- reads:  placed(position, byte_start, byte_end)
--- writes: what is cut out of the documents, by their positions: from the first byte of a passage up to and without the last; passages that
+-- reads:  stretches(doc, word_start, word_end), places(doc, word_start, word_end, byte_start, byte_end), positions(doc, position)
+-- writes: what is cut out of the documents, by their positions: from the first byte of a stretch up to and without the last; those that
 --         overlap are one
-WITH begun AS (
+WITH cut AS (
+    SELECT DISTINCT positions.position, places.byte_start, places.byte_end
+    FROM stretches
+    JOIN places
+        ON stretches.doc = places.doc
+        AND stretches.word_start = places.word_start
+        AND stretches.word_end = places.word_end
+    JOIN positions ON stretches.doc = positions.doc
+),
+begun AS (
     SELECT
         *,
         coalesce(
@@ -10,7 +19,7 @@ WITH begun AS (
             ),
             true
         ) AS begins
-    FROM (SELECT DISTINCT position, byte_start, byte_end FROM placed WHERE byte_start IS NOT NULL)
+    FROM cut
 ),
 merged AS (
     SELECT

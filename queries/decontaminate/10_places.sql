@@ -1,10 +1,13 @@
--- reads:  runs(doc, item, word_start, word_end, item_word_start, item_word_end), compared_texts(doc, text)
+-- reads:  runs(doc, item, word_start, word_end, item_word_start, item_word_end), stretches(doc, word_start, word_end),
+--         compared_texts(doc, text)
 -- writes: places(doc, word_start, word_end, char_start, char_end, byte_start, byte_end): where these words stand in documents and items
 CREATE TABLE places AS
 WITH parts AS (
     SELECT doc, word_start, word_end FROM runs
     UNION
     SELECT item, item_word_start, item_word_end FROM runs
+    UNION
+    SELECT doc, word_start, word_end FROM stretches
 ),
 gathered AS (
     SELECT doc, array_agg(named_struct('word_start', word_start, 'word_end', word_end)) AS parts FROM parts GROUP BY doc
