@@ -4,16 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::dedup::{rows, texts};
 use crate::program::{Dice, Place, jsonl};
-
-fn rows(place: &Place, folder: &str, table: &str) -> Vec<Value> {
-    let file = if table == "kept" { "kept/*" } else { table };
-    place.sql(&format!("SELECT * FROM '{folder}/{file}.parquet'"))
-}
-
-fn texts(rows: &[Value], column: &str) -> Vec<String> {
-    rows.iter().map(|row| row[column].as_str().unwrap().to_owned()).collect()
-}
 
 /// Texts of few words, each with its words.
 fn made(name: &str, texts: usize, longest: usize, dice: &mut Dice) -> Vec<(String, Vec<String>)> {
@@ -67,7 +59,7 @@ fn documents_with_a_run_of_an_item_go_and_no_others() {
             assert!(row["documents"].as_u64().unwrap() <= holders as u64, "{seed}: {row}");
         }
 
-        // What is cut out leaves nothing of an item, and what stays is what was there.
+        // Cuts leave nothing of an item, and the rest stays as it was.
         place.ok("decontaminate train.jsonl --against items.jsonl --words 7 --min-words 5 --unit passage -o cut");
         let cut = rows(&place, "cut", "kept");
         for row in &cut {

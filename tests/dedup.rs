@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use crate::program::{Dice, Place, jsonl};
 
-fn rows(place: &Place, folder: &str, table: &str) -> Vec<Value> {
+pub(super) fn rows(place: &Place, folder: &str, table: &str) -> Vec<Value> {
     let file = if table == "kept" { "kept/*" } else { table };
     place.sql(&format!("SELECT * FROM '{folder}/{file}.parquet'"))
 }
 
-fn texts(rows: &[Value], column: &str) -> Vec<String> {
+pub(super) fn texts(rows: &[Value], column: &str) -> Vec<String> {
     rows.iter().map(|row| row[column].as_str().unwrap().to_owned()).collect()
 }
 
@@ -314,7 +314,7 @@ fn many_that_are_alike_are_compared_with_the_first_of_them() {
     assert_eq!(buckets, [json!({"is_most": true, "are_others": true})]);
     place.fails(4, "dedup made.jsonl --method lsh --max-bucket 3 --strict -o strict");
 
-    // What is left to the program depends on how many pairs there are.
+    // The choice of the program depends on the number of pairs.
     let said = place.run("dedup made.jsonl --method auto --max-pairs 300000 --sample 300 -o auto").err;
     assert!(said.contains("method lsh: by a sample of 300 texts some 404,"), "{said}");
     assert!(said.contains("pairs match, more than --max-pairs 300,000"), "{said}");

@@ -42,7 +42,7 @@ pub(super) struct Decontaminate {
     /// By which measure a document has an item
     #[arg(long, value_enum, default_value_t = By::Words)]
     by: By,
-    /// How many words of an item in a row a document must have; of an item with fewer, all [default: 13]
+    /// The number of words of an item in a row that a document must have; of an item with fewer, all [default: 13]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     words: Option<u32>,
     /// Items of fewer words are not looked for, but listed [default: 3]

@@ -42,23 +42,25 @@ pub(super) struct Dedup {
     /// From which similarity, or share, on two match, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
-    /// How matches by jaccard are found
+    /// The way in which matches by jaccard are found
     #[arg(long, value_enum, default_value_t = Method::Exact)]
     method: Method,
-    /// How many signatures a text has, by the method lsh; texts that share one are compared [default: as many as 128 minhashes make]
+    /// The number of signatures of a text, by the method lsh; texts that share one are compared [default: as many as 128 minhashes make]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     bands: Option<u16>,
-    /// How many minhashes make a signature, by the method lsh [default: the most with which two texts that are as similar as --threshold
+    /// The number of minhashes of a signature, by the method lsh [default: the most with which two texts that are as similar as --threshold
     /// are compared with a chance of 0.999]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=64))]
     rows: Option<u16>,
     /// The seed of the minhashes, by the method lsh [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// With how many of the texts that share a signature the others are compared, by the method lsh: the first that are kept [default: 100]
+    /// The number of texts of a signature with which all others that share it are compared, by the method lsh: the first that are kept
+    /// [default: 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_bucket: Option<u32>,
-    /// Of how many texts all matches are looked for, to say what the method lsh did not find, and to choose one by auto [default: 1000]
+    /// The number of texts of which all matches are looked for, to say what the method lsh did not find, and to choose one by auto
+    /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     sample: Option<u64>,
     /// Which of several stays: first (by path, then record), longest, oldest:COLUMN, newest:COLUMN, highest:COLUMN or

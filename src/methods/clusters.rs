@@ -404,6 +404,7 @@ impl Clusters {
         parameters.set("minhashes", i64::from(self.bands_of_text()) * i64::from(self.rows_of_band()));
         parameters.set("seed", i64::from(self.seed.unwrap_or(0)));
         parameters.set("with_all", false);
+        parameters.set("compared", Literal::column("used"));
         parameters.set("max_bucket", i64::from(self.largest_bucket()));
         parameters.set("least_edit_similarity", 1.0 - self.max_edit.unwrap_or(1.0));
         parameters.set("cohesion", self.cohesion.unwrap_or(0.0));

@@ -201,7 +201,7 @@ impl Decontaminate {
             [&[query::UNITS_DOCS, query::KEPT_NUMBERED], &self.stages()[1..], &[query::DECONTAMINATE_HITS_ROWS]];
         Ok(self
             .compared(&self.base.places()?)
-            .script(&[(self.parameters()?, stages.concat())], self.base.engine.stores())?)
+            .script(&[(self.parameters(), stages.concat())], self.base.engine.stores())?)
     }
 
     fn check(&self) -> Result<()> {
@@ -231,7 +231,7 @@ impl Decontaminate {
         };
         run.open_checked(&self.compared(&collections), check).await?;
         kept::number(&run).await?;
-        run.workspace.parameters = self.parameters()?;
+        run.workspace.parameters = self.parameters();
         run.workspace.run_all(&self.stages()).await?;
         refuse_more_matches(run.workspace.rows_of(query::CONTAINED_DOCUMENTS), self.max_pairs, FEWER_MATCHES)?;
         let without_text = "items have none of the columns of their text, and were not looked for";
@@ -285,7 +285,7 @@ impl Decontaminate {
             "by": name_of(&Overlap::NAMES, self.by),
             "words": (!has_sets).then(|| self.run_words()),
             "min_words": (!has_sets).then(|| self.least_words()),
-            "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
+            "signature": has_sets.then(|| self.signature_of_sets().spec()),
             "threshold": has_sets.then(|| self.least()),
             "item_column": self.item_columns,
             "item_id_column": self.item_id_column,
@@ -310,11 +310,8 @@ impl Decontaminate {
         self.threshold.unwrap_or(THRESHOLD)
     }
 
-    fn signature_of_sets(&self) -> Result<Signature> {
-        match &self.signature {
-            Some(signature) => Ok(signature.clone()),
-            None => "shingles:5".parse().map_err(anyhow::Error::from),
-        }
+    fn signature_of_sets(&self) -> Signature {
+        self.signature.clone().unwrap_or(Signature::SHINGLES_5)
     }
 
     /// Returns the collections, of which the items may have their text in columns of their own.
@@ -332,10 +329,10 @@ impl Decontaminate {
         Compared { against_reading: Some(reading), ..compared }
     }
 
-    fn parameters(&self) -> Result<Parameters> {
+    fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
         if self.by == Overlap::Containment {
-            self.signature_of_sets()?.set(&mut parameters);
+            self.signature_of_sets().set(&mut parameters);
         }
         parameters.set("against", true);
         parameters.set("add", false);
@@ -346,7 +343,7 @@ impl Decontaminate {
         let columns = if columns.is_empty() { vec![Literal::column("text")] } else { columns };
         let texts = columns.into_iter().map(|column| column.within("CAST(", " AS VARCHAR)"));
         parameters.set("columns", Literal::joined(texts, ", "));
-        Ok(parameters)
+        parameters
     }
 
     /// Returns the stages from the documents to what they have of items. The documents are numbered by then.
@@ -357,8 +354,7 @@ impl Decontaminate {
             Overlap::Words => query::DECONTAMINATE_SEARCHED,
             Overlap::Containment => {
                 stages.push(query::DECONTAMINATE_UNITS);
-                // Every signature is known.
-                stages.extend(self.signature_of_sets().map(|signature| signature.query));
+                stages.push(self.signature_of_sets().query);
                 stages.extend([query::TEXTS, query::TEXTS_OCCURRENCES, query::CONTAINED_DOCUMENTS]);
                 stages.push(query::DECONTAMINATE_SCORES);
                 query::DECONTAMINATE_SEARCHED_CONTAINERS

@@ -80,6 +80,7 @@ impl Signature {
     pub(super) const SHINGLES_1: Self = Self::shingles(&[("n", 1.0)]);
     pub(super) const SHINGLES_3: Self = Self::shingles(&[("n", 3.0)]);
     pub(super) const SHINGLES_4: Self = Self::shingles(&[("n", 4.0)]);
+    pub(super) const SHINGLES_5: Self = Self::shingles(&[("n", 5.0)]);
     pub(super) const CHARACTERS_10: Self =
         Self { query: query::SIGNATURES_CHARACTERS, values: Cow::Borrowed(&[("n", 10.0)]) };
 

@@ -88,7 +88,6 @@ queries! {
     DEDUP_STORED_OCCURRENCES = "dedup/4_stored_occurrences.sql";
     DEDUP_STORED = "dedup/5_stored.sql";
     DEDUP_KEEPER_UNITS = "dedup/7_keeper_units.sql";
-    DEDUP_LINKS = "dedup/4_links.sql";
     DEDUP_ALIKE = "dedup/5_alike.sql";
     DEDUP_CONTAINERS = "dedup/5_containers.sql";
     DEDUP_NONE = "dedup/5_none.sql";

@@ -40,7 +40,7 @@ const MINHASHES: u16 = 128;
 const CHANCE: f64 = 0.999;
 
 /// The stages that link texts by their signatures.
-const LINKS: [Query; 4] = [query::CLUSTERS_BANDS, query::CLUSTERS_BUCKETS, query::CLUSTERS_USED, query::DEDUP_LINKS];
+const LINKS: [Query; 4] = [query::CLUSTERS_BANDS, query::CLUSTERS_BUCKETS, query::CLUSTERS_USED, query::CLUSTERS_LINKS];
 
 impl Hashing {
     pub(super) fn check(self, matching: Matching, threshold: f64) -> Result<()> {
@@ -86,6 +86,7 @@ impl Hashing {
         parameters.set("minhashes", i64::from(bands) * i64::from(rows));
         parameters.set("seed", i64::from(self.seed.unwrap_or(0)));
         parameters.set("with_all", true);
+        parameters.set("compared", Literal::column("banded"));
         parameters.set("max_bucket", i64::from(self.largest_bucket()));
         parameters.set("sample", i64::try_from(self.sample()).unwrap_or(i64::MAX));
         parameters.set("is_lsh", true);

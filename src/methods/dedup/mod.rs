@@ -232,7 +232,7 @@ impl Dedup {
     /// pairs that it found; the documents are read again from where they were, and must be the same. A threshold below that of the earlier run
     /// is refused.
     ///
-    /// What is found is what a dedup with that threshold finds.
+    /// The tables are those of a dedup with that threshold.
     pub fn rethreshold(mut self, threshold: f64) -> Self {
         self.rethreshold = Some(threshold);
         self
@@ -258,7 +258,7 @@ impl Dedup {
             .base
             .places()?
             .compared(self.needed())
-            .script(&[(self.parameters()?, stages)], self.base.engine.stores())?)
+            .script(&[(self.parameters(), stages)], self.base.engine.stores())?)
     }
 
     pub(crate) fn check(&self) -> Result<()> {
@@ -292,13 +292,13 @@ impl Dedup {
         };
         run.open_checked(&collections.compared(self.needed()), check).await?;
         kept::number(&run).await?;
-        run.workspace.parameters = self.parameters()?;
+        run.workspace.parameters = self.parameters();
         run.workspace.run_all(&self.compared()).await?;
         let hashes = match &self.stored {
             Some(stored) => self.open_stored(&mut run, stored).await.map(|()| false)?,
             None => self.by == Measure::Jaccard && self.link(&mut run).await?,
         };
-        let pairs = [query::TEXTS_LINKS, query::DEDUP_LINKS, query::CONTAINED_DOCUMENTS];
+        let pairs = [query::TEXTS_LINKS, query::CLUSTERS_LINKS, query::CONTAINED_DOCUMENTS];
         let remedy = if hashes { "raise `threshold`, lower `max_bucket`" } else { FEWER_MATCHES };
         refuse_more_matches(pairs.map(|pairs| run.workspace.rows_of(pairs)).into_iter().sum(), self.max_pairs, remedy)?;
         run.workspace.run_all(&self.decided()).await?;
@@ -382,7 +382,7 @@ impl Dedup {
         json!({
             "unit": name_of(&Piece::NAMES, self.unit),
             "by": name_of(&Measure::NAMES, self.by),
-            "signature": has_sets.then(|| self.signature_of_sets().map(|signature| signature.spec()).unwrap_or_default()),
+            "signature": has_sets.then(|| self.signature_of_sets().spec()),
             "threshold": has_sets.then(|| self.least()),
             "method": if hashes { "lsh" } else { "exact" },
             "keep": self.keep.to_string(),
@@ -398,11 +398,10 @@ impl Dedup {
         if self.unit == Piece::Sentence { Needed::DocumentsAndSentences } else { Needed::Documents }
     }
 
-    fn parameters(&self) -> Result<Parameters> {
+    fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
-        let signature = self.signature_of_sets()?;
         if self.by != Measure::Exact {
-            signature.set(&mut parameters);
+            self.signature_of_sets().set(&mut parameters);
         }
         for name in ["against", "add"] {
             parameters.set(name, false);
@@ -421,14 +420,11 @@ impl Dedup {
         if let Some(source) = &self.source {
             parameters.set("source", Literal::column(source));
         }
-        Ok(parameters)
+        parameters
     }
 
-    fn signature_of_sets(&self) -> Result<Signature> {
-        match &self.signature {
-            Some(signature) => Ok(signature.clone()),
-            None => "shingles:5".parse().map_err(anyhow::Error::from),
-        }
+    fn signature_of_sets(&self) -> Signature {
+        self.signature.clone().unwrap_or(Signature::SHINGLES_5)
     }
 
     /// Returns the stages from the documents to the texts that are compared, and but for Jaccard similarities to what matches. The documents
@@ -446,8 +442,7 @@ impl Dedup {
             return stages;
         }
         if self.by != Measure::Exact {
-            // Every signature is known.
-            stages.extend(self.signature_of_sets().map(|signature| signature.query));
+            stages.push(self.signature_of_sets().query);
             stages.extend([query::TEXTS, query::TEXTS_OCCURRENCES]);
         }
         match self.by {
@@ -463,7 +458,7 @@ impl Dedup {
         if self.stored.is_some() {
             let mut stages = vec![query::DEDUP_STORED_OCCURRENCES, query::DEDUP_STORED, query::DEDUP_REDUNDANT];
             stages.extend([query::DEDUP_KEEPERS, query::DEDUP_KEEPER_UNITS]);
-            stages.extend(self.signature_of_sets().map(|signature| signature.query));
+            stages.push(self.signature_of_sets().query);
             stages.extend([query::TEXTS, query::DEDUP_MEASURED, query::DEDUP_REMOVED_UNITS]);
             return stages;
         }

@@ -17,7 +17,7 @@ use crate::store::redacted_url;
 #[derive(Debug, Clone)]
 pub(super) struct StoredPairs {
     folder: PathBuf,
-    /// What it read, with its seals.
+    /// The documents that it read, by their seals.
     inputs: Value,
 }
 
