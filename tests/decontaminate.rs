@@ -149,7 +149,7 @@ fn questions_have_columns_of_their_own_and_several_files() {
     // A question alone has fewer words than a run, and is looked for as a whole.
     place.ok(&format!("{command} question -o questions --unit passage"));
     let kept = rows(&place, "questions", "kept");
-    assert_eq!(texts(&kept, "text")[..2], ["Ü:  Forty-eight eggs a week! Good.", "Tell me: "]);
+    assert_eq!(texts(&kept, "text")[..2], ["Ü: Forty-eight eggs a week! Good.", "Tell me: "]);
     let summary: Value = serde_json::from_slice(&place.read("questions/summary.json")).unwrap();
     assert_eq!(summary["counts"]["items found"], 2);
 

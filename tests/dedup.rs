@@ -391,3 +391,107 @@ fn another_threshold_gives_what_a_run_with_it_gives() {
     let error = place.fails(1, "dedup --rethreshold 0.9 hashed");
     assert!(error.contains("has the pairs that minhashes found, which may not be all"), "{error}");
 }
+
+/// Documents of few words, of which runs are repeated: paragraphs, each of which may be that of another document.
+fn with_repeats(documents: usize, seed: u64) -> String {
+    let mut dice = Dice(seed);
+    let mut text = || (0..5 + dice.below(60)).map(|_| format!("w{}", dice.below(3))).collect::<Vec<_>>().join(" ");
+    jsonl((0..documents).map(|i| (format!("d{i}"), format!("({}).\n\n{}", text(), text()))))
+}
+
+#[test]
+fn of_what_stays_no_run_of_words_stands_twice() {
+    for (seed, words, keep) in [(1, 5, "first"), (2, 8, "longest"), (3, 1, "first"), (4, 4, "first")] {
+        let place = Place::new();
+        place.write("made.jsonl", with_repeats(40, seed));
+        let how = format!("--unit passage --min-words {words} --keep {keep}");
+        place.ok(&format!("dedup made.jsonl {how} -o clean"));
+        let runs = place.sql(&format!(
+            "SELECT count(*) AS runs, count(DISTINCT run) AS once FROM (
+                 SELECT unnest(fingerprints(word_sequence(text), {words}, 1))['fingerprint'] AS run FROM 'clean/kept/*.parquet'
+             )"
+        ));
+        assert!(runs[0]["runs"] == runs[0]["once"], "{how}: {runs:?}");
+        // What goes stands in what stays for it, and that stays.
+        let removed = place.sql(
+            "SELECT r.id, r.char_start, r.char_end, r.kept_id, r.kept_char_start, r.kept_char_end,
+                 array_to_string(words(normalize(substring(a.text, r.char_start + 1, r.char_end - r.char_start))), ' ') AS goes,
+                 array_to_string(words(normalize(substring(b.text, r.kept_char_start + 1, r.kept_char_end - r.kept_char_start))), ' ')
+                     AS stays
+             FROM 'clean/removed.parquet' AS r JOIN 'made.jsonl' AS a ON r.id = a.id JOIN 'made.jsonl' AS b ON r.kept_id = b.id",
+        );
+        assert!(removed.len() > 20, "{how}: {}", removed.len());
+        let of = |row: &Value, name: &str| row[name].as_i64().unwrap();
+        let goes: Vec<_> =
+            removed.iter().map(|row| (row["id"].clone(), of(row, "char_start")..of(row, "char_end"))).collect();
+        for row in &removed {
+            assert_eq!(row["goes"], row["stays"], "{how}: {row}");
+            let kept = of(row, "kept_char_start") + 1..of(row, "kept_char_end") - 1;
+            let overlaps = |(id, goes): &(Value, std::ops::Range<i64>)| {
+                *id == row["kept_id"] && goes.start < kept.end && kept.start < goes.end
+            };
+            assert!(!goes.iter().any(overlaps), "{how}: {row}");
+        }
+        for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
+            place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
+            for table in ["kept/part-00000", "removed", "pairs", "clusters"] {
+                let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
+                assert_eq!(a, b, "{how} {way}: {table}");
+            }
+        }
+        place.ok(&format!("dedup clean/kept {how} -o again"));
+        assert_eq!(rows(&place, "again", "removed"), [Value::Null; 0], "{how}");
+    }
+}
+
+#[test]
+fn passages_are_cut_between_words_and_the_text_around_them_stays() {
+    let place = Place::new();
+    let passage = "“The board approved the new ferry terminal by nine votes to two,” said the mayor.";
+    let row = |id: &str, at: &str, text: &str| json!({"id": id, "at": at, "site": id, "text": text});
+    place.write(
+        "a.jsonl",
+        jsonl_of(&[
+            row("new", "2024-02-01", &format!("On Monday:\n\n{passage}\n\nWork begins in März.")),
+            row("old", "2024-01-01", &format!("Größe. {passage} It rains.")),
+            row("copy", "2024-03-01", &passage.to_uppercase()),
+        ]),
+    );
+    let how = "--unit passage --min-words 10 --keep oldest:at --by-source site";
+    let said = place.run(&format!("dedup a.jsonl {how} -o clean")).err;
+    assert!(said.contains("documents 3, passages removed 2, documents removed 1, characters"), "{said}");
+    let kept = texts(&rows(&place, "clean", "kept"), "text");
+    assert_eq!(kept, ["On Monday:\n\nWork begins in März.".to_owned(), format!("Größe. {passage} It rains.")]);
+    let removed =
+        place.sql("SELECT id, char_start, char_end, kept_id, kept_char_start, rule FROM 'clean/removed.parquet'");
+    let length = passage.chars().count();
+    assert_eq!(
+        removed,
+        [
+            json!({"id": "new", "char_start": 12, "char_end": 12 + length, "kept_id": "old", "kept_char_start": 7, "rule": "equal"}),
+            json!({"id": "copy", "char_start": 0, "char_end": length, "kept_id": "old", "kept_char_start": 7, "rule": "equal"}),
+        ]
+    );
+    let lost = place.sql("SELECT source, characters_removed AS lost FROM 'clean/sources.parquet' ORDER BY source");
+    assert_eq!(
+        lost.iter().map(|row| row["lost"].clone()).collect::<Vec<_>>(),
+        [json!(length), json!(length), json!(0)]
+    );
+
+    place.ok(&format!("dedup a.jsonl {how} --annotate -o said"));
+    let said = place.sql("SELECT id, is_kept, cuts[1]['kept_id'] AS kept_id FROM 'said/kept/*.parquet'");
+    assert_eq!(
+        said,
+        [
+            json!({"id": "new", "is_kept": true, "kept_id": "old"}),
+            json!({"id": "old", "is_kept": true, "kept_id": null}),
+            json!({"id": "copy", "is_kept": false, "kept_id": "old"}),
+        ]
+    );
+    let error = place.run("dedup a.jsonl --unit passage --by containment -o x").err;
+    assert!(error.contains("passages match by their words alone"), "{error}");
+    let error = place.run("dedup a.jsonl --unit passage --threshold 0.9 -o x").err;
+    assert!(error.contains("threshold"), "{error}");
+    let error = place.run("dedup clean --rethreshold 0.9").err;
+    assert!(error.contains("equal texts, which have no threshold"), "{error}");
+}

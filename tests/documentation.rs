@@ -7,10 +7,12 @@ use datafusion::logical_expr::Documentation;
 fn documented() -> Vec<(String, Documentation)> {
     let scalar = ibid::scalar_functions();
     let aggregate = ibid_udfs::aggregate_functions();
+    let window = ibid_udfs::window_functions(&ibid_udfs::unlimited());
     let all = scalar
         .iter()
         .map(|f| (f.name(), f.documentation()))
-        .chain(aggregate.iter().map(|f| (f.name(), f.documentation())));
+        .chain(aggregate.iter().map(|f| (f.name(), f.documentation())))
+        .chain(window.iter().map(|f| (f.name(), f.documentation())));
     all.map(|(name, doc)| (name.to_string(), doc.unwrap_or_else(|| panic!("{name} has no documentation")).clone()))
         .collect()
 }

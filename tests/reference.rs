@@ -124,10 +124,13 @@ fn sql_reference() -> String {
 fn functions() -> Vec<Function> {
     let scalars = ibid::scalar_functions();
     let aggregates = ibid_udfs::aggregate_functions();
+    let windows = ibid_udfs::window_functions(&ibid_udfs::unlimited());
     let scalars = scalars.iter().map(|f| (f.name(), f.aliases(), f.documentation()));
     let aggregates = aggregates.iter().map(|f| (f.name(), f.aliases(), f.documentation()));
+    let windows = windows.iter().map(|f| (f.name(), f.aliases(), f.documentation()));
     let mut all: Vec<Function> = scalars
         .chain(aggregates)
+        .chain(windows)
         .map(|(name, aliases, doc)| Function {
             name: name.to_string(),
             aliases: aliases.to_vec(),

@@ -31,9 +31,9 @@ pub(super) struct Dedup {
     /// The units that are compared, and go or stay
     #[arg(long, value_enum, default_value_t = Unit::Document)]
     unit: Unit,
-    /// By which measure two match
-    #[arg(long, value_enum, default_value_t = By::Jaccard)]
-    by: By,
+    /// The measure by which two match [default: jaccard; passages match by exact alone]
+    #[arg(long, value_enum)]
+    by: Option<By>,
     /// How a text becomes a set [default: shingles:5]
     #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
         "How a text becomes a set; parameters left out have the values shown: {} [default: shingles:5]", Signature::help()
@@ -42,6 +42,9 @@ pub(super) struct Dedup {
     /// From which similarity, or share, on two match, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
+    /// The number of words in a row that are a passage where they stand twice, for the unit passage [default: 50]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    min_words: Option<u32>,
     /// The way in which matches by jaccard are found
     #[arg(long, value_enum, default_value_t = Method::Exact)]
     method: Method,
@@ -75,7 +78,7 @@ pub(super) struct Dedup {
     max_pairs: u64,
     /// Decide anew, with this threshold, what an earlier run decided: the input is its folder, which is replaced unless another is named
     /// with -o. Its options are taken, and the pairs that it found; its documents are read again, and must be the same
-    #[arg(long, value_name = "T", value_parser = ratio, conflicts_with_all = ["unit", "by", "signature", "threshold", "method", "bands",
+    #[arg(long, value_name = "T", value_parser = ratio, conflicts_with_all = ["unit", "by", "signature", "threshold", "min_words", "method", "bands",
         "rows", "seed", "max_bucket", "sample", "keep", "by_source", "max_pairs", "format", "rows_per_file", "ids_only", "annotate",
         "show_sql"])]
     rethreshold: Option<f64>,
@@ -99,6 +102,8 @@ enum Unit {
     Paragraph,
     /// Sentences
     Sentence,
+    /// Passages: words of a run of --min-words words that stands in what stays before them
+    Passage,
 }
 
 /// The way in which matches are found.
@@ -140,12 +145,13 @@ impl Dedup {
             Unit::Document => Piece::Document,
             Unit::Paragraph => Piece::Paragraph,
             Unit::Sentence => Piece::Sentence,
+            Unit::Passage => Piece::Passage,
         };
-        let by = match self.by {
+        let by = self.by.map(|by| match by {
             By::Jaccard => Measure::Jaccard,
             By::Containment => Measure::Containment,
             By::Exact => Measure::Exact,
-        };
+        });
         let matching = match self.method {
             Method::Exact => Matching::Exact,
             Method::Lsh => Matching::Lsh,
@@ -154,7 +160,6 @@ impl Dedup {
         let dedup = engine(&self.running, stores)?
             .dedup(self.inputs.clone())
             .unit(unit)
-            .by(by)
             .matching(matching)
             .keep(self.keep.clone())
             .max_pairs(self.max_pairs)
@@ -163,8 +168,10 @@ impl Dedup {
             .annotate(self.shape.annotate);
         Ok(with_given!(
             dedup,
+            by: by,
             signature: self.signature.clone(),
             threshold: self.threshold,
+            min_words: self.min_words,
             rethreshold: self.rethreshold,
             bands: self.bands,
             rows: self.rows,

@@ -1,13 +1,6 @@
--- reads:  documents(doc_id, text, …), docs(doc, doc_id), removed_units(unit), ranks(unit, doc, piece), pieces(doc, piece, text)
+-- reads:  documents(doc_id, text, …), docs(doc, doc_id), gone(doc, characters)
 -- writes: sources(source, documents, characters, characters_removed, removed): what each source, $source, loses; `removed` is a share
 CREATE TABLE sources AS
-WITH gone AS (
-    SELECT ranks.doc, sum(character_length(pieces.text)) AS characters
-    FROM removed_units
-    JOIN ranks ON removed_units.unit = ranks.unit
-    JOIN pieces ON ranks.doc = pieces.doc AND ranks.piece = pieces.piece
-    GROUP BY ranks.doc
-)
 SELECT
     CAST(documents.$source AS VARCHAR) AS source,
     CAST(count(*) AS BIGINT) AS documents,

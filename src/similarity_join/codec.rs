@@ -250,11 +250,11 @@ impl LogicalExtensionCodec for IbidCodec {
     }
 
     fn try_encode_udwf(&self, function: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
-        self.logical.try_encode_udwf(function, buf)
+        encode_function(is_our_window(function), buf, |buf| self.logical.try_encode_udwf(function, buf))
     }
 
     fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.logical.try_decode_udwf(name, buf)
+        if buf == IBID { window_function(name) } else { self.logical.try_decode_udwf(name, buf) }
     }
 
     fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, buf: &mut Vec<u8>) -> Result<()> {
@@ -427,11 +427,11 @@ impl PhysicalExtensionCodec for IbidCodec {
     }
 
     fn try_encode_udwf(&self, function: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
-        self.physical.try_encode_udwf(function, buf)
+        encode_function(is_our_window(function), buf, |buf| self.physical.try_encode_udwf(function, buf))
     }
 
     fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.physical.try_decode_udwf(name, buf)
+        if buf == IBID { window_function(name) } else { self.physical.try_decode_udwf(name, buf) }
     }
 
     fn try_encode_higher_order_function(&self, function: &HigherOrderUDF, buf: &mut Vec<u8>) -> Result<()> {
@@ -460,6 +460,10 @@ fn is_our_aggregate(function: &AggregateUDF) -> bool {
     aggregate_function(function.name()).is_ok_and(|ours| *ours == *function)
 }
 
+fn is_our_window(function: &WindowUDF) -> bool {
+    window_function(function.name()).is_ok_and(|ours| *ours == *function)
+}
+
 fn scalar_function(name: &str) -> Result<Arc<ScalarUDF>> {
     match scalar_functions().into_iter().find(|function| function.name() == name) {
         Some(function) => Ok(function),
@@ -471,6 +475,14 @@ fn aggregate_function(name: &str) -> Result<Arc<AggregateUDF>> {
     match ibid_udfs::aggregate_functions().into_iter().find(|function| function.name() == name) {
         Some(function) => Ok(function),
         None => not_impl_err!("ibid has no aggregate function {name}"),
+    }
+}
+
+/// The memory of a window function that was read from bytes is not limited.
+fn window_function(name: &str) -> Result<Arc<WindowUDF>> {
+    match ibid_udfs::window_functions(&ibid_udfs::unlimited()).into_iter().find(|function| function.name() == name) {
+        Some(function) => Ok(function),
+        None => not_impl_err!("ibid has no window function {name}"),
     }
 }
 

@@ -45,6 +45,9 @@ pub fn with_ibid(mut builder: SessionStateBuilder) -> SessionStateBuilder {
     }
     builder.scalar_functions().get_or_insert_default().extend(scalar_functions());
     builder.aggregate_functions().get_or_insert_default().extend(ibid_udfs::aggregate_functions());
+    let pool =
+        builder.runtime_env().as_ref().map_or_else(ibid_udfs::unlimited, |runtime| Arc::clone(&runtime.memory_pool));
+    builder.window_functions().get_or_insert_default().extend(ibid_udfs::window_functions(&pool));
     let rules = &mut builder.optimizer().get_or_insert_with(Optimizer::new).rules;
     // Before columns are pruned: the two sides of a self-join keep the same ones, so that they are read once.
     let place = rules.iter().position(|rule| rule.name() == "optimize_projections").unwrap_or(rules.len());

@@ -36,16 +36,20 @@ pub use text::{SentenceRule, each_sentences, sentence_fields, sentence_rules};
 use std::sync::Arc;
 
 use datafusion_common::Result;
+use datafusion_execution::memory_pool::{MemoryPool, UnboundedMemoryPool};
 use datafusion_expr::registry::FunctionRegistry;
-use datafusion_expr::{AggregateUDF, ScalarUDF};
+use datafusion_expr::{AggregateUDF, ScalarUDF, WindowUDF};
 
-/// Registers every function of this crate.
+/// Registers every function of this crate. Window functions take as much memory as they want; see [`window_functions`].
 pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
     for function in scalar_functions() {
         registry.register_udf(function)?;
     }
     for function in aggregate_functions() {
         registry.register_udaf(function)?;
+    }
+    for function in window_functions(&unlimited()) {
+        registry.register_udwf(function)?;
     }
     Ok(())
 }
@@ -66,4 +70,14 @@ pub fn aggregate_functions() -> Vec<Arc<AggregateUDF>> {
         .into_iter()
         .map(Arc::new)
         .collect()
+}
+
+/// Every window function, with the pool that limits its memory.
+pub fn window_functions(pool: &Arc<dyn MemoryPool>) -> Vec<Arc<WindowUDF>> {
+    sequence::windows(pool).into_iter().map(Arc::new).collect()
+}
+
+/// Returns a pool without a limit.
+pub fn unlimited() -> Arc<dyn MemoryPool> {
+    Arc::new(UnboundedMemoryPool::default())
 }

@@ -101,9 +101,9 @@ impl Keep {
     pub(super) fn tie(&self, unit: Piece) -> Literal {
         // DataFusion cannot order by a column that has one value alone, and whole documents are all the first piece.
         Literal::of_sql(match (self, unit) {
-            (Self::First, Piece::Document) => "positions.position",
+            (Self::First, Piece::Document | Piece::Passage) => "positions.position",
             (Self::First, _) => "positions.position, pieces.piece",
-            (_, Piece::Document) => "pieces.doc",
+            (_, Piece::Document | Piece::Passage) => "pieces.doc",
             _ => "pieces.doc, pieces.piece",
         })
     }

@@ -150,7 +150,7 @@ impl Dedup {
     }
 
     pub(super) fn check_matching(&self) -> Result<()> {
-        if self.matching == Matching::Lsh && self.by != super::Measure::Jaccard {
+        if self.matching == Matching::Lsh && self.measure() != super::Measure::Jaccard {
             return Err(misuse!("minhashes tell Jaccard similarities; `method = lsh` is for `by = jaccard`"));
         }
         self.hashing.check(self.matching, self.least())

@@ -31,11 +31,11 @@ use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::Run;
 
 impl Engine {
-    /// Removes duplicates: whole documents, or paragraphs or sentences of them. Each that goes has one that stays, verified at the threshold
-    /// or above, and of those that stay no two match.
+    /// Removes duplicates: whole documents, or paragraphs, sentences or passages of them. Each that goes has one that stays, verified at the
+    /// threshold or above, and of those that stay no two match.
     ///
-    /// The table `kept` has the documents that stay, in the order and with the columns of the input; where paragraphs or sentences go, their
-    /// texts are without these. `removed` says of each that goes which one stays for it: `id`, `kept_id`, `similarity` (Jaccard),
+    /// The table `kept` has the documents that stay, in the order and with the columns of the input; where parts of documents go, their texts
+    /// are without these. `removed` says of each that goes which one stays for it: `id`, `kept_id`, `similarity` (Jaccard),
     /// `containment` (the share of the first that is in the second), `containment_back`, `rule` (`equal`, `similar` or `contained`); of pieces
     /// also `piece`, `char_start`, `char_end`, `byte_start`, `byte_end`, in the document as it was, and `kept_piece`, `kept_char_start`,
     /// `kept_char_end`. `pairs` has each two that match, `clusters` each that stays for others with these. With [`Dedup::by_source`] there is
@@ -70,9 +70,10 @@ impl Engine {
         Dedup {
             base: Base::new(self, input.into()),
             unit: Piece::Document,
-            by: Measure::Jaccard,
+            by: None,
             signature: None,
             threshold: None,
+            min_words: None,
             matching: Matching::Exact,
             hashing: Hashing::default(),
             keep: Keep::First,
@@ -91,9 +92,10 @@ impl Engine {
 pub struct Dedup {
     base: Base,
     unit: Piece,
-    by: Measure,
+    by: Option<Measure>,
     signature: Option<Signature>,
     threshold: Option<f64>,
+    min_words: Option<u32>,
     matching: Matching,
     hashing: Hashing,
     keep: Keep,
@@ -117,6 +119,9 @@ pub enum Piece {
     Paragraph,
     /// Sentences, as the function `sentences` has them.
     Sentence,
+    /// Passages: words that are part of a run of [`Dedup::min_words`] words that stands in what stays before them, wherever it begins and
+    /// ends. Of what stays no such run stands twice. They are compared by their words alone.
+    Passage,
 }
 
 /// The measure by which two pieces match.
@@ -132,6 +137,9 @@ pub enum Measure {
 
 /// The threshold where none is given.
 const THRESHOLD: f64 = 0.8;
+
+/// The words of a repeated run where no number is given (as the tokens of Lee et al. 2022, section 4.1).
+const MIN_WORDS: u32 = 50;
 
 /// The files and folders that a folder of results may have.
 pub const FILES: [&str; 8] = [
@@ -152,9 +160,9 @@ impl Dedup {
         self
     }
 
-    /// Sets by which measure two match. Default: [`Measure::Jaccard`].
+    /// Sets by which measure two match. Default: [`Measure::Jaccard`]; passages match by [`Measure::Exact`] alone.
     pub fn by(mut self, measure: Measure) -> Self {
-        self.by = measure;
+        self.by = Some(measure);
         self
     }
 
@@ -167,6 +175,12 @@ impl Dedup {
     /// Sets from which similarity, or share, on two match, above 0 and up to 1, unless texts are compared exactly. Default: 0.8.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets how many words in a row are repeated where they stand twice, from 1 to 10,000, for [`Piece::Passage`]. Default: 50.
+    pub fn min_words(mut self, words: u32) -> Self {
+        self.min_words = Some(words);
         self
     }
 
@@ -250,7 +264,7 @@ impl Dedup {
             return Err(misuse!("`rethreshold` reads the pairs of an earlier run, and has no script").into());
         }
         let compared = self.compared();
-        let links = if self.by == Measure::Jaccard { self.links() } else { &[] };
+        let links = if self.measure() == Measure::Jaccard { self.links() } else { &[] };
         let stages =
             [&[query::UNITS_DOCS, query::KEPT_NUMBERED], &compared[1..], links, &self.decided(), &[self.removed()]]
                 .concat();
@@ -262,11 +276,15 @@ impl Dedup {
     }
 
     pub(crate) fn check(&self) -> Result<()> {
-        let has_sets = self.by != Measure::Exact;
+        let has_sets = self.measure() != Measure::Exact;
         refuse_without_effect(&[
             ("signature", self.signature.is_some(), has_sets),
             ("threshold", self.threshold.is_some(), has_sets),
+            ("min_words", self.min_words.is_some(), self.unit == Piece::Passage),
         ])?;
+        if self.unit == Piece::Passage && self.by.is_some_and(|by| by != Measure::Exact) {
+            return Err(misuse!("passages match by their words alone: leave out `by`, or take `by = exact`"));
+        }
         check_ratio("threshold", self.least())?;
         check_ratio("rethreshold", self.rethreshold.unwrap_or(1.0))?;
         if self.rethreshold.is_some() && (self.threshold.is_some() || self.signature.is_some()) {
@@ -274,7 +292,10 @@ impl Dedup {
         }
         self.check_matching()?;
         self.shape.check(self.unit != Piece::Document)?;
-        check_ranges(&[("max_pairs", Some(self.max_pairs), 1, u64::MAX)])
+        check_ranges(&[
+            ("min_words", self.min_words.map(u64::from), 1, 10_000),
+            ("max_pairs", Some(self.max_pairs), 1, u64::MAX),
+        ])
     }
 
     async fn run(mut self) -> Result<Found> {
@@ -296,7 +317,7 @@ impl Dedup {
         run.workspace.run_all(&self.compared()).await?;
         let hashes = match &self.stored {
             Some(stored) => self.open_stored(&mut run, stored).await.map(|()| false)?,
-            None => self.by == Measure::Jaccard && self.link(&mut run).await?,
+            None => self.measure() == Measure::Jaccard && self.link(&mut run).await?,
         };
         let pairs = [query::TEXTS_LINKS, query::CLUSTERS_LINKS, query::CONTAINED_DOCUMENTS];
         let remedy = if hashes { "raise `threshold`, lower `max_bucket`" } else { FEWER_MATCHES };
@@ -304,15 +325,11 @@ impl Dedup {
         run.workspace.run_all(&self.decided()).await?;
         self.verify(&mut run).await?;
 
-        let (cuts, annotated) = self.cuts();
-        let cuts = kept::cuts(&mut run, &[cuts]).await?;
+        let Stages { went, cuts, annotated, matching, pairs, clusters, gone, counts } = self.stages();
+        let cuts = kept::cuts(&mut run, cuts).await?;
         let kept = self.shape.kept(&mut run, cuts, annotated).await?;
-        let [pieces, characters, characters_removed, gone] = run.numbers(query::DEDUP_COUNTS).await?;
-        let (pairs, clusters) = match self.unit {
-            Piece::Document => (query::DEDUP_PAIRS_DOCUMENTS, query::DEDUP_CLUSTERS_DOCUMENTS),
-            Piece::Paragraph | Piece::Sentence => (query::DEDUP_PAIRS_PIECES, query::DEDUP_CLUSTERS_PIECES),
-        };
-        run.workspace.run_all(&[query::DEDUP_MATCHING, query::DEDUP_CLUSTERED]).await?;
+        run.workspace.run_all(&[matching, query::DEDUP_CLUSTERED, gone]).await?;
+        let [pieces, characters, characters_removed, gone] = run.numbers(counts).await?;
         let mut tables = vec![("kept", kept)];
         for (name, rows) in [("removed", self.removed()), ("pairs", pairs), ("clusters", clusters)] {
             tables.push((name, run.rows(rows).await?));
@@ -330,7 +347,7 @@ impl Dedup {
             sources = json_rows(rows.clone()).await?;
             tables.push(("sources", rows));
         }
-        let removed = run.workspace.rows_of(query::DEDUP_REMOVED_UNITS);
+        let removed = run.workspace.rows_of(went);
         let mut counts = vec![("documents", run.workspace.rows_of(query::UNITS_DOCS))];
         match self.unit {
             Piece::Document => counts.push(("removed", removed)),
@@ -340,6 +357,7 @@ impl Dedup {
             Piece::Sentence => {
                 counts.extend([("sentences", pieces), ("removed", removed), ("documents removed", gone)])
             }
+            Piece::Passage => counts.extend([("passages removed", removed), ("documents removed", gone)]),
         }
         counts.extend([("characters", characters), ("characters removed", characters_removed)]);
         let capped = hashes.then(|| run.workspace.rows_of(query::CLUSTERS_BUCKETS));
@@ -355,7 +373,9 @@ impl Dedup {
 
     /// Fails where what was found is not what was promised.
     async fn verify(&self, run: &mut Run) -> Result<()> {
-        let broken: [u64; 3] = run.numbers(query::DEDUP_BROKEN).await?;
+        let is_of_passages = self.unit == Piece::Passage;
+        let broken = if is_of_passages { query::DEDUP_BROKEN_PASSAGES } else { query::DEDUP_BROKEN };
+        let broken: [u64; 3] = run.numbers(broken).await?;
         if broken != [0, 0, 0] {
             bail!(
                 "internal error: {} removed without one that stays and is similar enough, {} without any, {} alike that stay; please \
@@ -368,22 +388,51 @@ impl Dedup {
         Ok(())
     }
 
-    /// Returns the stages that say what goes of each document, and what is said of it otherwise.
-    fn cuts(&self) -> (Query, Query) {
+    /// Returns the stages that say what went.
+    fn stages(&self) -> Stages {
         match self.unit {
-            Piece::Document => (query::DEDUP_CUTS_DOCUMENTS, query::DEDUP_ANNOTATED_DOCUMENTS),
-            Piece::Paragraph | Piece::Sentence => (query::DEDUP_CUTS_PIECES, query::DEDUP_ANNOTATED_PIECES),
+            Piece::Document => Stages {
+                went: query::DEDUP_REMOVED_UNITS,
+                cuts: &[query::DEDUP_CUTS_DOCUMENTS],
+                annotated: query::DEDUP_ANNOTATED_DOCUMENTS,
+                matching: query::DEDUP_MATCHING,
+                pairs: query::DEDUP_PAIRS_DOCUMENTS,
+                clusters: query::DEDUP_CLUSTERS_DOCUMENTS,
+                gone: query::DEDUP_GONE_PIECES,
+                counts: query::DEDUP_COUNTS,
+            },
+            Piece::Paragraph | Piece::Sentence => Stages {
+                went: query::DEDUP_REMOVED_UNITS,
+                cuts: &[query::DEDUP_CUTS_PIECES],
+                annotated: query::DEDUP_ANNOTATED_PIECES,
+                matching: query::DEDUP_MATCHING,
+                pairs: query::DEDUP_PAIRS_PIECES,
+                clusters: query::DEDUP_CLUSTERS_PIECES,
+                gone: query::DEDUP_GONE_PIECES,
+                counts: query::DEDUP_COUNTS,
+            },
+            Piece::Passage => Stages {
+                went: query::DEDUP_REMOVED_PASSAGES,
+                cuts: &[query::DEDUP_CUTS_WHOLE, query::DEDUP_CUTS_PASSAGES],
+                annotated: query::DEDUP_ANNOTATED_PIECES,
+                matching: query::DEDUP_MATCHING_PASSAGES,
+                pairs: query::DEDUP_PAIRS_PIECES,
+                clusters: query::DEDUP_CLUSTERS_PIECES,
+                gone: query::DEDUP_GONE_PASSAGES,
+                counts: query::DEDUP_COUNTS_PASSAGES,
+            },
         }
     }
 
     /// Returns the options by their names.
     fn options(&self, hashes: bool) -> Value {
-        let has_sets = self.by != Measure::Exact;
+        let has_sets = self.measure() != Measure::Exact;
         json!({
             "unit": name_of(&Piece::NAMES, self.unit),
-            "by": name_of(&Measure::NAMES, self.by),
+            "by": name_of(&Measure::NAMES, self.measure()),
             "signature": has_sets.then(|| self.signature_of_sets().spec()),
             "threshold": has_sets.then(|| self.least()),
+            "min_words": (self.unit == Piece::Passage).then(|| self.run_words()),
             "method": if hashes { "lsh" } else { "exact" },
             "keep": self.keep.to_string(),
             "by_source": self.source,
@@ -391,7 +440,16 @@ impl Dedup {
     }
 
     fn least(&self) -> f64 {
-        if self.by == Measure::Exact { 1.0 } else { self.threshold.unwrap_or(THRESHOLD) }
+        if self.measure() == Measure::Exact { 1.0 } else { self.threshold.unwrap_or(THRESHOLD) }
+    }
+
+    fn measure(&self) -> Measure {
+        let default = if self.unit == Piece::Passage { Measure::Exact } else { Measure::Jaccard };
+        self.by.unwrap_or(default)
+    }
+
+    fn run_words(&self) -> u32 {
+        self.min_words.unwrap_or(MIN_WORDS)
     }
 
     fn needed(&self) -> Needed {
@@ -400,9 +458,10 @@ impl Dedup {
 
     fn parameters(&self) -> Parameters {
         let mut parameters = Parameters::default();
-        if self.by != Measure::Exact {
+        if self.measure() != Measure::Exact {
             self.signature_of_sets().set(&mut parameters);
         }
+        parameters.set("min_words", i64::from(self.run_words()));
         for name in ["against", "add"] {
             parameters.set(name, false);
         }
@@ -411,7 +470,7 @@ impl Dedup {
         parameters.set("least", self.least());
         parameters.set("key", self.keep.key());
         parameters.set("tie", self.keep.tie(self.unit));
-        let (rule, measure) = match self.by {
+        let (rule, measure) = match self.measure() {
             Measure::Jaccard | Measure::Exact => ("similar", "similarity"),
             Measure::Containment => ("contained", "containment"),
         };
@@ -431,21 +490,25 @@ impl Dedup {
     /// are numbered by then.
     fn compared(&self) -> Vec<Query> {
         let pieces = match self.unit {
-            Piece::Document => query::DEDUP_DOCUMENTS,
+            Piece::Document | Piece::Passage => query::DEDUP_DOCUMENTS,
             Piece::Paragraph => query::DEDUP_PARAGRAPHS,
             Piece::Sentence => query::DEDUP_SENTENCES,
         };
         let ranks = if self.keep == Keep::Longest { query::DEDUP_RANKS_BY_LENGTH } else { query::DEDUP_RANKS };
-        let mut stages =
-            vec![query::UNITS_DOCS, query::KEPT_POSITIONS, pieces, ranks, query::DEDUP_NAMED, query::DEDUP_UNITS];
+        let mut stages = vec![query::UNITS_DOCS, query::KEPT_POSITIONS, pieces, ranks, query::DEDUP_UNITS];
+        if self.unit == Piece::Passage {
+            stages.push(query::DEDUP_REPEATED);
+            return stages;
+        }
+        stages.push(query::DEDUP_NAMED);
         if self.stored.is_some() {
             return stages;
         }
-        if self.by != Measure::Exact {
+        if self.measure() != Measure::Exact {
             stages.push(self.signature_of_sets().query);
             stages.extend([query::TEXTS, query::TEXTS_OCCURRENCES]);
         }
-        match self.by {
+        match self.measure() {
             Measure::Jaccard => {}
             Measure::Containment => stages.push(query::CONTAINED_DOCUMENTS),
             Measure::Exact => stages.push(query::DEDUP_EQUAL),
@@ -455,6 +518,11 @@ impl Dedup {
 
     /// Returns the stages from what matches to the pieces that go.
     fn decided(&self) -> Vec<Query> {
+        if self.unit == Piece::Passage {
+            let mut stages = vec![query::DEDUP_REPEATED_RUNS, query::DEDUP_PASSAGES, query::DEDUP_PASSAGE_PIECES];
+            stages.extend([query::DEDUP_NAMED_PASSAGES, query::DEDUP_REMOVED_PASSAGES, query::DEDUP_STRETCHES]);
+            return stages;
+        }
         if self.stored.is_some() {
             let mut stages = vec![query::DEDUP_STORED_OCCURRENCES, query::DEDUP_STORED, query::DEDUP_REDUNDANT];
             stages.extend([query::DEDUP_KEEPERS, query::DEDUP_KEEPER_UNITS]);
@@ -462,21 +530,34 @@ impl Dedup {
             stages.extend([query::TEXTS, query::DEDUP_MEASURED, query::DEDUP_REMOVED_UNITS]);
             return stages;
         }
-        let stand_ins = match self.by {
+        let stand_ins = match self.measure() {
             Measure::Jaccard => query::DEDUP_ALIKE,
             Measure::Containment => query::DEDUP_CONTAINERS,
             Measure::Exact => query::DEDUP_NONE,
         };
-        let measured = if self.by == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
+        let measured = if self.measure() == Measure::Exact { query::DEDUP_UNMEASURED } else { query::DEDUP_MEASURED };
         vec![stand_ins, query::DEDUP_REDUNDANT, query::DEDUP_KEEPERS, measured, query::DEDUP_REMOVED_UNITS]
     }
 
     fn removed(&self) -> Query {
         match self.unit {
             Piece::Document => query::DEDUP_REMOVED_DOCUMENTS,
-            Piece::Paragraph | Piece::Sentence => query::DEDUP_REMOVED_PIECES,
+            Piece::Paragraph | Piece::Sentence | Piece::Passage => query::DEDUP_REMOVED_PIECES,
         }
     }
+}
+
+/// The stages that say what went.
+struct Stages {
+    went: Query,
+    cuts: &'static [Query],
+    /// What is said of documents that are left as they are.
+    annotated: Query,
+    matching: Query,
+    pairs: Query,
+    clusters: Query,
+    gone: Query,
+    counts: Query,
 }
 
 /// Returns the rows of a small table as JSON.
@@ -492,6 +573,7 @@ impl NamedOptions for Dedup {
         "by",
         "signature",
         "threshold",
+        "min_words",
         "method",
         "bands",
         "rows",
@@ -511,9 +593,10 @@ impl NamedOptions for Dedup {
     fn set_own(&mut self, given: Given<'_>) -> Result<()> {
         match given.name {
             "unit" => self.unit = given.choice(&Piece::NAMES)?,
-            "by" => self.by = given.choice(&Measure::NAMES)?,
+            "by" => self.by = Some(given.choice(&Measure::NAMES)?),
             "signature" => self.signature = Some(given.parsed()?),
             "threshold" => self.threshold = Some(given.number()?),
+            "min_words" => self.min_words = Some(given.number()?),
             "method" => self.matching = given.choice(&Matching::NAMES)?,
             "bands" => self.hashing.bands = Some(given.number()?),
             "rows" => self.hashing.rows = Some(given.number()?),
@@ -531,8 +614,12 @@ impl NamedOptions for Dedup {
 }
 
 impl Piece {
-    const NAMES: [(&str, Self); 3] =
-        [("document", Self::Document), ("paragraph", Self::Paragraph), ("sentence", Self::Sentence)];
+    const NAMES: [(&str, Self); 4] = [
+        ("document", Self::Document),
+        ("paragraph", Self::Paragraph),
+        ("sentence", Self::Sentence),
+        ("passage", Self::Passage),
+    ];
 }
 
 impl Measure {
@@ -545,7 +632,7 @@ impl Tabular for Dedup {
         let measures = [float("similarity"), float("containment"), float("containment_back"), text("rule")];
         let ids = match self.unit {
             Piece::Document => vec![text("id"), text("kept_id")],
-            Piece::Paragraph | Piece::Sentence => vec![
+            Piece::Paragraph | Piece::Sentence | Piece::Passage => vec![
                 text("id"),
                 int("piece"),
                 int("char_start"),

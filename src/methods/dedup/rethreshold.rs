@@ -54,7 +54,7 @@ impl Dedup {
         again.set_options(&named(options))?;
         again.set_options(&named(&read["options"]))?;
         let stored = again.least();
-        if again.by == Measure::Exact {
+        if again.measure() == Measure::Exact {
             return Err(misuse!("{} was made of equal texts, which have no threshold", folder.display()));
         }
         if again.matching != Matching::Exact {

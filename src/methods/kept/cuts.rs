@@ -38,13 +38,23 @@ impl Cuts {
         Ok(())
     }
 
-    /// Returns what stays of a text; nothing where that is white space alone, or where the document goes.
+    /// Returns what stays of a text; nothing where that is white space alone, or where the document goes. Of white space before and behind
+    /// what is cut out, that with fewer line breaks goes, too.
     fn kept(&self, position: u64, text: &str) -> Option<String> {
         let Some(parts) = self.parts.get(&position) else { return Some(text.to_owned()) };
         let (mut kept, mut at) = (String::with_capacity(text.len()), 0);
         for part in parts {
-            kept.push_str(&text[at..part.start.min(text.len())]);
-            at = part.end.min(text.len());
+            let (start, end) = (part.start.min(text.len()), part.end.min(text.len()));
+            kept.push_str(&text[at..start]);
+            let (before, behind) = (&kept[kept.trim_end().len()..], &text[end..]);
+            let behind = &behind[..behind.len() - behind.trim_start().len()];
+            let breaks = |space: &str| space.matches('\n').count();
+            at = end;
+            if before.len() == kept.len() || !before.is_empty() && breaks(before) >= breaks(behind) {
+                at += behind.len();
+            } else if !before.is_empty() && !behind.is_empty() {
+                kept.truncate(kept.len() - before.len());
+            }
         }
         kept.push_str(&text[at..]);
         if kept.trim().is_empty() { None } else { Some(kept) }

@@ -8,13 +8,17 @@ mod edited_passages;
 mod fingerprints;
 mod located_words;
 mod mark_words;
+mod repeated_runs;
 mod shared_fingerprints;
 mod shared_part;
 mod shared_words;
 mod slice_words;
 mod word_sequence;
 
-use datafusion_expr::{AggregateUDF, ScalarUDF};
+use std::sync::Arc;
+
+use datafusion_execution::memory_pool::MemoryPool;
+use datafusion_expr::{AggregateUDF, ScalarUDF, WindowUDF};
 
 /// The functions of this family.
 pub(crate) fn functions() -> Vec<ScalarUDF> {
@@ -36,4 +40,9 @@ pub(crate) fn functions() -> Vec<ScalarUDF> {
 /// The aggregates of this family.
 pub(crate) fn aggregates() -> Vec<AggregateUDF> {
     vec![AggregateUDF::from(diagonals::Diagonals::default())]
+}
+
+/// The window functions of this family.
+pub(crate) fn windows(pool: &Arc<dyn MemoryPool>) -> Vec<WindowUDF> {
+    vec![WindowUDF::from(repeated_runs::RepeatedRuns::new(Arc::clone(pool)))]
 }

@@ -1,0 +1,22 @@
+-- reads:  runs(unit, word_start, word_end, kept_unit, kept_word_start, kept_word_end), removed_units(unit)
+-- writes: one row: how many passages went for one of which a word went, too; how many have none; and 0
+SELECT
+    (
+        SELECT CAST(count(*) AS BIGINT)
+        FROM (
+            SELECT
+                starts,
+                -- Of what goes and begins before the end of what stays, how far it reaches.
+                max(goes_until) OVER (
+                    PARTITION BY unit ORDER BY word, goes_until NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                ) AS reach
+            FROM (
+                SELECT unit, word_start AS word, word_end AS goes_until, CAST(NULL AS INT) AS starts FROM runs
+                UNION ALL
+                SELECT kept_unit, kept_word_end, CAST(NULL AS INT), kept_word_start FROM runs
+            )
+        )
+        WHERE reach > starts
+    ) AS without_partner,
+    (SELECT CAST(count(*) AS BIGINT) FROM runs) - (SELECT CAST(count(*) AS BIGINT) FROM removed_units) AS without_keeper,
+    CAST(0 AS BIGINT) AS alike
