@@ -223,6 +223,46 @@ fn only_earlier_documents_contain_and_a_window_ends() {
 }
 
 #[test]
+fn years_and_times_before_1970_are_in_order_and_it_is_said_how_they_were_read() {
+    let said = "It is a truth that the sea gives back what it has taken, though never to the one who lost it.";
+    let place = Place::new();
+    for (times, expected, note) in [
+        // Whole numbers and text of four digits are years.
+        ([json!(1789), json!(1850), json!(1799)], ["b in a", "b in c", "c in a"], "3 years (1789-01-01 to 1850-01-01)"),
+        (
+            [json!("1789"), json!("1850-06-01"), json!("1799/12")],
+            ["b in a", "b in c", "c in a"],
+            "1 days (1850-06-01 to 1850-06-01), 1 months (1799-12-01 to 1799-12-01), 1 years (1789-01-01 to 1789-01-01)",
+        ),
+        (
+            [json!("1914-08-04"), json!("1969-12-31T23:59:59Z"), json!("-0044-03-15")],
+            ["a in c", "b in a", "b in c"],
+            "2 days (-0044-03-15 to 1914-08-04), 1 times (1969-12-31 to 1969-12-31)",
+        ),
+    ] {
+        let documents = ["a", "b", "c"].into_iter().zip(&times);
+        let rows = documents
+            .map(|(id, time)| format!("{}\n", json!({ "id": id, "at": time, "text": format!("{id}. {said} {id}!") })));
+        place.write("news.jsonl", rows.collect::<String>());
+        let ended =
+            place.run("containment news.jsonl --unit sentence --threshold 0.05 --time-column at --format ndjson");
+        let rows = crate::program::json_lines(ended.text());
+        let mut found: Vec<_> = pairs(&rows).into_iter().map(|(a, b)| format!("{a} in {b}")).collect();
+        found.sort();
+        assert_eq!(found, expected, "{times:?}");
+        assert!(ended.err.contains(&format!("the times \"at\" are {note}")), "{}", ended.err);
+    }
+    place.write("news.jsonl", "{\"id\": \"a\", \"at\": \"31.12.1913\", \"text\": \"x\"}\n{\"id\": \"b\", \"at\": \"1914\", \"text\": \"x\"}\n");
+    let ended = place.run("dedup news.jsonl --by exact --keep oldest:at -o clean");
+    assert!(
+        ended.err.contains("1 years (1914-01-01 to 1914-01-01), 1 without a time that can be read"),
+        "{}",
+        ended.err
+    );
+    assert_eq!(place.sql("SELECT id FROM 'clean/kept/*.parquet'"), [json!({"id": "b"})]);
+}
+
+#[test]
 fn containers_are_looked_for_in_another_collection() {
     let documents = documents(80, 5);
     let (new, old) = documents.split_at(30);

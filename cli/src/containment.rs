@@ -73,7 +73,7 @@ pub(super) struct Containment {
     /// Cut words to so many letters; the paper takes 5
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     truncate: Option<u16>,
-    /// The column that says when a document came: a time, a date, a number of seconds, or text that is one of them. Then only
+    /// The column that says when a document came: a time, a date, a year, a number of seconds, or text that is one of them. Then only
     /// documents that came before are containers
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,

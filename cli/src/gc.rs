@@ -21,7 +21,7 @@ use ibid::program::store::Stores;
 pub(super) struct Gc {
     /// The index, a folder that --add made, or any other folder
     folder: PathBuf,
-    /// Drop the parts of which all documents are of before this time: a date, a time, or seconds since 1970
+    /// Drop the parts of which all documents are of before this time: a date, a time, a year, or seconds since 1970
     #[arg(long, value_name = "TIME", conflicts_with = "window")]
     before: Option<String>,
     /// Drop the parts of which all documents are so much older than the newest of the index, such as 72h or 30days

@@ -9,9 +9,9 @@ use clap::builder::{EnumValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::outbox;
-use ibid::program::corpus::{self, Format as InputFormat, PageFilter, refuse_result};
+use ibid::program::corpus::{self, Encoding, Fields, Format as InputFormat, PageFilter, encoding_of, refuse_result};
 use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
-use ibid::program::methods::{bytes, format_of};
+use ibid::program::methods::{bytes, format_of, sign_of};
 use ibid::program::store::Settings;
 use ibid::program::store::Stores;
 use ibid::program::{check_folder, check_place};
@@ -20,16 +20,27 @@ use ibid::program::{check_folder, check_place};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct InputOptions {
-    /// The column that holds the text, in JSON lines, CSV and Parquet [default: text]
+    /// The column that holds the text, in JSON lines, CSV and Parquet, or where it is within columns: content.body, messages[].content,
+    /// title+body; several texts stand one after the other, apart by blank lines [default: text]
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
-    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps; '' numbers the
-    /// records]
+    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps, url of archives of the web; ''
+    /// numbers the records]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
-    /// The format of the input, where file names do not say it: text, html, markdown, jsonl, csv, tsv, parquet, mediawiki
+    /// The format of the input, where file names do not say it: text, lines (a document a line), html, markdown, jsonl, csv, tsv,
+    /// parquet, mediawiki, warc
     #[arg(long, value_name = "FORMAT", value_parser = format_of)]
     input_format: Option<InputFormat>,
+    /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, and what pages of HTML declare]
+    #[arg(long, value_name = "LABEL", value_parser = encoding_of)]
+    encoding: Option<&'static Encoding>,
+    /// The sign between two fields of CSV, or `tab` [default: a comma, of .tsv a tab]
+    #[arg(long, value_name = "SIGN", value_parser = sign_of)]
+    delimiter: Option<u8>,
+    /// The sign before a quote within quotes in CSV [default: another quote]
+    #[arg(long, value_name = "SIGN", value_parser = sign_of)]
+    escape: Option<u8>,
     /// What to do with a bad record
     #[arg(long, value_enum, default_value_t = OnError::Fail)]
     on_error: OnError,
@@ -84,6 +95,8 @@ impl InputOptions {
             format: self.input_format,
             max_record_bytes: self.limits.max_record_bytes,
             max_ratio: self.limits.max_ratio,
+            encoding: self.encoding,
+            fields: Fields { delimiter: self.delimiter, escape: self.escape },
             memory: None,
             on_error: match (self.on_error, self.begun.get()) {
                 (OnError::Quarantine, Some(quarantine)) => corpus::OnError::Quarantine(quarantine.clone()),

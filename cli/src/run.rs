@@ -498,8 +498,8 @@ pub(super) struct MethodOptions {
     /// there is none
     #[arg(long, value_name = "NEW", num_args = 1.., conflicts_with = "against")]
     pub(super) add: Vec<String>,
-    /// The column that says when a document is of, for the first --add to an index: a date, a timestamp, a number of seconds
-    /// since 1970, or text that is one of them
+    /// The column that says when a document is of, for the first --add to an index: a date, a timestamp, a year, a number of
+    /// seconds since 1970, or text that is one of them
     #[arg(long, value_name = "NAME", requires = "add")]
     pub(super) time_column: Option<String>,
     /// Look for pairs within each document, too; with --against, compare a document that stands in both collections with itself

@@ -8,6 +8,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use super::Options;
 use super::problem::Problem;
+use super::text_column::TextPlaces;
 
 /// The most columns a corpus may have. More means that keys are data.
 pub(crate) const MAX_COLUMNS: usize = 4096;
@@ -157,7 +158,9 @@ impl Roles {
             return Ok(Self { text, text_is_optional, id: None });
         }
         let may_lack_it = text_is_optional && options.text_column.is_none();
-        let text = text.filter(|name| columns.has(name) || by_record && !may_lack_it);
+        let places = TextPlaces::of(name);
+        let text_is_within = places.is_within() && places.columns().all(|column| columns.has(column));
+        let text = text.filter(|name| columns.has(name) || text_is_within || by_record && !may_lack_it);
         if is_wanted && text.is_none() && !may_lack_it {
             return Err(missing(file, columns, name, "`text_column`"));
         }

@@ -5,9 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
+use encoding_rs::UTF_8;
 use flate2::bufread::GzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::CONCATENATED;
 
 use super::ahead::Ahead;
+use super::encoding::Transcoded;
 use super::paths::InputFile;
 use super::problem::Problem;
 use crate::store::Explained;
@@ -28,7 +32,12 @@ pub(crate) enum Compression {
     Zstd,
     /// `.bz2`
     Bzip2,
+    /// `.xz`
+    Xz,
 }
+
+/// The longest window of zstd or xz that is taken where memory has no limit, in bytes.
+pub(crate) const MOST_WINDOW: u64 = 1 << 31;
 
 impl Compression {
     /// The compression that the last extension of a file name says.
@@ -37,18 +46,27 @@ impl Compression {
             "gz" => Some(Self::Gzip),
             "zst" => Some(Self::Zstd),
             "bz2" => Some(Self::Bzip2),
+            "xz" => Some(Self::Xz),
             _ => None,
         }
     }
 
-    /// The compression that the first bytes of a file say.
+    /// The compression that the first [`MAGIC_BYTES`] of a file say.
     pub(crate) fn of_first_bytes(bytes: &[u8]) -> Self {
         match bytes {
             [0x1F, 0x8B, ..] => Self::Gzip,
-            [0x28, 0xB5, 0x2F, 0xFD, ..] => Self::Zstd,
-            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Self::Bzip2,
+            [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Self::Zstd,
+            // Then comes a block, or the end.
+            [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, 0x59, 0x26, 0x53, 0x59, ..]
+            | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, 0x45, 0x38, 0x50, 0x90, ..] => Self::Bzip2,
+            [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Self::Xz,
             _ => Self::Plain,
         }
+    }
+
+    /// Returns the compression of a file that begins so, which counts for more than its name. Too few bytes say nothing.
+    fn of_file(named: Self, head: &[u8]) -> Self {
+        if head.len() < MAGIC_BYTES { named } else { Self::of_first_bytes(head) }
     }
 
     fn name(self) -> &'static str {
@@ -57,24 +75,37 @@ impl Compression {
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
             Self::Bzip2 => "bzip2",
+            Self::Xz => "xz",
         }
     }
 
-    /// What `file` holds; `taken` is how much of it was needed so far.
+    /// What `file` holds; `taken` is how much of it was needed so far. A window takes at most so many bytes.
     pub(crate) fn decoder(
         self,
         file: impl Read + Send + 'static,
         taken: &Arc<AtomicU64>,
+        most_window: u64,
     ) -> io::Result<Box<dyn Read + Send>> {
         let counted = Counted::new(file, taken);
         Ok(match self {
             Self::Plain => Box::new(counted),
             Self::Gzip => Box::new(Gzip { member: Some(GzDecoder::new(counted)) }),
             Self::Bzip2 => Box::new(MultiBzDecoder::new(counted)),
-            Self::Zstd => Box::new(zstd::Decoder::with_buffer(counted)?),
+            Self::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(counted)?;
+                decoder.window_log_max(most_window.clamp(1 << 10, MOST_WINDOW).ilog2())?;
+                Box::new(decoder)
+            }
+            Self::Xz => {
+                let stream = liblzma::stream::Stream::new_stream_decoder(most_window, CONCATENATED)?;
+                Box::new(XzDecoder::new_stream(counted, stream))
+            }
         })
     }
 }
+
+/// The bytes that tell the compression of a file.
+pub(crate) const MAGIC_BYTES: usize = 10;
 
 /// The members of a gzip file. Zeros behind the last one, which fill up a block of a tape, are passed over, as gzip does.
 struct Gzip<R> {
@@ -124,11 +155,11 @@ pub(crate) fn unreadable(name: &str, taken: u64, error: &io::Error, rest: &str) 
         return (reason, format!("the file is cut off: fetch it again, or {rest}"));
     }
     let said = error.to_string();
-    if said.contains("too much memory") {
+    if said.contains("too much memory") || said.contains("memory limit") {
         let reason = format!(
-            "the {name} data have a window that takes too much memory, after byte {taken} of the compressed file"
+            "the {name} data have a window that takes more than a quarter of the memory, after byte {taken} of the compressed file"
         );
-        return (reason, format!("compress it anew without --long, or {rest}"));
+        return (reason, format!("raise `memory`, compress it anew without --long, or {rest}"));
     }
     if said.contains("checksum") {
         let reason = format!(
@@ -159,13 +190,13 @@ pub(crate) fn wide_encoding(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Counts what a decoder takes from the file, so that an error can say how far it came.
-pub(crate) struct Counted<R> {
+struct Counted<R> {
     inner: BufReader<R>,
     taken: Arc<AtomicU64>,
 }
 
 impl<R: Read> Counted<R> {
-    pub(crate) fn new(file: R, taken: &Arc<AtomicU64>) -> Self {
+    fn new(file: R, taken: &Arc<AtomicU64>) -> Self {
         Self { inner: BufReader::with_capacity(BUFFER, file), taken: Arc::clone(taken) }
     }
 }
@@ -268,31 +299,36 @@ impl Stream {
     }
 
     /// As [`Self::open`], once it is open.
-    pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
+    pub(crate) fn of(file: &InputFile, mut opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
-        let decoding = match file.compression {
+        let mut magic = Vec::new();
+        let read = opened.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic);
+        read.map_err(|e| Problem::of_io(&file.label, "cannot read it", &e))?;
+        let compression = Compression::of_file(file.compression, &magic);
+        let opened = Cursor::new(magic).chain(opened);
+        let decoding = match compression {
             Compression::Plain => Ok(Box::new(Counted::new(opened, &taken)) as Box<dyn BufRead + Send>),
-            packed => packed.decoder(opened, &taken).and_then(|decoder| ahead(decoder, &taken, file.max_ratio)),
+            packed => packed
+                .decoder(opened, &taken, file.decoding.most_window)
+                .and_then(|decoder| ahead(decoder, &taken, file.decoding.max_ratio)),
         };
         let mut decoded = decoding.map_err(|e| {
-            let name = file.compression.name();
+            let name = compression.name();
             Problem::new(&file.label, format!("cannot start the {name} decoder: {e}"))
         })?;
+        if let Some(encoding) = file.decoding.encoding.filter(|encoding| *encoding != UTF_8) {
+            decoded = Box::new(BufReader::with_capacity(BUFFER, Transcoded::new(decoded, encoding)));
+        }
         let mut head = Vec::new();
         let read = decoded.by_ref().take(4).read_to_end(&mut head);
         let mut offset = 0;
-        let wide = wide_encoding(&head);
+        let wide = if file.decoding.encoding.is_none() { wide_encoding(&head) } else { None };
         if head.starts_with(&BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
             offset = BYTE_ORDER_MARK.len() as u64;
         }
-        let stream = Self {
-            inner: Cursor::new(head).chain(decoded),
-            file: file.label.clone(),
-            compression: file.compression,
-            taken,
-            offset,
-        };
+        let stream =
+            Self { inner: Cursor::new(head).chain(decoded), file: file.label.clone(), compression, taken, offset };
         if let Err(error) = read {
             return Err(stream.failure(&error));
         }
@@ -300,7 +336,11 @@ impl Stream {
             None => Ok(stream),
             Some(encoding) => Err(Problem::new(&file.label, format!("it begins as a text in {encoding} does"))
                 .at_byte(0)
-                .remedy(format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)"))),
+                .remedy(if encoding.starts_with("UTF-16") {
+                    format!("read it with `encoding = {}`", encoding.to_lowercase())
+                } else {
+                    format!("convert it to UTF-8 (iconv -f {encoding} -t UTF-8)")
+                })),
         }
     }
 
@@ -391,7 +431,7 @@ impl Stream {
 mod tests {
     use std::io::Write;
 
-    use super::super::paths::Format;
+    use super::super::paths::{Decoding, Format};
     use super::super::testing::{bzip2, gzip};
     use super::*;
 
@@ -399,15 +439,31 @@ mod tests {
         zstd::encode_all(data, 3).unwrap()
     }
 
+    fn xz(data: &[u8]) -> Vec<u8> {
+        let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 6);
+        encoder.write_all(data).unwrap();
+        encoder.finish().unwrap()
+    }
+
     /// All compressions, with the function that makes them.
     type Case = (Compression, fn(&[u8]) -> Vec<u8>);
-    const CASES: [Case; 3] = [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd)];
+    const CASES: [Case; 4] =
+        [(Compression::Gzip, gzip), (Compression::Bzip2, bzip2), (Compression::Zstd, zstd), (Compression::Xz, xz)];
 
     fn read(data: &[u8], compression: Compression) -> Result<Vec<u8>, Box<Problem>> {
         read_within(data, compression, 200)
     }
 
     fn read_within(data: &[u8], compression: Compression, max_ratio: u64) -> Result<Vec<u8>, Box<Problem>> {
+        read_with(data, compression, max_ratio, MOST_WINDOW)
+    }
+
+    fn read_with(
+        data: &[u8],
+        compression: Compression,
+        max_ratio: u64,
+        most_window: u64,
+    ) -> Result<Vec<u8>, Box<Problem>> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(data).unwrap();
         let input = InputFile {
@@ -416,7 +472,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression,
-            max_ratio,
+            decoding: Decoding { max_ratio, most_window, ..Decoding::default() },
             object: None,
         };
         Stream::open(&input)?.read_all(1 << 30)
@@ -502,11 +558,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compressed_is_an_error_that_says_so() {
-        for (compression, _) in CASES {
-            let error = read(b"plain text, whatever the name says", compression).unwrap_err().to_string();
-            assert!(error.contains("are damaged"), "{compression:?}: {error}");
+    fn the_first_bytes_count_for_more_than_the_name() {
+        for (compression, compress) in CASES {
+            let plain = b"plain text, whatever the name says";
+            assert_eq!(read(plain, compression).unwrap(), plain, "{compression:?}");
+            for named in [Compression::Plain, Compression::Gzip, Compression::Zstd] {
+                assert_eq!(read(&compress(plain), named).unwrap(), plain, "{compression:?} as {named:?}");
+            }
         }
+        assert_eq!(read(b"BZh9 is how a file in bzip2 begins", Compression::Plain).unwrap().len(), 34);
+    }
+
+    #[test]
+    fn long_windows_are_read_as_far_as_memory_goes() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.long_distance_matching(true).unwrap();
+        encoder.window_log(28).unwrap();
+        encoder.write_all(&numbers()).unwrap();
+        let data = encoder.finish().unwrap();
+        assert_eq!(read(&data, Compression::Zstd).unwrap(), numbers());
+        let error = read_with(&data, Compression::Zstd, 200, 1 << 27).unwrap_err().to_string();
+        assert!(error.contains("window that takes more than a quarter of the memory"), "{error}");
+        assert!(error.contains("raise `memory`"), "{error}");
+        let error = read_with(&xz(&numbers()), Compression::Xz, 200, 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("window that takes more than a quarter of the memory"), "{error}");
     }
 
     #[test]
@@ -536,7 +611,9 @@ mod tests {
             (b"\0\0\0a", "UTF-32BE"),
         ] {
             let error = read(text, Compression::Plain).unwrap_err().to_string();
-            assert!(error.contains(&format!("iconv -f {encoding} -t UTF-8")), "{error}");
+            let remedy =
+                if encoding.starts_with("UTF-16") { "read it with `encoding = utf-16" } else { "iconv -f UTF-32" };
+            assert!(error.contains(encoding) && error.contains(remedy), "{error}");
         }
         // So do no texts in UTF-8 that have NUL.
         for text in [&b"a\0b\0"[..3], b"a\0bc", b"\0\0\0\0"] {
@@ -554,7 +631,7 @@ mod tests {
             name: "a".to_owned(),
             format: Format::Text,
             compression: Compression::Plain,
-            max_ratio: 200,
+            decoding: Decoding::default(),
             object: None,
         };
         let mut stream = Stream::open(&input).unwrap();

@@ -13,7 +13,7 @@ use super::batch::{Cell, Row};
 use super::columns::{FileColumns, Kind, MAX_COLUMNS};
 use super::compression::Stream;
 use super::ids::LONGEST_ID;
-use super::paths::{Format, InputFile};
+use super::paths::{Fields, Format, InputFile};
 use super::problem::Problem;
 use super::{Context, Item};
 
@@ -41,11 +41,14 @@ struct Records {
 
 impl Records {
     fn open(file: &InputFile, limit: usize) -> Result<Self, Box<Problem>> {
-        let delimiter = if file.format == Format::Tsv { b'\t' } else { b',' };
+        let Fields { delimiter, escape } = file.decoding.fields;
+        let delimiter = delimiter.unwrap_or(if file.format == Format::Tsv { b'\t' } else { b',' });
+        let mut core = ReaderBuilder::new();
+        core.delimiter(delimiter).escape(escape).double_quote(escape.is_none());
         Ok(Self {
             file: file.label.clone(),
             stream: Stream::open(file)?,
-            core: ReaderBuilder::new().delimiter(delimiter).build(),
+            core: core.build(),
             limit,
             fields: vec![0; 4096],
             ends: vec![0; 64],
@@ -257,7 +260,8 @@ enum Use {
 pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item, Box<Problem>>> + Send, Box<Problem>> {
     let mut records = Records::open(&context.file, context.limit)?;
     let mut uses = Vec::new();
-    for name in header(&mut records)? {
+    let names = header(&mut records)?;
+    for name in names.clone() {
         uses.push(if context.roles.text.as_ref() == Some(&name) {
             Use::Text
         } else if context.roles.id.as_ref() == Some(&name) {
@@ -272,12 +276,12 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
     }
     Ok(std::iter::from_fn(move || match records.next() {
         Ok(false) => None,
-        Ok(true) => Some(row(&context, &records, &uses).map(Item::Row)),
+        Ok(true) => Some(row(&context, &records, &names, &uses).map(Item::Row)),
         Err(problem) => Some(Err(problem)),
     }))
 }
 
-fn row(context: &Context, records: &Records, uses: &[Use]) -> Result<Row, Box<Problem>> {
+fn row(context: &Context, records: &Records, names: &[String], uses: &[Use]) -> Result<Row, Box<Problem>> {
     if records.count != uses.len() {
         let (has, wants) = (records.count, uses.len());
         return Err(records.bad(format!("the record has {has} fields, the header {wants}")));
@@ -292,6 +296,13 @@ fn row(context: &Context, records: &Records, uses: &[Use]) -> Result<Row, Box<Pr
             Use::Id => row.id = field.to_owned(),
             Use::Other(index) => row.others.push((*index, Cell::Text(field.to_owned()))),
         }
+    }
+    if let Some(column) = &context.roles.text
+        && !names.contains(column)
+    {
+        let field = |name: &str| Some(records.fields().nth(names.iter().position(|known| known == name)?)?.into());
+        let text = context.places.text(field);
+        row.text = text.map_err(|found| records.bad(format!("the text, {column:?}, is {found}")))?;
     }
     match &context.roles.id {
         None => row.id = context.record_id(record),

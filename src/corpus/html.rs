@@ -458,16 +458,6 @@ pub(crate) fn declared_charset(page: &[u8]) -> Option<String> {
     label("charset").or_else(|| head.starts_with("<?xml").then(|| label("encoding")).flatten())
 }
 
-/// Decodes windows-1252, which is also what the web means by ISO-8859-1.
-pub(crate) fn from_windows_1252(bytes: &[u8]) -> String {
-    /// The characters of 0x80 to 0x9F; the five that are not assigned stay control characters, as browsers have it.
-    const HIGH: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8D}', 'Ž', '\u{8F}', '\u{90}', '‘',
-        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9D}', 'ž', 'Ÿ',
-    ];
-    bytes.iter().map(|&b| if (0x80..0xA0).contains(&b) { HIGH[usize::from(b - 0x80)] } else { char::from(b) }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::{Duration, Instant};
@@ -682,10 +672,5 @@ mod tests {
         ] {
             assert_eq!(declared_charset(page.as_bytes()).as_deref(), charset, "{page}");
         }
-    }
-
-    #[test]
-    fn windows_1252_is_decoded() {
-        assert_eq!(from_windows_1252(b"caf\xE9 \x93x\x94 \x80"), "café “x” €");
     }
 }

@@ -40,10 +40,11 @@ pub struct Ingested {
 impl Ingested {
     /// What tells it from another ingest of the same files, where no bad records are left out.
     pub(crate) fn to_json(&self) -> Value {
-        let Summary { documents, left_out: LeftOutCounts { namespace, redirect, disambiguation }, .. } = self.summary;
+        let Summary { documents, left_out: LeftOutCounts { namespace, redirect, disambiguation, records }, .. } =
+            self.summary;
         json!({
             "documents": documents,
-            "left_out": [namespace, redirect, disambiguation],
+            "left_out": [namespace, redirect, disambiguation, records],
             "sentences": self.sentences,
         })
     }
@@ -51,8 +52,9 @@ impl Ingested {
     /// That of files of which so much is known before they are read.
     pub(crate) fn of_json(before: Summary, json: &Value) -> Self {
         let number = |json: &Value| json.as_u64().unwrap_or_default();
-        let [namespace, redirect, disambiguation] = [0, 1, 2].map(|reason| number(&json["left_out"][reason]));
-        let left_out = LeftOutCounts { namespace, redirect, disambiguation };
+        let [namespace, redirect, disambiguation, records] =
+            [0, 1, 2, 3].map(|reason| number(&json["left_out"][reason]));
+        let left_out = LeftOutCounts { namespace, redirect, disambiguation, records };
         let summary = Summary { files_begun: before.files, documents: number(&json["documents"]), left_out, ..before };
         Self { summary, sentences: number(&json["sentences"]) }
     }
@@ -179,6 +181,13 @@ pub(crate) async fn ingest(
     if summary.documents == 0 {
         if summary.left_out.pages() > 0 {
             bail!("all pages were left out on request: {}", summary.left_out);
+        }
+        if summary.left_out.records > 0 {
+            bail!(
+                "there are no documents in the input: of {} records none is a page of text, which are responses of the status 2xx, \
+                 resources and conversions that are HTML or plain text",
+                summary.left_out.records
+            );
         }
         if let [first, ..] = summary.skipped.as_slice() {
             bail!(

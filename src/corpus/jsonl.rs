@@ -20,6 +20,7 @@ use super::compression::{Line, Stream};
 use super::ids::LONGEST_ID;
 use super::paths::{Format, InputFile};
 use super::problem::Problem;
+use super::text_column::TextPlaces;
 use super::{Context, Item, Options};
 
 /// The largest whole number up to which a float holds all.
@@ -147,6 +148,23 @@ impl Object {
 
     fn has(&self, key: &str) -> bool {
         self.indices.contains_key(key)
+    }
+
+    fn value(&self, key: &str) -> Option<&Value> {
+        Some(&self.members[*self.indices.get(key)?].1)
+    }
+
+    /// Returns the text that is at some places, or what is there instead.
+    fn text_at(&self, places: &TextPlaces) -> Result<String, String> {
+        places.text(|column| {
+            Some(match self.value(column)? {
+                Value::Null => serde_json::Value::Null,
+                Value::Bool(value) => (*value).into(),
+                Value::Text(text) => text.as_str().into(),
+                // It was read to its end before.
+                Value::Number(text) | Value::List(text) | Value::Object(text) => serde_json::from_str(text).ok()?,
+            })
+        })
     }
 
     /// The value of a key, which is NULL then.
@@ -390,7 +408,8 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
 fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, Box<Problem>> {
     let roles = &context.roles;
     let text = match &roles.text {
-        Some(column) if !roles.text_is_optional => text_of(objects, column, &mut object)?,
+        Some(column) if !roles.text_is_optional => text_of(objects, column, &context.places, &mut object)?,
+        Some(column) if !object.has(column) => object.text_at(&context.places).unwrap_or_default(),
         column => column.as_ref().and_then(|column| object.take(column)?.into_text()).unwrap_or_default(),
     };
     let id = match &roles.id {
@@ -425,11 +444,25 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
 }
 
 /// The text of the record that was read last.
-fn text_of(objects: &Objects, column: &str, object: &mut Object) -> Result<String, Box<Problem>> {
-    let found = match object.take(column) {
-        Some(Value::Text(text)) => return Ok(text),
+fn text_of(objects: &Objects, column: &str, places: &TextPlaces, object: &mut Object) -> Result<String, Box<Problem>> {
+    let found = match object.value(column) {
+        Some(Value::Text(_)) => match object.take(column) {
+            Some(Value::Text(text)) => return Ok(text),
+            _ => String::new(),
+        },
+        // A list of paragraphs.
+        Some(Value::List(_)) => match object.text_at(&TextPlaces::of_column(column)) {
+            Ok(text) => {
+                drop(object.take(column));
+                return Ok(text);
+            }
+            Err(found) => found,
+        },
         Some(value) => format!("{}, not text", value.name()),
-        None => "missing".to_owned(),
+        None => match object.text_at(places) {
+            Ok(text) => return Ok(text),
+            Err(found) => found,
+        },
     };
     Err(objects.bad(format!("the text, {column:?}, is {found}"), 0))
 }
@@ -478,6 +511,7 @@ impl Arrival {
 pub(crate) struct Arrivals {
     objects: Objects,
     text_column: String,
+    places: TextPlaces,
     /// The first document tells it where the user does not.
     id_column: Option<Arc<str>>,
     time_column: Option<String>,
@@ -493,9 +527,11 @@ impl Arrivals {
         time_column: Option<&str>,
     ) -> Result<Self, Box<Problem>> {
         let file = InputFile { label: source.to_owned(), ..InputFile::stdin(Format::Jsonl) };
+        let text_column = options.text_column.clone().unwrap_or_else(|| TEXT_COLUMN.to_owned());
         Ok(Self {
             objects: Objects::of(&file, Stream::of(&file, lines)?, options.max_record_bytes),
-            text_column: options.text_column.clone().unwrap_or_else(|| TEXT_COLUMN.to_owned()),
+            places: TextPlaces::of(&text_column),
+            text_column,
             id_column: options.id_column.as_deref().map(Arc::from),
             time_column: time_column.map(str::to_owned),
             source: Arc::from(source),
@@ -518,7 +554,7 @@ impl Arrivals {
             },
         };
         let id = id_of(&self.objects, &column, &mut object)?;
-        let text = text_of(&self.objects, &self.text_column, &mut object)?;
+        let text = text_of(&self.objects, &self.text_column, &self.places, &mut object)?;
         let time = self.time_column.as_ref().and_then(|column| object.take(column)?.into_text());
         let line = self.objects.buffer.clone();
         Ok(Some(Arrival {

@@ -2,8 +2,8 @@
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
-//! they are compressed ([`compression`], [`ahead`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), what each format holds ([`text`],
-//! [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`]), how rows become batches ([`batch`]), whether ids are
+//! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
+//! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`warc`]), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
 //! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
@@ -25,6 +25,7 @@ mod batch;
 mod columns;
 mod compression;
 mod csv;
+mod encoding;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
 mod html;
@@ -32,12 +33,15 @@ mod ids;
 pub(crate) mod ingest;
 mod inputs;
 mod jsonl;
+mod lines;
 mod mediawiki;
 mod pages;
 mod parquet;
 mod paths;
 mod problem;
 mod text;
+mod text_column;
+mod warc;
 
 #[cfg(test)]
 mod testing;
@@ -53,23 +57,26 @@ use std::sync::Arc;
 use arrow::array::{AsArray, Int64Array, RecordBatch, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
+use encoding_rs::Encoding;
 use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
-use self::batch::{BatchBuilder, Row};
+use self::batch::{BatchBuilder, Cell, Row};
 use self::columns::{FileColumns, Roles, Union};
 pub(crate) use self::columns::{Kind, UserColumn};
-pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
-use self::ids::Ids;
+pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
+pub use self::encoding::encoding_of;
+use self::ids::{Ids, LONGEST_ID};
 pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::LeftOut;
 pub use self::mediawiki::PageFilter;
-pub use self::paths::{Format, STDIN_FILE, refuse_result};
-use self::paths::{InputFile, Selection};
+use self::paths::{Decoding, InputFile, Selection};
+pub use self::paths::{Fields, Format, STDIN_FILE, refuse_result};
 pub(crate) use self::paths::{PassedOver, is_name_of_file};
 pub(crate) use self::problem::{Error, Place, Problem, Problems};
 pub use self::problem::{OnError, Quarantine, Skipped};
+use self::text_column::TextPlaces;
 use crate::store::Stores;
 
 /// The largest `max_record_bytes`: a batch of such records still fits 32-bit offsets, see [`BatchBuilder`].
@@ -78,7 +85,8 @@ const MOST_RECORD_BYTES: usize = 256 << 20;
 /// How to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The column that holds the text, in files of records. Default: `text`.
+    /// The column that holds the text, in files of records, or where it is within columns: `content.body`, `messages[].content`, `title+body`.
+    /// Default: `text`.
     pub text_column: Option<String>,
     /// Whether files of records may do without that column, and records without a text, which is '' then. An empty name
     /// means no column then, and what is no text, such as a number, is taken as the text of any other column is.
@@ -92,6 +100,10 @@ pub struct Options {
     pub max_record_bytes: usize,
     /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
     pub max_ratio: u64,
+    /// The encoding of text. Default: UTF-8, and what pages of HTML declare.
+    pub encoding: Option<&'static Encoding>,
+    /// What parts the fields of CSV.
+    pub fields: Fields,
     /// How much memory the command may take, in bytes, if there is a limit.
     pub memory: Option<usize>,
     /// What to do with bad records. A repeated id is never tolerated.
@@ -116,6 +128,9 @@ impl Options {
             "format": self.format.map(|format| format!("{format:?}").to_lowercase()),
             "max_record_bytes": self.max_record_bytes,
             "max_ratio": self.max_ratio,
+            "encoding": self.encoding.map(Encoding::name),
+            "delimiter": self.fields.delimiter.map(char::from),
+            "escape": self.fields.escape.map(char::from),
             "namespaces": self.pages.namespaces,
             "skip_redirects": self.pages.skip_redirects,
             "skip_disambiguation": self.pages.skip_disambiguation,
@@ -143,6 +158,12 @@ impl Options {
         Ok(())
     }
 
+    /// How files are decoded.
+    fn decoding(&self) -> Decoding {
+        let most_window = self.memory().map_or(MOST_WINDOW, |memory| memory as u64 / 4);
+        Decoding { max_ratio: self.max_ratio, most_window, encoding: self.encoding, fields: self.fields }
+    }
+
     /// How many bytes of the pages of Parquet may be in memory at once.
     fn most_pages(&self) -> u64 {
         self.memory().map_or(pages::PAGE_BYTES, |memory| memory as u64 / 4)
@@ -158,6 +179,8 @@ impl Default for Options {
             format: None,
             max_record_bytes: 16 << 20,
             max_ratio: 200,
+            encoding: None,
+            fields: Fields::default(),
             memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
@@ -186,12 +209,14 @@ pub struct Summary {
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
 }
 
-/// How many pages of wikis were left out on request, each for the first of its reasons.
+/// How many pages of wikis were left out on request, each for the first of its reasons, and how many records are no pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOutCounts {
     pub(crate) namespace: u64,
     pub(crate) redirect: u64,
     pub(crate) disambiguation: u64,
+    /// Records of archives of the web that are no pages of text.
+    pub(crate) records: u64,
 }
 
 impl LeftOutCounts {
@@ -204,13 +229,14 @@ impl LeftOutCounts {
             LeftOut::Namespace => &mut self.namespace,
             LeftOut::Redirect => &mut self.redirect,
             LeftOut::Disambiguation => &mut self.disambiguation,
+            LeftOut::Record => &mut self.records,
         } += 1;
     }
 }
 
 impl Display for LeftOutCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { namespace, redirect, disambiguation } = self;
+        let Self { namespace, redirect, disambiguation, records: _ } = self;
         write!(
             f,
             "{namespace} pages of other namespaces, {redirect} redirects, {disambiguation} pages of disambiguation"
@@ -218,7 +244,7 @@ impl Display for LeftOutCounts {
     }
 }
 
-/// What a reader gives: rows to be put into batches, a batch that is ready, or a page that is not wanted.
+/// What a reader gives: rows to be put into batches, a batch that is ready, or a page that is not wanted, or a record that is none.
 enum Item {
     Row(Row),
     LeftOut(LeftOut),
@@ -241,6 +267,8 @@ struct Context {
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
+    /// Where the text is, as the name of its column says.
+    places: TextPlaces,
     /// Whether this is the only file.
     alone: bool,
 }
@@ -249,6 +277,40 @@ impl Context {
     /// The id of a record that has none of its own.
     fn record_id(&self, record: u64) -> String {
         if self.alone { record.to_string() } else { format!("{}#{record}", self.file.name) }
+    }
+
+    /// Returns the row of a page, with the columns that have a value.
+    fn row(
+        &self,
+        record: u64,
+        line: Option<u64>,
+        cells: impl IntoIterator<Item = (&'static str, Option<Cell>)>,
+        text: String,
+    ) -> Result<Row, Box<Problem>> {
+        let mut id = None;
+        let mut others = Vec::new();
+        for (name, cell) in cells {
+            let Some(cell) = cell else { continue };
+            match self.columns.get(name) {
+                _ if self.roles.id.as_deref() == Some(name) => id = Some(cell),
+                Some(&index) => others.push((index, cell)),
+                None => {}
+            }
+        }
+        let file = &self.file.label;
+        let id = match (&self.roles.id, id) {
+            (None, _) => self.record_id(record),
+            (Some(_), Some(Cell::Text(id))) => id,
+            (Some(_), Some(Cell::Int(id))) => id.to_string(),
+            (Some(column), _) => {
+                let reason = format!("the id, {column:?}, is missing; an id is text or a whole number");
+                return Err(Problem::new(file, reason));
+            }
+        };
+        if id.len() > LONGEST_ID {
+            return Err(Problem::long_id(file, self.roles.id.as_deref().unwrap_or_default()));
+        }
+        Ok(Row { record, line, id, text, others })
     }
 }
 
@@ -334,13 +396,18 @@ impl Plan {
     fn roles(file: &InputFile, options: &Options, union: &mut Union) -> Result<Roles, Error> {
         let columns = file_columns(file, options.max_record_bytes, &options.on_error)?;
         let mut of_file = options.clone();
-        if file.format == Format::MediaWiki {
+        let id_column = match file.format {
+            Format::MediaWiki => Some(mediawiki::ID_COLUMN),
+            Format::Warc => Some(warc::ID_COLUMN),
+            _ => None,
+        };
+        if let Some(id_column) = id_column {
             // Its pages have a text, wanted or not.
             if options.text_is_optional {
                 of_file.text_column = options.text_column.clone().filter(|column| !column.is_empty());
             }
-            mediawiki::check_text_column(&file.label, of_file.text_column.as_deref())?;
-            of_file.id_column.get_or_insert_with(|| mediawiki::ID_COLUMN.to_owned());
+            check_text_of_pages(file, of_file.text_column.as_deref())?;
+            of_file.id_column.get_or_insert_with(|| id_column.to_owned());
         }
         let by_record = file.format == Format::Jsonl && options.on_error != OnError::Fail;
         let found = Roles::find(&file.label, &columns, &of_file, by_record).map_err(Error::Record)?;
@@ -363,6 +430,7 @@ impl Plan {
             Ok(roles) => roles.clone(),
             Err(problem) => return Box::new(std::iter::once(Err(problem.clone()))),
         };
+        let places = TextPlaces::of(roles.text.as_deref().unwrap_or_default());
         let context = Context {
             file: self.files()[index].clone(),
             roles,
@@ -371,16 +439,19 @@ impl Plan {
             limit: self.limit,
             most_pages: self.most_pages,
             pages: Arc::clone(&self.pages),
+            places,
             alone: self.files().len() == 1,
         };
         let items: Result<Items, Box<Problem>> = match context.file.format {
             Format::Text | Format::Markdown | Format::Html => {
                 return Box::new(std::iter::once_with(move || text::read(&context).map(Item::Row)));
             }
+            Format::Lines => lines::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Jsonl => jsonl::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Csv | Format::Tsv => csv::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Parquet => parquet::batches(context).map(|batches| Box::new(batches) as Items),
             Format::MediaWiki => mediawiki::rows(context).map(|rows| Box::new(rows) as Items),
+            Format::Warc => warc::rows(context).map(|rows| Box::new(rows) as Items),
         };
         items.unwrap_or_else(|problem| Box::new(std::iter::once(Err(problem))))
     }
@@ -406,18 +477,31 @@ impl Plan {
     }
 }
 
+/// Fails where the text is to come from somewhere else than the text of the pages.
+fn check_text_of_pages(file: &InputFile, text_column: Option<&str>) -> Result<(), Error> {
+    let what = if file.format == Format::Warc { "an archive of the web" } else { "a MediaWiki dump" };
+    match text_column {
+        None | Some("text") => Ok(()),
+        Some(column) => Err(Error::Input(format!(
+            "{}: the text of {what} is that of its pages, not {column:?}; leave `text_column` out, or read it apart",
+            file.label
+        ))),
+    }
+}
+
 /// The columns of a file of records; none of a file that is one document.
 ///
 /// A bad record is an error here already where none is tolerated; otherwise it is reported when the rows are read.
 fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<FileColumns, Error> {
     let tolerate = |problem| if *on_error == OnError::Fail { Err(Error::Record(problem)) } else { Ok(()) };
     let columns = match file.format {
-        Format::Text | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
+        Format::Text | Format::Lines | Format::Markdown | Format::Html => return Ok(FileColumns::default()),
         Format::Jsonl => return jsonl::columns(file, limit, tolerate),
         Format::Csv | Format::Tsv => csv::columns(file, limit),
         // What is wrong with them is wrong with all of the file, and not found again when rows are read.
         Format::Parquet => return parquet::columns(file).map_err(Error::Record),
         Format::MediaWiki => mediawiki::columns(file, limit),
+        Format::Warc => warc::columns(file, limit),
     };
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
 }

@@ -9,13 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, OffsetSizeTrait, RecordBatch, StringArray, StringViewArray, UInt64Array,
-    new_null_array,
+    Array, ArrayRef, AsArray, BinaryViewArray, OffsetSizeTrait, RecordBatch, StringArray, StringViewArray,
+    StringViewBuilder, UInt64Array, new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
+use arrow::json::LineDelimitedWriter;
 use bytes::Bytes;
 use datafusion::datasource::file_format::parquet::Int96Coercer;
 use parquet::arrow::arrow_reader::{
@@ -24,6 +25,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::{ChunkReader, Length};
+use serde_json::Value;
 
 use super::batch::{BATCH_BYTES, BATCH_ROWS, VALUE_BYTES};
 use super::columns::{FileColumns, Kind, too_many};
@@ -32,6 +34,7 @@ use super::ids::LONGEST_ID;
 use super::pages::{Checks, Pages, Refused, is_prefixed};
 use super::paths::InputFile;
 use super::problem::Problem;
+use super::text_column::TextPlaces;
 use super::{Context, Item};
 use crate::store;
 use crate::thrift::check_schema;
@@ -155,7 +158,7 @@ pub(crate) fn batches(
     let metadata =
         guarded(&context.file.label, || ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options))?;
     let groups = 0..metadata.metadata().num_row_groups();
-    let grown = Grown { from: file.len(), to: 0, max_ratio: context.file.max_ratio };
+    let grown = Grown { from: file.len(), to: 0, max_ratio: context.file.decoding.max_ratio };
     Ok(Batches {
         context,
         file,
@@ -295,7 +298,7 @@ impl Batches {
         guarded(&context.file.label, || {
             let file = file.for_readers(metadata.metadata().file_metadata().schema_descr().num_columns())?;
             let group = metadata.metadata().row_group(index);
-            let pages = Pages::new(file, group, context.file.max_ratio, context.most_pages, rows);
+            let pages = Pages::new(file, group, context.file.decoding.max_ratio, context.most_pages, rows);
             let checks = pages.checks();
             let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(pages, metadata.clone())
                 .with_row_groups(vec![index])
@@ -368,11 +371,15 @@ impl Source {
         let roles = &context.roles;
         let texts = match &roles.text {
             None => Texts::Empty,
-            Some(name) if roles.text_is_optional => {
+            Some(name) if roles.text_is_optional && batch.column_by_name(name).is_some() => {
                 let given = column(name)?;
                 as_text(label, name, given, Wanted::Plain)?.or_empty(given.logical_nulls())
             }
-            Some(name) => as_text(label, name, column(name)?, Wanted::Text)?,
+            Some(name) => match batch.column_by_name(name) {
+                Some(texts) if !is_list(texts.data_type()) => as_text(label, name, texts, Wanted::Text)?,
+                Some(_) => text_at(label, &batch, &TextPlaces::of_column(name))?,
+                None => text_at(label, &batch, &context.places)?,
+            },
         };
         let ids = match &roles.id {
             Some(name) => Some(as_text(label, name, column(name)?, Wanted::Id)?),
@@ -441,7 +448,7 @@ impl Source {
         }
         if self.texts.get(row).is_none() {
             let name = roles.text.as_deref().unwrap_or_default();
-            let what = if roles.text_is_optional { "has no form as text" } else { "is NULL or not UTF-8" };
+            let what = if roles.text_is_optional { "has no form as text" } else { "is missing, NULL or not UTF-8" };
             return Some(Problem::new(&file.label, format!("the text, {name:?}, {what}")));
         }
         let ids = self.ids.as_ref()?;
@@ -519,6 +526,29 @@ impl Texts {
             Self::OrEmpty(texts, _) => texts.get(row),
         }
     }
+}
+
+fn is_list(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
+}
+
+/// Returns the texts that are at some places of a batch; NULL where there is none.
+fn text_at(file: &str, batch: &RecordBatch, places: &TextPlaces) -> Result<Texts, Box<Problem>> {
+    let failed = |error: ArrowError| {
+        Problem::new(file, format!("the text cannot be taken out of its columns ({error})"))
+            .remedy("name another with `text_column`")
+    };
+    let indices = places.columns().map(|column| batch.schema_ref().index_of(column)).collect::<Result<Vec<_>, _>>();
+    let columns = batch.project(&indices.map_err(failed)?).map_err(failed)?;
+    let mut lines = Vec::new();
+    let mut writer = LineDelimitedWriter::new(&mut lines);
+    writer.write(&columns).and_then(|()| writer.finish()).map_err(failed)?;
+    let mut texts = StringViewBuilder::with_capacity(batch.num_rows());
+    for line in serde_json::Deserializer::from_slice(&lines).into_iter::<serde_json::Map<String, Value>>() {
+        let record = line.map_err(|error| failed(ArrowError::JsonError(error.to_string())))?;
+        texts.append_option(places.text(|column| record.get(column).cloned()).ok());
+    }
+    Ok(Texts::Strings(texts.finish()))
 }
 
 const STRICT: CastOptions<'static> =

@@ -8,11 +8,13 @@ use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use encoding_rs::Encoding;
 use globset::{GlobBuilder, GlobMatcher};
 use tempfile::NamedTempFile;
+use url::Url;
 use walkdir::WalkDir;
 
-use super::compression::{BYTE_ORDER_MARK, Compression, Stream};
+use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
@@ -24,6 +26,8 @@ use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above
 pub enum Format {
     /// One document a file (`.txt`).
     Text,
+    /// One document a line. No extension says so.
+    Lines,
     /// One document a file, taken as it is: marks such as `#` and `*` stay in the text (`.md`, `.markdown`).
     Markdown,
     /// One document a file, without its markup (`.html`, `.htm`, `.xhtml`).
@@ -38,15 +42,19 @@ pub enum Format {
     Parquet,
     /// A dump of MediaWiki, a document a page (`.xml`).
     MediaWiki,
+    /// An archive of the web, a document a page (`.warc`, `.wet`).
+    Warc,
 }
 
-const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml (each also .gz, .zst or .bz2) and .parquet";
+const EXTENSIONS: &str =
+    ".txt, .md, .html, .jsonl, .csv, .tsv, .xml, .warc, .wet (each also .gz, .zst, .bz2 or .xz) and .parquet";
 
 impl Format {
     /// The format that a lower-case file extension, or the option `--format`, says.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "txt" | "text" => Some(Self::Text),
+            "lines" => Some(Self::Lines),
             "md" | "markdown" => Some(Self::Markdown),
             "html" | "htm" | "xhtml" => Some(Self::Html),
             "jsonl" | "ndjson" | "json" => Some(Self::Jsonl),
@@ -54,8 +62,36 @@ impl Format {
             "tsv" => Some(Self::Tsv),
             "parquet" => Some(Self::Parquet),
             "xml" | "mediawiki" => Some(Self::MediaWiki),
+            "warc" | "wet" => Some(Self::Warc),
             _ => None,
         }
+    }
+}
+
+/// How the bytes of a file become text, and text becomes fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Decoding {
+    /// How many bytes may come of one compressed byte.
+    pub(crate) max_ratio: u64,
+    /// How many bytes a window of its compression may take.
+    pub(crate) most_window: u64,
+    /// The encoding, where it is not UTF-8.
+    pub(crate) encoding: Option<&'static Encoding>,
+    pub(crate) fields: Fields,
+}
+
+/// What parts the fields of CSV, where it is not what the format says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Fields {
+    /// What stands between two fields, a byte of ASCII.
+    pub delimiter: Option<u8>,
+    /// What stands before a quote within quotes, where that is not another quote.
+    pub escape: Option<u8>,
+}
+
+impl Default for Decoding {
+    fn default() -> Self {
+        Self { max_ratio: 200, most_window: MOST_WINDOW, encoding: None, fields: Fields::default() }
     }
 }
 
@@ -70,8 +106,7 @@ pub(crate) struct InputFile {
     pub(crate) name: String,
     pub(crate) format: Format,
     pub(crate) compression: Compression,
-    /// How many bytes may come of one compressed byte.
-    pub(crate) max_ratio: u64,
+    pub(crate) decoding: Decoding,
     /// The object that it is, where it is no file of this machine.
     pub(crate) object: Option<Object>,
 }
@@ -106,14 +141,13 @@ impl InputFile {
     /// Standard input, which has no path.
     pub(crate) fn stdin(format: Format) -> Self {
         let (path, name) = (PathBuf::new(), "stdin".to_owned());
-        // Nothing is compressed, so that no ratio matters.
         Self {
             path,
             label: STDIN.to_owned(),
             name,
             format,
             compression: Compression::Plain,
-            max_ratio: 1,
+            decoding: Decoding::default(),
             object: None,
         }
     }
@@ -149,6 +183,8 @@ pub(crate) enum PassedOver {
     Loop,
     /// It is a link to nothing, or was removed meanwhile.
     Nothing,
+    /// It is a file that is read by another name, to which a link leads.
+    Known,
     /// It is a folder of results, such as a corpus or an index.
     Collection,
 }
@@ -170,6 +206,7 @@ impl PassedOver {
             Self::NoFile => "pipes, sockets and devices",
             Self::Loop => "links to a folder above them",
             Self::Nothing => "links to nothing",
+            Self::Known => "files that are read by another name",
             Self::Collection => "corpora, indexes and other folders of results",
         }
     }
@@ -189,7 +226,38 @@ struct Found {
     root: PathBuf,
     /// Whether the user named this very file.
     named: bool,
+    /// Whether it is a link.
+    is_link: bool,
     object: Option<Object>,
+}
+
+/// What tells a file or object from all others, by whatever name it was reached.
+type Known = (Option<Location>, PathBuf);
+
+/// The folders of files, by the names by which they were reached.
+#[derive(Default)]
+struct Folders(HashMap<PathBuf, PathBuf>);
+
+impl Folders {
+    fn canonical(&mut self, folder: &Path) -> PathBuf {
+        self.0.entry(folder.to_owned()).or_insert_with_key(|folder| canonical(folder)).clone()
+    }
+
+    /// Returns what a file is, and true if a link below the folder of the input leads to it.
+    fn place_of(&mut self, found: &Found) -> (Known, bool) {
+        if let Some(object) = &found.object {
+            return ((Some(object.location.clone()), PathBuf::new()), false);
+        }
+        let place = if found.is_link {
+            canonical(&found.path)
+        } else {
+            let folder = self.canonical(found.path.parent().unwrap_or(Path::new("")));
+            found.path.file_name().map_or_else(|| folder.clone(), |name| folder.join(name))
+        };
+        let below = found.path.strip_prefix(&found.root).unwrap_or(&found.path);
+        let is_linked = place != self.canonical(&found.root).join(below);
+        ((None, place), is_linked)
+    }
 }
 
 /// Finds the files of all `inputs`. The format of the options overrules the extensions. `stdin` is what `-` reads.
@@ -202,7 +270,7 @@ pub(crate) fn expand(
     stdin: &mut dyn Read,
     stores: &Arc<Stores>,
 ) -> Result<Selection, Error> {
-    let &Options { format, max_ratio, .. } = options;
+    let (format, decoding) = (options.format, options.decoding());
     if inputs.is_empty() {
         return Err(Error::Input("no input; name files, folders, quoted globs, or - for standard input".to_owned()));
     }
@@ -222,6 +290,8 @@ pub(crate) fn expand(
             objects(&location, &mut found, &mut selection)?;
             continue;
         }
+        let file = of_file_url(input)?;
+        let input = file.as_deref().unwrap_or(input);
         let path = match tidy(Path::new(input)) {
             // The folder where one is.
             path if path.as_os_str().is_empty() && !input.is_empty() => PathBuf::from("."),
@@ -231,7 +301,8 @@ pub(crate) fn expand(
             Ok(m) if m.is_dir() => walk(input, &path, None, (options, stores), &mut found, &mut selection)?,
             Ok(m) if m.is_file() => {
                 let root = path.parent().map(Path::to_owned).unwrap_or_default();
-                found.push(Found { path, root, named: true, object: None });
+                let is_link = path.is_symlink();
+                found.push(Found { path, root, named: true, is_link, object: None });
             }
             // A pipe, such as the shell makes for <(command).
             Ok(_) => {
@@ -245,24 +316,25 @@ pub(crate) fn expand(
             Err(e) => return Err(cannot_read(input, &e)),
         }
     }
-    // What was named and stands in a folder that was named, too, is named.
-    found.sort_by_key(|found| !found.named);
-    let base = common_folder(found.iter().map(|f| f.root.as_path()));
+    let mut folders = Folders::default();
+    let mut found: Vec<_> = found.into_iter().map(|found| (folders.place_of(&found), found)).collect();
+    // What was named and stands in a folder that was named, too, is named. What links lead to has its own name, if that was found.
+    found.sort_by(|((_, linked_a), a), ((_, linked_b), b)| {
+        (!a.named, linked_a, &a.path).cmp(&(!b.named, linked_b, &b.path))
+    });
+    let base = common_folder(found.iter().map(|(_, found)| found.root.as_path()));
     let mut files = BTreeMap::new();
-    let (mut places, mut folders) = (HashSet::new(), HashMap::new());
-    for Found { path, root, named, object } in found {
-        let place = match &object {
-            Some(object) => (Some(object.location.clone()), PathBuf::new()),
-            None => {
-                // Links below it are files of their own.
-                let below = path.strip_prefix(&root).unwrap_or(&path).to_path_buf();
-                (None, folders.entry(root).or_insert_with_key(|root| canonical(root)).join(below))
-            }
-        };
+    let mut places: HashMap<Known, PathBuf> = HashMap::new();
+    for ((place, _), Found { path, named, object, .. }) in found {
         // What is reached in two ways is read once.
-        if !places.insert(place) {
-            continue;
-        }
+        match places.entry(place) {
+            Entry::Occupied(known) if *known.get() == path => continue,
+            Entry::Occupied(_) => {
+                selection.passed_over.push((PassedOver::Known, path));
+                continue;
+            }
+            Entry::Vacant(new) => new.insert(path.clone()),
+        };
         let Some(label) = path.to_str() else {
             let problem = Problem::new(&written_out(&path), "its name is not valid UTF-8");
             selection.leave_out(problem.remedy("rename it, or leave it out with `on_error = skip`"), options)?;
@@ -279,7 +351,7 @@ pub(crate) fn expand(
                 // What is asked of a web server is no part of a name, which may be a secret.
                 let name = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}?{n}") });
                 let Some(name) = name.into_iter().find(|name| !files.contains_key(name)) else { continue };
-                files.insert(name.clone(), InputFile { path, label, name, format, compression, max_ratio, object });
+                files.insert(name.clone(), InputFile { path, label, name, format, compression, decoding, object });
             }
             None if named => {
                 return Err(Error::Input(format!(
@@ -304,6 +376,20 @@ pub(crate) fn expand(
         )));
     }
     Ok(selection)
+}
+
+/// Returns the path that a URL such as `file:///data/texts/` names.
+fn of_file_url(input: &str) -> Result<Option<String>, Error> {
+    if !input.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:")) {
+        return Ok(None);
+    }
+    let path = Url::parse(input).ok().and_then(|url| url.to_file_path().ok());
+    match path.and_then(|path| path.into_os_string().into_string().ok()) {
+        Some(path) => Ok(Some(path)),
+        None => Err(Error::Input(format!(
+            "{input} names no file of this machine; write file:///folder/file, or the path alone"
+        ))),
+    }
 }
 
 /// Fails where a result would take the place of an input.
@@ -368,12 +454,14 @@ fn tidy(path: &Path) -> PathBuf {
 fn from_extension(name: &str) -> (Option<Format>, Compression) {
     let name = name.to_lowercase();
     let (rest, last) = name.rsplit_once('.').unwrap_or(("", ""));
+    // No file has lines by its name.
+    let by_name = |name: &str| Format::from_name(name).filter(|format| *format != Format::Lines);
     match Compression::of_extension(last) {
         Some(compression) => {
-            let format = rest.rsplit_once('.').and_then(|(_, inner)| Format::from_name(inner));
+            let format = rest.rsplit_once('.').and_then(|(_, inner)| by_name(inner));
             (format.filter(|f| *f != Format::Parquet), compression)
         }
-        None => (Format::from_name(last), Compression::Plain),
+        None => (by_name(last), Compression::Plain),
     }
 }
 
@@ -462,7 +550,10 @@ fn walk(
         }
         let path = folder.join(path);
         match why {
-            None => found.push(Found { path, root: folder.to_owned(), named: false, object: None }),
+            None => {
+                let is_link = entry.is_ok_and(|entry| entry.path_is_symlink());
+                found.push(Found { path, root: folder.to_owned(), named: false, is_link, object: None });
+            }
             Some(why) => selection.passed_over.push((why, path)),
         }
     }
@@ -488,7 +579,7 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
         && let Some(object) = Object::find(input).map_err(failed)?
     {
         let path = PathBuf::from(input.to_string());
-        found.push(Found { root: folder_of(&path), path, named: true, object: Some(object) });
+        found.push(Found { root: folder_of(&path), path, named: true, is_link: false, object: Some(object) });
         return Ok(());
     }
     if input.is_web() {
@@ -513,7 +604,7 @@ fn objects(input: &Location, found: &mut Vec<Found>, selection: &mut Selection) 
         if pattern.is_none() && manifests.has_collection(&object.location, &folder).map_err(failed)? {
             selection.passed_over.extend(path.parent().map(|folder| (PassedOver::Collection, folder.to_owned())));
         } else if pattern.is_none() || !manifests.replace(&object.location).map_err(failed)? {
-            found.push(Found { path, root: root.clone(), named: false, object: Some(object) });
+            found.push(Found { path, root: root.clone(), named: false, is_link: false, object: Some(object) });
         }
     }
     if selection.seen(found) == before {
@@ -616,7 +707,7 @@ fn spool(
     let mut copy = temporary_file().map_err(|e| Error::Write { path: std::env::temp_dir(), source: e })?;
     let write = |source| Error::Write { path: std::env::temp_dir(), source };
     let mut head = Vec::new();
-    from.take(8).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;
+    from.take(MAGIC_BYTES as u64).read_to_end(&mut head).map_err(|e| cannot_read(label, &e))?;
     if head.is_empty() && options.format.is_none() {
         return Err(Error::Input(format!("{label} is empty")));
     }
@@ -645,7 +736,7 @@ fn spool(
         name,
         format: Format::Text,
         compression,
-        max_ratio: options.max_ratio,
+        decoding: options.decoding(),
         object: None,
     };
     file.format = match options.format {

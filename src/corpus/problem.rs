@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 
+use super::encoding::guessed;
 use super::ids::LONGEST_ID;
 use parquet::file::reader::Length as _;
 
@@ -192,7 +193,11 @@ impl Problem {
         let byte = data.get(at).copied().unwrap_or_default();
         Self::new(file, format!("the byte 0x{byte:02X} is not valid UTF-8"))
             .showing(data, at)
-            .remedy("convert the file to UTF-8 (iconv -t UTF-8), or leave bad records out with `on_error = skip`")
+            .remedy(format!(
+                "read the file with `encoding = {}` if that is what it is, convert it to UTF-8, or leave bad records out with \
+                 `on_error = skip`",
+                guessed(data).name().to_lowercase()
+            ))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What reading gives, whatever the formats.
 
+use std::sync::Arc;
+
 use super::paths::Format;
 use super::testing::{Folder, documents, gzip, pairs, skip};
 use super::{Documents, OnError, Options, Quarantine, open_with_stdin};
@@ -219,4 +221,71 @@ fn reading_ends_after_an_error() {
 fn documents_can_be_read_on_another_thread() {
     fn is_send<T: Send>() {}
     is_send::<Documents>();
+}
+
+#[test]
+fn texts_within_columns_and_in_several_are_read() {
+    let jsonl = br#"{"id": "a", "title": "T", "chat": [{"role": "x", "content": "Hi."}, {"content": "Yes."}], "c": {"body": "deep"}, "p": ["one", "two"]}"#;
+    let folder = Folder::of(&[("a.jsonl", jsonl), ("a.csv", b"id,title,body\na,T,B\nb,,only\n")]);
+    let parquet = {
+        use arrow::json::ReaderBuilder;
+        use arrow::json::reader::infer_json_schema;
+        let schema = Arc::new(infer_json_schema(&jsonl[..], None).unwrap().0);
+        let batch = ReaderBuilder::new(schema).build(&jsonl[..]).unwrap().next().unwrap().unwrap();
+        let mut file = Vec::new();
+        let mut writer = ::parquet::arrow::ArrowWriter::try_new(&mut file, batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        file
+    };
+    folder.add("a.parquet", &parquet);
+    let read = |file: &str, column: &str| {
+        let options = Options { text_column: Some(column.to_owned()), ..Options::default() };
+        folder.read(&[file], &options).map(|read| read.into_iter().map(|(_, text)| text).collect::<Vec<_>>())
+    };
+    for file in ["a.jsonl", "a.parquet"] {
+        for (column, expected) in [
+            ("c.body", "deep"),
+            ("chat[].content", "Hi.\n\nYes."),
+            ("title+c.body", "T\n\ndeep"),
+            ("p", "one\n\ntwo"),
+            ("p[]", "one\n\ntwo"),
+        ] {
+            assert_eq!(read(file, column).unwrap(), [expected], "{file} {column}");
+        }
+        let error = read(file, "c.gone").unwrap_err();
+        assert!(error.contains("the text, \"c.gone\", is missing"), "{error}");
+        let error = read(file, "gone.body").unwrap_err();
+        assert!(error.contains("has no column \"gone.body\""), "{error}");
+    }
+    assert_eq!(read("a.csv", "title+body").unwrap(), ["T\n\nB", "only"]);
+}
+
+#[test]
+fn what_is_reached_in_two_ways_is_read_once_and_said() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::of(&[("d/sub/a.txt", b"one"), ("d/b.txt", b"two")]);
+    symlink("b.txt", folder.path("d/a_link.txt")).unwrap();
+    symlink("sub", folder.path("d/linkdir")).unwrap();
+    let documents_of = documents(&[("b.txt", "two"), ("sub/a.txt", "one")]);
+    let reading = folder.open(&["d"], &Options::default()).unwrap();
+    let said: Vec<_> = super::PassedOver::summarize(&reading.summary().passed_over).collect();
+    assert!(said[0].starts_with("2 files that are read by another name, such as "), "{said:?}");
+    assert_eq!(reading.flat_map(|batch| pairs(&batch.unwrap())).collect::<Vec<_>>(), documents_of);
+    let url = url::Url::from_file_path(folder.path("d/b.txt")).unwrap();
+    let read = open_with_stdin(&[url.to_string()], &Options::default(), &mut &[][..], &Arc::default()).unwrap();
+    assert_eq!(read.flat_map(|batch| pairs(&batch.unwrap())).collect::<Vec<_>>(), documents(&[("b.txt", "two")]));
+}
+
+#[test]
+fn fields_are_parted_as_it_is_said() {
+    let folder =
+        Folder::of(&[("a.csv", b"id;text\n1;\"a \\\"quoted\\\" word; and more\"\n"), ("b.csv", b"id|text\n1|x,y\n")]);
+    let parted =
+        |delimiter, escape| with(|options| options.fields = super::Fields { delimiter: Some(delimiter), escape });
+    assert_eq!(
+        folder.read(&["a.csv"], &parted(b';', Some(b'\\'))).unwrap(),
+        documents(&[("1", "a \"quoted\" word; and more")])
+    );
+    assert_eq!(folder.read(&["b.csv"], &parted(b'|', None)).unwrap(), documents(&[("1", "x,y")]));
 }

@@ -1,5 +1,7 @@
 //! Files that are one document: plain text and Markdown as they are, HTML without its markup.
 
+use encoding_rs::Encoding;
+
 use super::Context;
 use super::batch::Row;
 use super::compression::Stream;
@@ -21,11 +23,10 @@ pub(crate) fn read(context: &Context) -> Result<Row, Box<Problem>> {
         Err(error) => {
             let (at, bytes) = (error.utf8_error().valid_up_to(), error.into_bytes());
             let declared = if file.format == Format::Html { html::declared_charset(&bytes) } else { None };
-            match declared.as_deref() {
-                Some("iso-8859-1" | "latin1" | "latin-1" | "windows-1252" | "cp1252") => {
-                    html::from_windows_1252(&bytes)
-                }
-                declared => return Err(bad_bytes(&file.label, &bytes, at, start, declared)),
+            let encoding = declared.as_ref().and_then(|label| Encoding::for_label(label.as_bytes()));
+            match encoding.and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(&bytes)) {
+                Some(text) => text.into_owned(),
+                None => return Err(bad_bytes(&file.label, &bytes, at, start, declared.as_deref())),
             }
         }
     };
@@ -41,8 +42,8 @@ fn bad_bytes(file: &str, bytes: &[u8], at: usize, start: u64, declared: Option<&
     let problem = Problem::not_utf8(file, bytes, at).at_line(line).at_byte(start + at as u64);
     match declared {
         Some(charset) if charset != "utf-8" => problem.remedy(format!(
-            "it declares the charset {charset}, of which only UTF-8, ISO-8859-1 and windows-1252 are read: convert it \
-             (iconv -f {charset} -t UTF-8), or leave bad records out with `on_error = skip`"
+            "it declares the charset {charset}, which it is not, or which is not known: name what it is with `encoding`, or leave bad \
+             records out with `on_error = skip`"
         )),
         _ => problem,
     }
@@ -65,8 +66,8 @@ mod tests {
         let folder = Folder::of(&[("a.txt", b"\xEF\xBB\xBFone\ncaf\xE9 two"), ("b.txt", b"good")]);
         assert_eq!(
             folder.error(&[""], &Options::default()),
-            "a.txt, line 2, byte 10: the byte 0xE9 is not valid UTF-8: \"one\\ncaf\u{FFFD} two\"; convert the file to \
-             UTF-8 (iconv -t UTF-8), or leave bad records out with `on_error = skip`"
+            "a.txt, line 2, byte 10: the byte 0xE9 is not valid UTF-8: \"one\\ncaf\u{FFFD} two\"; read the file with `encoding = \
+             windows-1252` if that is what it is, convert it to UTF-8, or leave bad records out with `on_error = skip`"
         );
         assert_eq!(folder.read(&[""], &skip()).unwrap(), documents(&[("b.txt", "good")]));
     }
@@ -93,9 +94,25 @@ mod tests {
     }
 
     #[test]
-    fn other_charsets_are_named() {
-        let folder = Folder::of(&[("a.html", b"<meta charset=GB2312><p>\xD6\xD0")]);
-        let error = folder.error(&[""], &Options::default());
-        assert!(error.contains("a.html, line 1, byte 24") && error.contains("iconv -f gb2312"), "{error}");
+    fn declared_charsets_are_read_and_wrong_ones_are_named() {
+        let folder = Folder::of(&[
+            ("a.html", b"<meta charset=GB2312><p>\xD6\xD0"),
+            ("b.html", b"<meta charset=nonsense><p>\xD6"),
+        ]);
+        assert_eq!(folder.read(&["a.html"], &Options::default()).unwrap(), documents(&[("a.html", "中")]));
+        let error = folder.error(&["b.html"], &Options::default());
+        assert!(
+            error.contains("b.html, line 1, byte 26") && error.contains("declares the charset nonsense"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn text_in_another_encoding_is_read_where_it_is_named() {
+        let folder = Folder::of(&[("a.txt", b"caf\xE9"), ("b.csv", b"id,text\n1,d\xE9j\xE0 vu\n")]);
+        let encoding = Some(super::super::encoding_of("windows-1252").unwrap());
+        let options = Options { encoding, ..Options::default() };
+        assert_eq!(folder.read(&["a.txt"], &options).unwrap(), documents(&[("a.txt", "café")]));
+        assert_eq!(folder.read(&["b.csv"], &options).unwrap(), documents(&[("1", "déjà vu")]));
     }
 }

@@ -27,7 +27,7 @@ use crate::terminal;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 33] = [
     ("answers", store::fuzz::answers),
     ("bzip2", corpus::fuzz::bzip2),
     ("calls", table_functions::fuzz::calls),
@@ -36,6 +36,7 @@ pub const TARGETS: [Target; 30] = [
     ("differences", functions::differences),
     ("edit_similarity", functions::edit_similarity),
     ("edited_passages", functions::edited_passages),
+    ("encodings", corpus::fuzz::encodings),
     ("from_csv", strict_files::fuzz::from_csv),
     ("from_json", strict_files::fuzz::from_json),
     ("from_parquet", files::from_parquet),
@@ -56,7 +57,9 @@ pub const TARGETS: [Target; 30] = [
     ("signatures", functions::signatures),
     ("terminal", terminal::fuzz),
     ("tokens", functions::tokens),
+    ("warc", corpus::fuzz::warc),
     ("wikitext", ibid_wikitext::fuzz::wikitext),
+    ("xz", corpus::fuzz::xz),
     ("zstd", corpus::fuzz::zstd),
 ];
 

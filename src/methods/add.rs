@@ -15,7 +15,8 @@ use arrow::datatypes::{Int64Type, Schema};
 use async_trait::async_trait;
 use datafusion::dataframe::DataFrame;
 
-use super::threads::{Readable, seconds};
+use super::threads::Readable;
+use super::times::seconds;
 use super::{Base, Builder, Containment, Input, Pairs, Passages};
 use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, Problem, Problems};
@@ -248,8 +249,8 @@ impl Addition {
         Self { method, documents, time_column: None, further: Vec::new() }
     }
 
-    /// Names the column that says when a document is of, for the first documents of an index: a date, a timestamp, a number of seconds since
-    /// 1970, or text that is one of them.
+    /// Names the column that says when a document is of, for the first documents of an index: a date, a timestamp, a year, a number of seconds
+    /// since 1970, or text that is one of them.
     pub fn time_column(mut self, name: impl Into<String>) -> Self {
         self.time_column = Some(name.into());
         self

@@ -12,7 +12,8 @@ use super::passages::passage_fields;
 use super::search::in_from;
 use super::signature::Signature;
 use super::table::{Tabular, float, long, text};
-use super::threads::{Readable, seconds};
+use super::threads::Readable;
+use super::times::{note_times, seconds};
 use super::{
     Base, Found, Input, against_option, check_ranges, check_ratio, common_options, refuse_without_effect, runs,
 };
@@ -242,7 +243,7 @@ impl Containment {
         self
     }
 
-    /// Names the column that says when a document came: a time, a date, a number of seconds, or text that is one of them. Then only documents
+    /// Names the column that says when a document came: a time, a date, a year, a number of seconds, or text that is one of them. Then only documents
     /// that came before are containers.
     pub fn time_column(mut self, name: impl Into<String>) -> Self {
         self.time_column = Some(name.into());
@@ -346,7 +347,8 @@ impl Containment {
     /// Runs all stages, and gives the rows.
     pub(crate) async fn find(&self, run: &mut Run, time_column: Option<&str>) -> Result<DataFrame> {
         self.score(run, time_column).await?;
-        if time_column.is_some() {
+        if let Some(column) = time_column {
+            note_times(run, column).await?;
             let left_out = run.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
             run.leave_out(left_out);
         }

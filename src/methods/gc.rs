@@ -9,7 +9,7 @@ use datafusion::common::runtime::SpawnedTask;
 
 use super::clusters::NAMES;
 use super::runs;
-use super::threads::seconds;
+use super::times::seconds;
 use crate::engine::Engine;
 use crate::export::layout::{FILES, ORIGINS, is_index};
 use crate::index::gc::{Collected, TooOld, collect, is_begun};
@@ -72,7 +72,7 @@ impl Gc {
         Self { folder, before: None, window: None, grace, dry_run: false, stores }
     }
 
-    /// Drops the parts of the index of which all documents are of before this time: a date, a time, or seconds since 1970.
+    /// Drops the parts of the index of which all documents are of before this time: a date, a time, a year, or seconds since 1970.
     pub fn before(mut self, time: impl Into<String>) -> Self {
         self.before = Some(time.into());
         self
@@ -139,7 +139,9 @@ async fn microseconds(time: &str) -> Result<i64> {
     let rows = session(Default::default(), Default::default())?.sql(&sql).await?.collect().await?;
     let found = rows.first().and_then(|row| row.column(0).as_primitive::<Float64Type>().iter().next().flatten());
     let seconds = found.filter(|seconds| seconds.abs() < 9e12).with_context(|| {
-        format!("cannot read the time {time:?}; write it as 2024-01-31, 2024-01-31T12:00:00Z or seconds since 1970")
+        format!(
+            "cannot read the time {time:?}; write it as 2024, 2024-01-31, 2024-01-31T12:00:00Z or seconds since 1970"
+        )
     })?;
     #[expect(clippy::cast_possible_truncation, reason = "within 64 bits, as the seconds are")]
     let microseconds = (seconds * 1e6).floor() as i64;

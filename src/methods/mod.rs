@@ -37,6 +37,7 @@ pub(crate) mod signature;
 mod stream;
 pub(crate) mod table;
 pub(crate) mod threads;
+mod times;
 mod verify;
 
 use std::path::PathBuf;
@@ -178,7 +179,8 @@ macro_rules! common_options {
         }
 
         impl $builder {
-            /// Names the column that holds the text, in JSON lines, CSV and Parquet. Default: `text`.
+            /// Names the column that holds the text, in JSON lines, CSV and Parquet, or where it is within columns: `content.body`,
+            /// `messages[].content`, `title+body`. Several texts stand one after the other, apart by blank lines. Default: `text`.
             pub fn text_column(mut self, name: impl Into<String>) -> Self {
                 self.base.reading.text_column = Some(name.into());
                 self
@@ -219,6 +221,28 @@ macro_rules! common_options {
             /// Limits how many bytes may come of one compressed byte, beyond the first 64 MiB of a file. Default: 200.
             pub fn max_ratio(mut self, ratio: u64) -> Self {
                 self.base.reading.max_ratio = ratio;
+                self
+            }
+
+            /// Names the encoding of text: a label of the web, such as `windows-1252`. Default: UTF-8, and what pages of HTML declare.
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Options`]($crate::Error::Options) for a label that is not known.
+            pub fn encoding(mut self, label: &str) -> Result<Self, $crate::Error> {
+                self.base.reading.encoding = Some($crate::corpus::encoding_of(label)?);
+                Ok(self)
+            }
+
+            /// Sets what stands between two fields of CSV, a character of ASCII. Default: a comma, of TSV a tab.
+            pub fn delimiter(mut self, sign: u8) -> Self {
+                self.base.reading.fields.delimiter = Some(sign);
+                self
+            }
+
+            /// Sets what stands before a quote within quotes in CSV, a character of ASCII. Default: another quote.
+            pub fn escape(mut self, sign: u8) -> Self {
+                self.base.reading.fields.escape = Some(sign);
                 self
             }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::{Builder, Input, InputFormat};
-use crate::corpus::OnError;
+use crate::corpus::{OnError, encoding_of};
 use crate::error::{Error, misuse};
 
 /// An option that is given by its name: its values as they are written, one or a list of them.
@@ -137,6 +137,9 @@ pub(crate) trait NamedOptions: Builder {
             "quarantine" => base.quarantine = Some(given.text()?.into()),
             "max_record_bytes" => base.reading.max_record_bytes = given.bytes()?,
             "max_ratio" => base.reading.max_ratio = given.number()?,
+            "encoding" => base.reading.encoding = Some(encoding_of(given.one()?).context("in `encoding`")?),
+            "delimiter" => base.reading.fields.delimiter = Some(sign_of(given.one()?).context("in `delimiter`")?),
+            "escape" => base.reading.fields.escape = Some(sign_of(given.one()?).context("in `escape`")?),
             "namespace" => {
                 let numbers = given.values.iter().map(|text| text.parse());
                 let numbers: Result<_, _> = numbers.collect();
@@ -155,7 +158,7 @@ pub(crate) trait NamedOptions: Builder {
 }
 
 /// The options of all methods that read.
-const OF_ALL: [&str; 10] = [
+const OF_ALL: [&str; 13] = [
     "text_column",
     "id_column",
     "input_format",
@@ -163,6 +166,9 @@ const OF_ALL: [&str; 10] = [
     "quarantine",
     "max_record_bytes",
     "max_ratio",
+    "encoding",
+    "delimiter",
+    "escape",
     "namespace",
     "skip_redirects",
     "skip_disambiguation",
@@ -170,8 +176,18 @@ const OF_ALL: [&str; 10] = [
 
 /// Reads the name of a format of input.
 pub fn format_of(name: &str) -> Result<InputFormat> {
-    InputFormat::from_name(name)
-        .ok_or_else(|| misuse!("known formats are text, html, markdown, jsonl, csv, tsv, parquet and mediawiki"))
+    InputFormat::from_name(name).ok_or_else(|| {
+        misuse!("known formats are text, lines, html, markdown, jsonl, csv, tsv, parquet, mediawiki and warc")
+    })
+}
+
+/// Reads a sign that parts the fields of CSV: one of ASCII, or `tab`.
+pub fn sign_of(name: &str) -> Result<u8> {
+    match name.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [sign] if sign.is_ascii() && !matches!(sign, b'\n' | b'\r' | b'"') => Ok(*sign),
+        _ => Err(misuse!("{name:?} is no single sign of ASCII, such as ';', '|' or tab")),
+    }
 }
 
 /// Returns the names that are like one that there is not, or all.

@@ -28,6 +28,7 @@ macro_rules! queries {
 }
 
 queries! {
+    TIMES_FORMS = "times/1_forms.sql";
     UNITS_DOCS = "units/docs.sql";
     UNITS_NO_TWINS = "units/no_twins.sql";
     UNITS_TWINS = "units/twins.sql";

@@ -14,7 +14,10 @@ pub use crate::strict_files::{Limits, limit_files};
 pub use crate::terminal::{Screen, visible};
 
 pub mod corpus {
-    pub use crate::corpus::{Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, refuse_result};
+    pub use crate::corpus::{
+        Fields, Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, encoding_of, refuse_result,
+    };
+    pub use encoding_rs::Encoding;
 }
 
 pub mod export {
@@ -30,7 +33,7 @@ pub mod methods {
     pub use crate::methods::decontaminate::FILES as DECONTAMINATE_FILES;
     pub use crate::methods::dedup::FILES as DEDUP_FILES;
     pub use crate::methods::found::FolderPlace;
-    pub use crate::methods::options::{bytes, duration, format_of};
+    pub use crate::methods::options::{bytes, duration, format_of, sign_of};
     pub use crate::methods::threads::{Canonical, FieldOption, SignatureOption};
     pub use crate::methods::{Builder, refuse_without_effect};
 }

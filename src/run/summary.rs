@@ -134,6 +134,12 @@ fn left_out(summary: &corpus::Summary) -> Vec<String> {
     if summary.left_out.pages() > 0 {
         said.push(format!("left out on request: {}", summary.left_out));
     }
+    if summary.left_out.records > 0 {
+        said.push(format!(
+            "left out: {} records of archives of the web that are no pages of text",
+            grouped(summary.left_out.records)
+        ));
+    }
     said.extend(PassedOver::summarize(&summary.passed_over).map(|passed_over| format!("passed over {passed_over}")));
     said
 }

@@ -30,7 +30,7 @@ use super::Limits;
 use super::array::Elements;
 use super::header::checked;
 use super::records::{Records, Syntax, lines};
-use crate::corpus::{BYTE_ORDER_MARK, Compression, Counted, FREE_GROWTH, unreadable, wide_encoding};
+use crate::corpus::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
 use crate::store::{Explained, place_of};
 
 /// How much is decompressed at a time, in bytes, and how many such pieces may wait to be read.
@@ -304,11 +304,11 @@ fn unpack(
     taken: &Arc<AtomicU64>,
 ) -> io::Result<Box<dyn Read + Send>> {
     match compression.get_variant() {
-        Variant::GZIP => Compression::Gzip.decoder(file, taken),
-        Variant::ZSTD => Compression::Zstd.decoder(file, taken),
-        Variant::BZIP2 => Compression::Bzip2.decoder(file, taken),
-        Variant::UNCOMPRESSED => Compression::Plain.decoder(file, taken),
-        Variant::XZ => compression.convert_read(Counted::new(file, taken)).map_err(io::Error::other),
+        Variant::GZIP => Compression::Gzip.decoder(file, taken, MOST_WINDOW),
+        Variant::ZSTD => Compression::Zstd.decoder(file, taken, MOST_WINDOW),
+        Variant::BZIP2 => Compression::Bzip2.decoder(file, taken, MOST_WINDOW),
+        Variant::UNCOMPRESSED => Compression::Plain.decoder(file, taken, MOST_WINDOW),
+        Variant::XZ => Compression::Xz.decoder(file, taken, MOST_WINDOW),
     }
 }
 

@@ -8,10 +8,10 @@ use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, ListArray, ListBuilder, StringViewArray, UInt32Array, UInt64Array,
     UInt64Builder,
 };
-use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer};
+use arrow::buffer::{Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion_common::cast::{
-    as_binary_view_array, as_list_array, as_string_view_array, as_uint32_array, as_uint64_array,
+    as_binary_view_array, as_int64_array, as_list_array, as_string_view_array, as_uint32_array, as_uint64_array,
 };
 use datafusion_common::{Result, ScalarValue, exec_datafusion_err, exec_err, internal_err, plan_err};
 use datafusion_expr::{ColumnarValue, Expr};
@@ -74,8 +74,16 @@ pub(crate) fn coerce_tokens(function: &str, given: &DataType) -> Result<DataType
 pub(crate) fn coerce_set(function: &str, given: &DataType) -> Result<DataType> {
     match (given, item(given)) {
         (DataType::Null, _) => Ok(set_type()),
+        // As they are: each is the element that has its bits.
+        (_, Some(item)) if item.is_signed_integer() => {
+            Ok(DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))))
+        }
         (_, Some(item)) if item.is_integer() || *item == DataType::Null => Ok(set_type()),
         (DataType::BinaryView, _) => Ok(DataType::BinaryView),
+        (_, Some(item)) if is_text(item) => plan_err!(
+            "{function} expects two lists of hashes, got {given}; shingles(list, 1) makes one of a list of texts"
+        ),
+        (_, Some(_)) => plan_err!("{function} expects two lists of hashes, got {given}; elements are whole numbers"),
         _ => plan_err!(
             "{function} expects two lists of hashes, got {given}; write {function}(shingles(words(normalize(a)), 3), \
              shingles(words(normalize(b)), 3)), or 1 in place of 3 to compare single words"
@@ -341,7 +349,7 @@ impl<'a> Iterator for TokenRow<'a> {
 /// A column of sets: lists, or sets packed by `pack_set`. Rows that break the contract of a set (not ascending,
 /// repeats, NULL elements) are put in order on reading, so that the answer is right whatever the list.
 pub(crate) enum Sets<'a> {
-    Lists { lists: &'a ListArray, items: &'a UInt64Array },
+    Lists { lists: &'a ListArray, items: Elements<'a> },
     Packed(&'a BinaryViewArray),
 }
 
@@ -357,7 +365,7 @@ impl<'a> Sets<'a> {
             }
             _ => {
                 let lists = as_list_array(value)?;
-                Ok(Self::Lists { lists, items: as_uint64_array(lists.values())? })
+                Ok(Self::Lists { lists, items: Elements::try_new(lists.values())? })
             }
         }
     }
@@ -379,7 +387,7 @@ impl<'a> Sets<'a> {
                     return Some(given);
                 }
                 scratch.clear();
-                scratch.extend((start..end).filter(|&k| items.is_valid(k)).map(|k| items.value(k)));
+                scratch.extend((start..end).filter(|&k| items.is_valid(k)).map(|k| items.values()[k]));
                 false
             }
             Self::Packed(sets) => {
@@ -431,6 +439,34 @@ impl<'a> Minhashes<'a> {
     }
 }
 
+/// The elements of sets: whole numbers with a sign are those that have their bits.
+pub(crate) struct Elements<'a> {
+    values: &'a [u64],
+    nulls: Option<&'a NullBuffer>,
+}
+
+impl<'a> Elements<'a> {
+    pub(crate) fn try_new(items: &'a ArrayRef) -> Result<Self> {
+        let values = match items.data_type() {
+            DataType::Int64 => bytemuck::cast_slice(as_int64_array(items)?.values()),
+            _ => as_uint64_array(items)?.values(),
+        };
+        Ok(Self { values, nulls: items.nulls() })
+    }
+
+    pub(crate) fn values(&self) -> &'a [u64] {
+        self.values
+    }
+
+    pub(crate) fn null_count(&self) -> usize {
+        self.nulls.map_or(0, NullBuffer::null_count)
+    }
+
+    pub(crate) fn is_valid(&self, k: usize) -> bool {
+        self.nulls.is_none_or(|nulls| nulls.is_valid(k))
+    }
+}
+
 /// A column of sets as lists that keep the contract of a set, whatever `value` holds. Copies nothing where they do
 /// already.
 ///
@@ -443,7 +479,13 @@ pub fn canonical_sets(value: &ArrayRef) -> Result<ListArray> {
         let in_order =
             |i: usize| lists.is_null(i) || is_set(&items.values()[as_index(offsets[i])..as_index(offsets[i + 1])]);
         if items.null_count() == 0 && (0..lists.len()).all(in_order) {
-            return Ok((*lists).clone());
+            if *lists.values().data_type() == DataType::UInt64 {
+                return Ok((*lists).clone());
+            }
+            let (item, values) =
+                (Arc::new(Field::new_list_field(DataType::UInt64, true)), as_int64_array(lists.values())?);
+            let values = UInt64Array::new(ScalarBuffer::new(values.values().inner().clone(), 0, values.len()), None);
+            return Ok(ListArray::try_new(item, lists.offsets().clone(), Arc::new(values), lists.nulls().cloned())?);
         }
     }
     let mut canonical = ListBuilder::new(UInt64Builder::new());

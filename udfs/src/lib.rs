@@ -29,6 +29,7 @@ mod sequence;
 mod signature;
 pub mod similarity;
 mod text;
+mod time;
 
 pub use ibid_codes::split_mix;
 pub use text::{SentenceRule, each_sentences, sentence_fields, sentence_rules};
@@ -56,11 +57,18 @@ pub fn register_all(registry: &mut dyn FunctionRegistry) -> Result<()> {
 
 /// Every scalar function, family by family.
 pub fn scalar_functions() -> Vec<Arc<ScalarUDF>> {
-    [text::functions(), signature::functions(), similarity::functions(), comparison::functions(), sequence::functions()]
-        .concat()
-        .into_iter()
-        .map(Arc::new)
-        .collect()
+    [
+        text::functions(),
+        time::functions(),
+        signature::functions(),
+        similarity::functions(),
+        comparison::functions(),
+        sequence::functions(),
+    ]
+    .concat()
+    .into_iter()
+    .map(Arc::new)
+    .collect()
 }
 
 /// Every aggregate function; each can be used as a window function, too.

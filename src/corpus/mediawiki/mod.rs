@@ -11,11 +11,10 @@ use std::sync::Arc;
 use ibid_wikitext::{Converted, Converter, Site, is_disambiguation_title};
 
 use self::pages::{Page, Pages};
-use super::batch::{Cell, Row};
+use super::batch::Cell;
 use super::columns::{FileColumns, Kind};
-use super::ids::LONGEST_ID;
 use super::paths::InputFile;
-use super::problem::{Error, Problem};
+use super::problem::Problem;
 use super::{Context, Item};
 
 /// The column that ids come from, unless another is named.
@@ -32,12 +31,14 @@ pub struct PageFilter {
     pub skip_disambiguation: bool,
 }
 
-/// Why a page was left out on request: the first of these that holds.
+/// Why a page was left out on request, the first of these that holds, or a record is no page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeftOut {
     Namespace,
     Redirect,
     Disambiguation,
+    /// A record of an archive of the web, which is no page of text.
+    Record,
 }
 
 impl PageFilter {
@@ -57,17 +58,6 @@ impl PageFilter {
         } else {
             None
         }
-    }
-}
-
-/// Fails where the text is to come from somewhere else than the text of the pages.
-pub(super) fn check_text_column(file: &str, text_column: Option<&str>) -> Result<(), Error> {
-    match text_column {
-        None | Some("text") => Ok(()),
-        Some(column) => Err(Error::Input(format!(
-            "{file}: the text of a MediaWiki dump is that of its pages, not {column:?}; leave `text_column` out, or read \
-             the dump apart"
-        ))),
     }
 }
 
@@ -124,29 +114,8 @@ fn item(context: &Context, pages: &mut Pages, converter: &mut Converter) -> Resu
         ("redirect", text_of(&page.redirect)),
         ("sections", Some(Cell::Sections(sections))),
     ];
-    let mut id = None;
-    let mut others = Vec::with_capacity(cells.len());
-    for (name, cell) in cells {
-        let Some(cell) = cell else { continue };
-        match context.columns.get(name) {
-            _ if context.roles.id.as_deref() == Some(name) => id = Some(cell),
-            Some(&index) => others.push((index, cell)),
-            None => {}
-        }
-    }
-    let id = match (&context.roles.id, id) {
-        (None, _) => context.record_id(page.record),
-        (Some(_), Some(Cell::Text(id))) => id,
-        (Some(_), Some(Cell::Int(id))) => id.to_string(),
-        (Some(column), _) => {
-            let reason = format!("the id, {column:?}, is missing; an id is text or a whole number");
-            return Err(problem(Problem::new(file, reason)));
-        }
-    };
-    if id.len() > LONGEST_ID {
-        return Err(problem(Problem::long_id(file, context.roles.id.as_deref().unwrap_or_default())));
-    }
-    Ok(Some(Item::Row(Row { record: page.record, line: Some(page.line), id, text, others })))
+    let row = context.row(page.record, Some(page.line), cells, text);
+    row.map(|row| Some(Item::Row(row))).map_err(problem)
 }
 
 fn convert(page: &Page, site: &Site, converter: &mut Converter) -> Converted {

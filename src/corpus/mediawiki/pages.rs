@@ -817,7 +817,7 @@ mod tests {
             let pages = PageFilter { namespaces: namespaces.to_vec(), skip_redirects, skip_disambiguation };
             let mut reading = folder.open(&["a.xml"], &Options { pages, ..Options::default() }).unwrap();
             let ids: Vec<_> = reading.by_ref().flat_map(|batch| pairs(&batch.unwrap())).map(|(id, _)| id).collect();
-            let LeftOutCounts { namespace, redirect, disambiguation } = reading.summary().left_out;
+            let LeftOutCounts { namespace, redirect, disambiguation, .. } = reading.summary().left_out;
             (ids.join(" "), [namespace, redirect, disambiguation])
         };
         assert_eq!(read(&[], false, false), ("Talk:A B C D (disambiguation) E".to_owned(), [0; 3]));

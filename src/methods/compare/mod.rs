@@ -15,6 +15,7 @@ use cpu_time::ProcessTime;
 use self::labels::Labelled;
 use super::containment::WITHOUT_TIME;
 use super::threads::Readable;
+use super::times::note_times;
 use super::{Base, Containment, Found, Input, check_ratio, common_options, runs};
 use crate::corpus;
 use crate::corpus::ingest::{Needed, about_corpus};
@@ -227,11 +228,10 @@ impl CompareContainment {
 
     /// Says which documents have no time, once for all methods.
     async fn say_without_time(&self, reader: &mut Run, first: &Containment) -> Result<()> {
-        if first.time_column.is_none() {
-            return Ok(());
-        }
+        let Some(column) = &first.time_column else { return Ok(()) };
         reader.workspace.parameters = first.parameters(&first.signature_of_sets(), first.time_column.as_deref())?;
         reader.workspace.run_all(&[query::CONTAINMENT_TIMES]).await?;
+        note_times(reader, column).await?;
         let left_out = reader.list(query::CONTAINMENT_WITHOUT_TIME, WITHOUT_TIME).await?;
         reader.leave_out(left_out);
         Ok(())

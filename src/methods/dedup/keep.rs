@@ -6,7 +6,8 @@ use arrow::datatypes::Schema;
 
 use super::Piece;
 use crate::error::misuse;
-use crate::methods::threads::{Readable, number, seconds};
+use crate::methods::threads::{Readable, number};
+use crate::methods::times::seconds;
 use crate::pipeline::query::Literal;
 
 /// The rule by which one of several duplicates stays. Of what is equal by the rule, the first by its id stays.

@@ -19,6 +19,7 @@ use super::options::{Given, NamedOptions};
 use super::signature::Signature;
 use super::table::{Tabular, float, int, text};
 use super::threads::Readable;
+use super::times::note_times;
 use super::{
     Base, FEWER_MATCHES, Found, Input, check_ranges, check_ratio, common_options, name_of, refuse_more_matches,
     refuse_without_effect, runs,
@@ -314,6 +315,9 @@ impl Dedup {
         run.open_checked(&collections.compared(self.needed()), check).await?;
         kept::number(&run).await?;
         run.workspace.parameters = self.parameters();
+        if let Keep::Oldest(column) | Keep::Newest(column) = &self.keep {
+            note_times(&mut run, column).await?;
+        }
         run.workspace.run_all(&self.compared()).await?;
         let hashes = match &self.stored {
             Some(stored) => self.open_stored(&mut run, stored).await.map(|()| false)?,

@@ -6,6 +6,7 @@ use anyhow::{Error, Result, bail};
 
 use crate::error::misuse;
 use crate::methods::Signature;
+use crate::methods::times::seconds;
 use crate::pipeline::query::Literal;
 
 /// Names of columns of the result, which fields cannot have.
@@ -206,16 +207,6 @@ impl Canonical {
         self.column().map_or_else(|| "".into(), Literal::column)
     }
 }
-
-/// A column of times, of seconds since 1970, or of text that is one of them as seconds, as SQL: NULL for what is none.
-pub(crate) fn seconds(column: &str) -> Literal {
-    let time = Literal::column(column).within("TRY_CAST(CAST(", " AS VARCHAR) AS TIMESTAMP(6))");
-    let seconds = time.within("CAST(", " AS BIGINT) / 1000000.0");
-    Literal::joined([seconds, number(column, MOST_SECONDS)], ", ").within("coalesce(", ")")
-}
-
-/// So many seconds from 1970, there and back, can be counted in microseconds.
-const MOST_SECONDS: f64 = 9e12;
 
 /// A column as numbers, as SQL: NULL for text that is no number, for what is more than `most` on either side of 0, and for what
 /// is not a number.

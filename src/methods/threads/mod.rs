@@ -11,12 +11,13 @@ use datafusion::dataframe::DataFrame;
 
 pub(crate) use self::columns::Readable;
 use self::field::Field;
+pub(crate) use self::field::number;
 pub use self::field::{Canonical, FieldOption, SignatureOption};
-pub(crate) use self::field::{number, seconds};
 pub(crate) use self::labels::of_labels;
 use super::options::{Given, NamedOptions, input_of};
 use super::signature::Signature;
 use super::table::{Tabular, float, text};
+use super::times::note_times;
 use super::{
     Base, Collections, Found, Input, against_option, check_ranges, check_ratio, common_options, refuse_without_effect,
     runs,
@@ -454,6 +455,9 @@ async fn note_unranked(run: &mut Run, parameters: &Parameters, canonical: &Canon
     let Some(column) = canonical.column() else { return Ok(()) };
     run.workspace.parameters = parameters.clone();
     let what = format!("threads of groups cannot be ranked by {column:?}, and are kept only where no other can be");
+    if let Canonical::Oldest(column) = canonical {
+        note_times(run, column).await?;
+    }
     run.list(query::GROUPS_UNRANKED, &what).await.map(drop)
 }
 

@@ -2,14 +2,14 @@ use std::sync::Arc;
 
 use arrow::array::{Array, BinaryViewBuilder};
 use arrow::datatypes::DataType;
-use datafusion_common::cast::{as_list_array, as_uint64_array};
+use datafusion_common::cast::as_list_array;
 use datafusion_common::utils::take_function_args;
 use datafusion_common::{Result, plan_err};
 use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
 use super::PackedSet;
-use crate::arguments::{as_index, coerce_set, is_set};
+use crate::arguments::{Elements, as_index, coerce_set, is_set};
 
 /// `pack_set(set)`: a set as bytes, cheap to carry through a join.
 #[user_doc(
@@ -64,7 +64,7 @@ impl ScalarUDFImpl for PackSet {
         let [set] = take_function_args(self.name(), args.args)?;
         let set = set.into_array(rows)?;
         let lists = as_list_array(&set)?;
-        let items = as_uint64_array(lists.values())?;
+        let items = Elements::try_new(lists.values())?;
         let mut packed = BinaryViewBuilder::with_capacity(rows);
         let mut bytes = Vec::new();
         for i in 0..rows {
