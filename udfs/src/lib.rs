@@ -31,7 +31,10 @@ pub mod similarity;
 mod text;
 
 pub use ibid_codes::split_mix;
-pub use text::{SentenceRule, each_sentences, sentence_fields, sentence_rules};
+pub use text::{
+    Language, LanguageChoice, SentenceRule, each_sentences, language, language_of, languages, sentence_fields,
+    sentence_rules,
+};
 
 use std::sync::Arc;
 
