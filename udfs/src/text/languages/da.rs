@@ -41,17 +41,15 @@ pub(super) const DANISH: Language = Language {
         ("Det var koldt m. m. Ingen kom.", &["Det var koldt m. m.", "Ingen kom."]),
     ],
     never_last: &[
-        "Chr", "Sct", "Skt", "Th", "ang", "bl.a", "cand", "d.v.s", "dr", "dvs", "ekskl", "evt", "f.eks", "fr", "fx",
-        "hhv", "hr", "iflg", "inkl", "jf", "jfr", "jur", "kgl", "m.a.o", "m.h.t", "mag", "mht", "p.g.a", "pga", "prof",
-        "s.k", "stud", "såk", "vedr",
+        "Chr", "Dr", "Fr", "Hr", "Prof", "Sct", "Skt", "Th", "ang", "bl.a", "cand", "d.v.s", "dr", "dvs", "ekskl",
+        "evt", "f.eks", "fr", "fx", "hhv", "hr", "iflg", "inkl", "jf", "jfr", "jur", "kgl", "m.a.o", "m.h.t", "mht",
+        "p.g.a", "pga", "prof", "s.k", "stud", "vedr",
     ],
     before_numbers: &[
-        "afsn", "art", "avsn", "bd", "ca", "fig", "kap", "kl", "nr", "pkt", "s", "stk", "tab", "tlf", "årg",
+        "afsn", "apr", "art", "aug", "avsn", "bd", "ca", "dec", "des", "feb", "fig", "jan", "jul", "jun", "kap", "kl",
+        "mar", "nov", "nr", "okt", "pkt", "s", "sept", "stk", "tlf", "årg",
     ],
-    rarely_last: &[
-        "Kbh", "afd", "apr", "aug", "dec", "des", "e.Kr", "f.Kr", "feb", "jan", "jul", "jun", "kr", "maks", "mar",
-        "mia", "mill", "min", "mio", "mrd", "nov", "okt", "pct", "pst", "sept", "st",
-    ],
+    rarely_last: &["Kbh", "afd", "e.Kr", "f.Kr", "kr", "maks", "mia", "mill", "mio", "mrd", "pct", "pst"],
     often_last: &["etc", "m.fl", "m.m", "m.v", "mfl", "mv", "o.l", "o.s.v", "osv"],
     no_abbreviations: &["al", "ed", "est"],
     starters: &[

@@ -51,13 +51,12 @@ pub(super) const FRENCH: Language = Language {
         "Dr", "M", "MM", "Me", "Mgr", "Mlle", "Mme", "N.B", "P.-S", "Pr", "Vve", "c.-à-d", "cf", "env", "p.ex",
     ],
     before_numbers: &[
-        "al", "art", "ch", "chap", "fig", "n", "no", "nos", "p", "pl", "pp", "réf", "s", "t", "tab", "tél", "vol",
-        "éd",
+        "al", "art", "av", "avr", "ch", "chap", "déc", "fig", "févr", "janv", "juil", "n", "no", "nos", "nov", "oct",
+        "p", "pl", "pp", "réf", "s", "sept", "t", "tab", "tél", "vol", "éd",
     ],
     rarely_last: &[
-        "Cie", "J.-C", "St", "Ste", "ap", "apr.J.-C", "av", "av.J.-C", "avr", "bd", "boul", "coll", "dir", "déc",
-        "dép", "ex", "févr", "hab", "ibid", "janv", "juil", "loc.cit", "max", "min", "nov", "oct", "op.cit", "s.d",
-        "sept", "trad",
+        "Cie", "J.-C", "St", "Ste", "apr.J.-C", "av.J.-C", "bd", "boul", "coll", "hab", "ibid", "loc.cit", "max",
+        "min", "op.cit", "s.d", "trad",
     ],
     often_last: &["etc", "sq", "sqq"],
     no_abbreviations: &["est"],

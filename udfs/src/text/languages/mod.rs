@@ -20,8 +20,8 @@ pub use detect::language_of;
 /// A language that has rules of its own for where sentences end.
 ///
 /// The lists of abbreviations leave out the last full stop, and white space after the others: `z.B` is `z. B.` as well as
-/// `z.B.`. An abbreviation in lower case may also begin with a capital; one with a capital is always written so. All lists
-/// that are searched are in the order of their bytes.
+/// `z.B.`. They have the case that is looked for: one in lower case may have a capital only where the sentence begins, and
+/// before numbers. All other words are in lower case. The lists are in the order of their bytes.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Language {
     /// The ISO 639-1 code.

@@ -1,8 +1,7 @@
 //! Languages without rules of their own, so that a text in one of them is not taken for a language that has some.
 
-/// A language that is told, but has no rules of its own.
+/// A language that is detected, but has no rules of its own.
 pub(super) struct Other {
-    pub(super) name: &'static str,
     /// Frequent words of at most 16 bytes.
     pub(super) frequent: &'static [&'static str],
     /// Letters that few other languages have.
@@ -11,8 +10,8 @@ pub(super) struct Other {
 
 #[rustfmt::skip]
 pub(super) const OTHERS: [Other; 15] = [
+    // English
     Other {
-        name: "English",
         frequent: &[
             "about", "after", "against", "all", "also", "am", "an", "and", "another", "any", "are", "as", "at", "be",
             "because", "been", "before", "between", "both", "but", "by", "came", "can", "come", "could", "did", "do",
@@ -29,8 +28,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "",
     },
+    // Catalan
     Other {
-        name: "Catalan",
         frequent: &[
             "al", "amb", "aquest", "aquesta", "aquí", "cap", "com", "de", "del", "dels", "el", "els", "en", "entre",
             "era", "eren", "es", "fins", "ha", "havia", "hi", "la", "les", "li", "molt", "més", "ni", "no", "només",
@@ -39,8 +38,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "çèòï",
     },
+    // Romanian
     Other {
-        name: "Romanian",
         frequent: &[
             "această", "acest", "al", "ale", "am", "au", "care", "ce", "cu", "când", "că", "dar", "de", "din", "doar",
             "după", "ei", "era", "este", "fi", "fost", "iar", "la", "le", "lui", "mai", "nici", "nu", "pe", "pentru",
@@ -48,8 +47,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "șțăâîşţ",
     },
+    // Czech
     Other {
-        name: "Czech",
         frequent: &[
             "aby", "aj", "ako", "ale", "ani", "bez", "bol", "bola", "by", "byl", "byla", "bylo", "byly", "být", "co",
             "do", "jak", "jako", "je", "jeho", "její", "jen", "jsem", "jsme", "jsou", "kde", "když", "keď", "která",
@@ -58,8 +57,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "řůěčšžýáíéúťď",
     },
+    // Hungarian
     Other {
-        name: "Hungarian",
         frequent: &[
             "aki", "ami", "az", "azt", "be", "csak", "de", "egy", "el", "ez", "ezt", "fel", "ha", "hogy", "is", "itt",
             "ki", "között", "le", "lesz", "meg", "minden", "mint", "már", "még", "nem", "ott", "sem", "senki", "után",
@@ -67,8 +66,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "áéíóöőúüű",
     },
+    // Finnish
     Other {
-        name: "Finnish",
         frequent: &[
             "ei", "en", "että", "hän", "hänen", "ja", "joka", "jos", "jossa", "kuin", "kun", "mitä", "mutta", "myös",
             "niin", "nyt", "ole", "oli", "olivat", "ollut", "on", "ovat", "se", "sen", "siellä", "sitten", "sitä",
@@ -76,16 +75,16 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "äö",
     },
+    // Turkish
     Other {
-        name: "Turkish",
         frequent: &[
             "ama", "bir", "bu", "bunu", "da", "daha", "de", "değil", "en", "gibi", "hem", "her", "ile", "için",
             "kadar", "ki", "ne", "olan", "olarak", "onu", "sonra", "var", "ve", "ya", "çok", "şu",
         ],
         letters: "çğışöü",
     },
+    // Indonesian
     Other {
-        name: "Indonesian",
         frequent: &[
             "ada", "adalah", "akan", "atau", "bisa", "dalam", "dan", "dari", "dengan", "di", "ini", "itu", "juga",
             "kami", "karena", "ke", "mereka", "oleh", "pada", "saya", "sudah", "telah", "tersebut", "tidak", "untuk",
@@ -93,8 +92,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "",
     },
+    // Afrikaans
     Other {
-        name: "Afrikaans",
         frequent: &[
             "aan", "as", "by", "daar", "deur", "die", "dit", "een", "ek", "en", "haar", "het", "hulle", "hy", "in",
             "is", "kan", "maar", "met", "na", "net", "nie", "om", "ons", "op", "sal", "so", "sy", "te", "toe", "tot",
@@ -102,8 +101,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "",
     },
+    // Latin
     Other {
-        name: "Latin",
         frequent: &[
             "ab", "ac", "ad", "atque", "autem", "cum", "de", "eius", "enim", "erat", "esse", "est", "et", "etiam",
             "ex", "his", "hoc", "in", "ita", "nec", "neque", "non", "omnia", "omnis", "per", "quae", "quam", "qui",
@@ -111,8 +110,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "",
     },
+    // Ukrainian
     Other {
-        name: "Ukrainian",
         frequent: &[
             "а", "або", "але", "був", "була", "було", "бути", "в", "вже", "вона", "вони", "все", "від", "він", "де",
             "для", "до", "з", "за", "й", "його", "коли", "ми", "на", "не", "ніж", "по", "при", "під", "після", "року",
@@ -120,8 +119,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "іїєґ",
     },
+    // Bulgarian
     Other {
-        name: "Bulgarian",
         frequent: &[
             "а", "ако", "бе", "беше", "в", "вече", "все", "го", "година", "да", "до", "за", "и", "или", "има", "като",
             "когато", "които", "който", "която", "където", "му", "на", "не", "ние", "но", "от", "още", "по", "под",
@@ -129,8 +128,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "ъщ",
     },
+    // Serbian
     Other {
-        name: "Serbian",
         frequent: &[
             "а", "ако", "али", "би", "била", "било", "био", "већ", "га", "године", "да", "до", "за", "и", "или",
             "када", "као", "која", "које", "који", "ми", "на", "не", "од", "он", "она", "они", "по", "под", "после",
@@ -138,8 +137,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "јљњћђ",
     },
+    // Macedonian
     Other {
-        name: "Macedonian",
         frequent: &[
             "а", "ако", "беше", "веќе", "во", "го", "година", "да", "дека", "до", "за", "и", "или", "има", "како",
             "кога", "кои", "кој", "која", "му", "на", "не", "ние", "но", "од", "по", "под", "сè", "само", "се", "си",
@@ -147,8 +146,8 @@ pub(super) const OTHERS: [Other; 15] = [
         ],
         letters: "ѓќѕј",
     },
+    // Belarusian
     Other {
-        name: "Belarusian",
         frequent: &[
             "а", "або", "ад", "але", "была", "было", "быў", "года", "гэта", "да", "для", "з", "калі", "мы", "на", "не",
             "па", "пад", "пасля", "пры", "так", "толькі", "усе", "чым", "што", "яго", "як", "яна", "яны", "яшчэ", "ён",

@@ -54,9 +54,10 @@ pub(super) const POLISH: Language = Language {
         ),
     ],
     never_last: &[
-        "abp", "al", "bp", "dr", "ds", "franc", "gen", "hab", "inż", "kard", "kpt", "ks", "lek", "m.in", "mgr", "mjr",
-        "niem", "np", "oprac", "os", "pl", "por", "prof", "płk", "red", "sp", "tj", "tzn", "tzw", "tłum", "ul", "woj",
-        "zob", "łac", "śp", "św",
+        "Abp", "Bp", "Dr", "Gen", "Inż", "Kard", "Kpt", "Ks", "Mgr", "Mjr", "Prof", "Płk", "Zob", "abp", "al", "bp",
+        "dr", "ds", "franc", "gen", "hab", "inż", "kard", "kpt", "ks", "lek", "m.in", "mgr", "mjr", "niem", "np",
+        "oprac", "os", "pl", "por", "prof", "płk", "red", "sp", "tj", "tzn", "tzw", "tłum", "ul", "woj", "zob", "łac",
+        "Św", "śp", "św",
     ],
     before_numbers: &[
         "Dz.U", "art", "godz", "il", "lit", "nr", "ok", "par", "pkt", "poz", "rozdz", "ryc", "rys", "s", "str", "t",

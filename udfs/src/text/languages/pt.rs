@@ -44,15 +44,17 @@ pub(super) const PORTUGUESE: Language = Language {
     ],
     never_last: &[
         "Cel", "Des", "Dr", "Dra", "Drs", "Eng", "Exma", "Exmo", "Gen", "Ilmo", "Pe", "Prof", "Profa", "Rev", "Revmo",
-        "Sr", "Sra", "Sras", "Srs", "Srta", "Sta", "Sto", "cf", "p.ex", "v.g",
+        "Sr", "Sra", "Sras", "Srs", "Srta", "Sta", "Sto", "cf", "dr", "dra", "drs", "p.ex", "prof", "profa", "sr",
+        "sra", "sras", "srs", "srta", "v.g",
     ],
     before_numbers: &[
-        "aprox", "art", "arts", "c", "cap", "caps", "fig", "figs", "inc", "n", "núm", "p", "pp", "pág", "págs", "ref",
-        "séc", "sécs", "t", "tab", "tel", "vol", "vols",
+        "abr", "ago", "aprox", "art", "arts", "c", "cap", "caps", "dez", "fev", "fig", "figs", "inc", "jan", "jul",
+        "jun", "mai", "n", "nov", "núm", "out", "p", "pp", "pág", "págs", "ref", "set", "séc", "sécs", "t", "tab",
+        "tel", "vol", "vols",
     ],
     rarely_last: &[
-        "Av", "Cia", "Depto", "E.U.A", "Jr", "Lda", "Ltda", "S.A", "a.C", "abr", "ago", "d.C", "dez", "ed", "eds",
-        "fev", "jan", "jul", "jun", "loc.cit", "mai", "máx", "mín", "nov", "obs", "op.cit", "out", "set",
+        "Av", "Cia", "Depto", "E.U.A", "Jr", "Lda", "Ltda", "S.A", "a.C", "av", "d.C", "ed", "eds", "loc.cit", "máx",
+        "mín", "obs", "op.cit",
     ],
     often_last: &["etc", "segs", "ss"],
     no_abbreviations: &["mar"],

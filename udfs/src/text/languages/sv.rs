@@ -36,14 +36,14 @@ pub(super) const SWEDISH: Language = Language {
         ("Det var kallt m. m. Ingen kom.", &["Det var kallt m. m.", "Ingen kom."]),
     ],
     never_last: &[
-        "ang", "bl.a", "d.v.s", "dr", "dvs", "enl", "ev", "exkl", "f.d", "f.o.m", "fr.o.m", "hr", "inkl", "jfr", "jmf",
-        "kand", "m.a.o", "p.g.a", "pga", "prof", "resp", "s.k", "t.ex", "t.o.m",
+        "Dr", "Hr", "Prof", "ang", "bl.a", "d.v.s", "dr", "dvs", "enl", "ev", "exkl", "f.d", "f.o.m", "fr.o.m", "hr",
+        "inkl", "jfr", "jmf", "kand", "m.a.o", "p.g.a", "pga", "prof", "resp", "s.k", "t.ex", "t.o.m",
     ],
-    before_numbers: &["art", "bd", "ca", "fig", "kap", "kl", "nr", "p", "s", "tab", "tel", "årg"],
-    rarely_last: &[
-        "apr", "aug", "avd", "dec", "e.Kr", "f.Kr", "feb", "febr", "jan", "kr", "max", "milj", "min", "mkr", "nov",
-        "okt", "red", "sept", "st",
+    before_numbers: &[
+        "apr", "art", "aug", "bd", "ca", "dec", "feb", "febr", "fig", "jan", "kap", "kl", "nov", "nr", "okt", "p", "s",
+        "sept", "tab", "tel", "årg",
     ],
+    rarely_last: &["avd", "e.Kr", "f.Kr", "kr", "max", "milj", "mkr", "st"],
     often_last: &["etc", "m.fl", "m.m", "mfl", "o.d", "o.dyl", "o.s.v", "osv"],
     no_abbreviations: &["al", "est", "prov"],
     starters: &[

@@ -1,10 +1,12 @@
 //! The rules that depend on the language of the text. Without one they have no answer.
 
+use std::borrow::Cow;
+
 use super::Verdict::{Break, Join};
-use super::{Gap, Initial, Verdict, WORD};
+use super::{Gap, Initial, Verdict, WORD, is_opening};
 use crate::text::languages::Language;
 
-/// The most parts an abbreviation has: `и т. д.` has two, `p. ej.` as well, `G. m. b. H.` four.
+/// The most parts an abbreviation has, such as `p. ej.` with two.
 const PARTS: usize = 4;
 
 /// Particles that begin surnames: `J. De Smet`, `G. La Rocca`.
@@ -67,21 +69,17 @@ pub(super) fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
     if !gap.is_full_stop() || gap.is_closed() {
         return None;
     }
-    let (before, starts) = parts_before(gap);
-    if starts.is_empty() {
-        return None;
-    }
+    let before = PartsBefore::of(gap);
     let lists = [language.never_last, language.before_numbers, language.rarely_last, language.often_last];
-    // A later full stop is the last one of the abbreviation.
-    let mut whole = before.clone();
+    // A full stop after this one is the last of the abbreviation.
+    let mut after = String::new();
     for part in parts_after(gap) {
-        whole.push('.');
-        whole.push_str(part);
-        if starts.iter().any(|&start| lists.iter().any(|list| is_listed(&whole[start..], list))) {
+        after.extend([".", part]);
+        if lists.iter().any(|list| before.end_with(list, &after)) {
             return Some(Join);
         }
     }
-    let listed = |list: &[&str]| starts.iter().any(|&start| is_listed(&before[start..], list));
+    let listed = |list| before.end_with(list, "");
     let initial = gap.initial();
     if listed(language.never_last) {
         let goes_on = gap.has_space() || initial == Initial::Letter;
@@ -90,7 +88,7 @@ pub(super) fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
     if !gap.has_space() {
         return None;
     }
-    if listed(language.before_numbers) {
+    if listed(language.before_numbers) || is_listed(gap.word_before(), language.before_numbers) {
         let roman = gap.word_after().trim_start_matches(['I', 'V', 'X', 'L', 'C', 'D', 'M']).is_empty();
         return (matches!(initial, Initial::Digit | Initial::Lower) || (initial == Initial::Upper && roman))
             .then_some(Join);
@@ -128,38 +126,57 @@ fn starts_sentence(gap: &Gap<'_>, language: &Language) -> bool {
     is_listed(word, language.starters) && !gap.after()[word.len()..].starts_with('.')
 }
 
-/// The word before the terminator with those that belong to an abbreviation with it, without white space, and where an
-/// abbreviation may begin in it.
-fn parts_before(gap: &Gap<'_>) -> (String, Vec<usize>) {
-    let mut reversed = Vec::new();
-    let mut lengths = vec![];
-    let mut length = 0;
-    let mut behind = '.';
-    for c in gap.before().chars().rev().take(2 * WORD) {
-        let inside = c.is_lowercase() || c.is_uppercase() || c == '.' || c == '-';
-        // White space parts words, unless a full stop is before it.
-        if behind.is_whitespace() && c != '.' {
-            break;
-        }
-        if c == '-' || c.is_whitespace() {
-            lengths.push(length);
-        }
-        if c.is_whitespace() {
-            if behind.is_whitespace() || lengths.len() >= PARTS {
+/// The word before the terminator with those that belong to an abbreviation with it.
+struct PartsBefore<'a> {
+    /// The words without the white space between them.
+    text: Cow<'a, str>,
+    /// How many bytes from the end an abbreviation may begin, the fewest first.
+    lengths: Vec<usize>,
+    /// Whether a sentence begins with the words, or a quotation or bracket.
+    begins: bool,
+}
+
+impl<'a> PartsBefore<'a> {
+    fn of(gap: &Gap<'a>) -> Self {
+        let before = gap.before();
+        let (mut start, mut spaces, mut lengths) = (before.len(), 0, vec![]);
+        let mut behind = '.';
+        for c in before.chars().rev().take(2 * WORD) {
+            // White space parts words, unless a full stop is before it.
+            if behind.is_whitespace() && c != '.' {
+                start += behind.len_utf8();
+                spaces -= behind.len_utf8();
                 break;
             }
-        } else if inside {
-            reversed.push(c);
-            length += c.len_utf8();
-        } else {
-            break;
+            let inside = c.is_lowercase() || c.is_uppercase() || matches!(c, '.' | '-');
+            if c.is_whitespace() || c == '-' {
+                lengths.push(before.len() - start - spaces);
+            }
+            if !(inside || c.is_whitespace()) || lengths.len() > PARTS {
+                break;
+            }
+            if c.is_whitespace() {
+                spaces += c.len_utf8();
+            }
+            start -= c.len_utf8();
+            behind = c;
         }
-        behind = c;
+        lengths.push(before.len() - start - spaces);
+        lengths.retain(|&length| length > 0);
+        lengths.dedup();
+        let (head, words) = before.split_at(start);
+        let text = if spaces == 0 { words.into() } else { words.replace(char::is_whitespace, "").into() };
+        Self { text, lengths, begins: head.is_empty() || head.ends_with(is_opening) }
     }
-    lengths.push(length);
-    lengths.retain(|&length| length > 0);
-    lengths.dedup();
-    (reversed.iter().rev().collect(), lengths.into_iter().map(|from_end| length - from_end).collect())
+
+    /// Returns true if a list has the last words together with what is after the terminator.
+    fn end_with(&self, list: &[&str], after: &str) -> bool {
+        self.lengths.iter().any(|&length| {
+            let last = &self.text[self.text.len() - length..];
+            let whole: Cow<'_, str> = if after.is_empty() { last.into() } else { (last.to_owned() + after).into() };
+            is_in(&whole, list) || (self.begins && length == self.text.len() && is_listed(&whole, list))
+        })
+    }
 }
 
 /// The words after the terminator that have a full stop each, without it.
