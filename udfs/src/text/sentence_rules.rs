@@ -1158,7 +1158,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::text::languages::languages;
+    use crate::text::languages::{language, languages};
 
     fn sentences<'a>(rules: &[Rule], text: &'a str) -> Vec<&'a str> {
         sentences_in(LanguageChoice::Detected, rules, text)
@@ -1277,8 +1277,9 @@ mod tests {
         for piece in
             ["z. B. ", "z.", "a-", "a- ", "B. ", "A.\u{a0}", "1. ", "1. 1. ", "II. ", "usw. D", "! sa ", "」と", "z.  "]
         {
-            for language in languages() {
-                sentences_in(LanguageChoice::Given(language), RULES, &piece.repeat(300_000 / piece.len()));
+            for code in ["de", "ja", "ru"] {
+                let given = LanguageChoice::Given(language(code).unwrap());
+                sentences_in(given, RULES, &piece.repeat(200_000 / piece.len()));
             }
         }
         assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());

@@ -70,36 +70,30 @@ pub(super) fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
         return None;
     }
     let before = PartsBefore::of(gap);
-    let lists = [language.never_last, language.before_numbers, language.rarely_last, language.often_last];
     // A full stop after this one is the last of the abbreviation.
     let mut after = String::new();
     for part in parts_after(gap) {
         after.extend([".", part]);
-        if lists.iter().any(|list| before.end_with(list, &after)) {
+        if before.abbreviation(language, &after).is_some() {
             return Some(Join);
         }
     }
-    let listed = |list| before.end_with(list, "");
+    let numbered = || is_listed(gap.word_before(), language.before_numbers).then_some(Ends::NotBeforeNumbers);
+    let ends = before.abbreviation(language, "").or_else(numbered)?;
     let initial = gap.initial();
-    if listed(language.never_last) {
-        let goes_on = gap.has_space() || initial == Initial::Letter;
-        return (goes_on && gap.end == gap.stop).then_some(Join);
-    }
-    if !gap.has_space() {
-        return None;
-    }
-    if listed(language.before_numbers) || is_listed(gap.word_before(), language.before_numbers) {
-        let roman = gap.word_after().trim_start_matches(['I', 'V', 'X', 'L', 'C', 'D', 'M']).is_empty();
-        return (matches!(initial, Initial::Digit | Initial::Lower) || (initial == Initial::Upper && roman))
-            .then_some(Join);
-    }
-    match initial {
-        Initial::Lower if listed(language.rarely_last) || listed(language.often_last) => Some(Join),
-        Initial::Upper if listed(language.often_last) => Some(Break),
-        Initial::Upper if listed(language.rarely_last) => {
-            Some(if starts_sentence(gap, language) { Break } else { Join })
+    match (ends, initial) {
+        (Ends::Never, _) => {
+            let goes_on = gap.has_space() || initial == Initial::Letter;
+            (goes_on && gap.end == gap.stop).then_some(Join)
         }
-        Initial::Digit if listed(language.rarely_last) => Some(Join),
+        _ if !gap.has_space() => None,
+        (_, Initial::Lower) | (Ends::NotBeforeNumbers | Ends::Rarely, Initial::Digit) => Some(Join),
+        (Ends::NotBeforeNumbers, Initial::Upper) => {
+            let roman = gap.word_after().trim_start_matches(['I', 'V', 'X', 'L', 'C', 'D', 'M']).is_empty();
+            roman.then_some(Join)
+        }
+        (Ends::Rarely, Initial::Upper) if !starts_sentence(gap, language) => Some(Join),
+        (Ends::Rarely | Ends::Often, Initial::Upper) => Some(Break),
         _ => None,
     }
 }
@@ -124,6 +118,17 @@ pub(super) fn no_abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
 fn starts_sentence(gap: &Gap<'_>, language: &Language) -> bool {
     let word = gap.word_after();
     is_listed(word, language.starters) && !gap.after()[word.len()..].starts_with('.')
+}
+
+/// Where an abbreviation ends a sentence.
+#[derive(Clone, Copy)]
+enum Ends {
+    Never,
+    NotBeforeNumbers,
+    /// Before a word that often begins a sentence.
+    Rarely,
+    /// Before any capital.
+    Often,
 }
 
 /// The word before the terminator with those that belong to an abbreviation with it.
@@ -169,12 +174,21 @@ impl<'a> PartsBefore<'a> {
         Self { text, lengths, begins: head.is_empty() || head.ends_with(is_opening) }
     }
 
-    /// Returns true if a list has the last words together with what is after the terminator.
-    fn end_with(&self, list: &[&str], after: &str) -> bool {
-        self.lengths.iter().any(|&length| {
+    /// Returns where sentences end if the last words, together with what is after the terminator, are an abbreviation.
+    fn abbreviation(&self, language: &Language, after: &str) -> Option<Ends> {
+        // The longest one: `т. п.` rather than `п.`.
+        self.lengths.iter().rev().find_map(|&length| {
             let last = &self.text[self.text.len() - length..];
             let whole: Cow<'_, str> = if after.is_empty() { last.into() } else { (last.to_owned() + after).into() };
-            is_in(&whole, list) || (self.begins && length == self.text.len() && is_listed(&whole, list))
+            let begins = self.begins && length == self.text.len();
+            let lists = [
+                (Ends::Never, language.never_last),
+                (Ends::NotBeforeNumbers, language.before_numbers),
+                (Ends::Rarely, language.rarely_last),
+                (Ends::Often, language.often_last),
+            ];
+            let listed = |list| if begins { is_listed(&whole, list) } else { is_in(&whole, list) };
+            lists.into_iter().find_map(|(ends, list)| listed(list).then_some(ends))
         })
     }
 }
