@@ -32,8 +32,7 @@ mod text;
 
 pub use ibid_codes::split_mix;
 pub use text::{
-    Language, LanguageChoice, SentenceRule, each_sentences, language, language_of, languages, sentence_fields,
-    sentence_rules,
+    Language, LanguageChoice, SentenceRule, each_sentences, language_of, languages, sentence_fields, sentence_rules,
 };
 
 use std::sync::Arc;

@@ -16,7 +16,8 @@ mod truncate_tokens;
 mod without_tokens;
 mod words;
 
-pub use languages::{Language, LanguageChoice, language, language_of, languages};
+pub(crate) use languages::language;
+pub use languages::{Language, LanguageChoice, language_of, languages};
 pub(crate) use normalize::normalize;
 pub(crate) use sentence_rules::split as split_sentences;
 pub use sentence_rules::{Rule as SentenceRule, sentence_rules};

@@ -57,6 +57,10 @@ pub(super) const GERMAN: Language = Language {
         ),
         ("„Komm!“ Er rief es laut. »Nein!« sagte sie.", &["„Komm!“", "Er rief es laut.", "»Nein!« sagte sie."]),
         ("Komm! rief er. Nein! Doch!", &["Komm! rief er.", "Nein!", "Doch!"]),
+        (
+            "Er wohnt in der Hauptstr. 5 in Ulm. Vgl. Huber, S. 3.",
+            &["Er wohnt in der Hauptstr. 5 in Ulm.", "Vgl. Huber, S. 3."],
+        ),
     ],
     never_last: &[
         "Dipl", "Dr", "Dres", "Fa", "Fr", "Frl", "Gebr", "Hl", "Hr", "Hrn", "Ing", "Mag", "Pfr", "Prof", "abzgl",
@@ -69,6 +73,7 @@ pub(super) const GERMAN: Language = Language {
         "Abb", "Abs", "Anm", "Art", "Az", "Bd", "Bde", "Bl", "Buchst", "Fn", "Hs", "Jg", "Kap", "Lfg", "Nr", "Nrn",
         "Pos", "Rn", "Rz", "S", "Str", "Tab", "Tel", "Z", "Ziff", "ca", "gest",
     ],
+    endings_before_numbers: &["str"],
     rarely_last: &[
         "Abt", "Apr", "Aufl", "Aug", "Co", "Dez", "Feb", "Ges", "Hbf", "Hg", "Hrsg", "Inst", "Jan", "Jh", "Jhd", "Jhs",
         "Jr", "Min", "Mio", "Mrd", "Nov", "Okt", "Pl", "Sek", "Sep", "Sept", "St", "Stck", "Std", "Tsd", "Univ",

@@ -1,4 +1,4 @@
-//! Detects the language of a text by its frequent words, and Japanese by its script.
+//! Detection of the language of a text by its frequent words, and of Japanese by its script.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -96,7 +96,7 @@ impl Reading {
 
 #[derive(Default)]
 struct Counts {
-    /// How many frequent words, or other words with a letter of its own, each language has.
+    /// The number of frequent words, or of other words with a letter of its own, by language.
     hits: [u32; ALL],
     words: u32,
     letters: u32,

@@ -48,7 +48,8 @@ pub(super) const FRENCH: Language = Language {
         ("Voir J. Dupuis et A. Dumas. Ils le disent.", &["Voir J. Dupuis et A. Dumas.", "Ils le disent."]),
     ],
     never_last: &[
-        "Dr", "M", "MM", "Me", "Mgr", "Mlle", "Mme", "N.B", "P.-S", "Pr", "Vve", "c.-à-d", "cf", "env", "p.ex",
+        "Dr", "M", "MM", "Me", "Mgr", "Mlle", "Mme", "N.B", "P.-S", "Pr", "Prof", "Vve", "c.-à-d", "cf", "env", "p.ex",
+        "prof",
     ],
     before_numbers: &[
         "al", "art", "av", "avr", "ch", "chap", "déc", "fig", "févr", "janv", "juil", "n", "no", "nos", "nov", "oct",

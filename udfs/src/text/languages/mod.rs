@@ -34,6 +34,8 @@ pub struct Language {
     pub(super) never_last: &'static [&'static str],
     /// Abbreviations that end no sentence before a number.
     pub(super) before_numbers: &'static [&'static str],
+    /// Endings of words that end no sentence before a number, such as names of streets.
+    pub(super) endings_before_numbers: &'static [&'static str],
     /// Abbreviations that end a sentence only before one of `starters`.
     pub(super) rarely_last: &'static [&'static str],
     /// Abbreviations that end a sentence before any capital.
@@ -65,6 +67,7 @@ const EMPTY: Language = Language {
     examples: &[],
     never_last: &[],
     before_numbers: &[],
+    endings_before_numbers: &[],
     rarely_last: &[],
     often_last: &[],
     no_abbreviations: &[],
@@ -100,15 +103,14 @@ pub fn languages() -> &'static [Language] {
 }
 
 /// Returns the language with this ISO 639-1 code.
-pub fn language(code: &str) -> Option<&'static Language> {
+pub(crate) fn language(code: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.code == code)
 }
 
 /// The language whose rules tell where the sentences of a text end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LanguageChoice {
     /// The language of each text, as [`language_of`] detects it.
-    #[default]
     Detected,
     /// The same language for every text.
     Given(&'static Language),

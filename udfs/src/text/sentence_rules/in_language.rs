@@ -78,7 +78,11 @@ pub(super) fn abbreviation(gap: &Gap<'_>) -> Option<Verdict> {
             return Some(Join);
         }
     }
-    let numbered = || is_listed(gap.word_before(), language.before_numbers).then_some(Ends::NotBeforeNumbers);
+    let numbered = || {
+        let word = gap.word_before();
+        let ending = language.endings_before_numbers.iter().any(|ending| word.ends_with(ending));
+        (ending || is_listed(word, language.before_numbers)).then_some(Ends::NotBeforeNumbers)
+    };
     let ends = before.abbreviation(language, "").or_else(numbered)?;
     let initial = gap.initial();
     match (ends, initial) {
@@ -137,7 +141,7 @@ struct PartsBefore<'a> {
     text: Cow<'a, str>,
     /// How many bytes from the end an abbreviation may begin, the fewest first.
     lengths: Vec<usize>,
-    /// Whether a sentence begins with the words, or a quotation or bracket.
+    /// True if a sentence, a quotation or a bracket begins with the words.
     begins: bool,
 }
 
