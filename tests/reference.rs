@@ -221,16 +221,29 @@ fn rules_of_sentences() -> String {
          question or exclamation mark of any script with the quotes and brackets that close there, and at line breaks. \
          The rules below are asked in order and the first that has an answer decides; where none has one, UAX #29 does. \
          They stand in `udfs/src/text/sentence_rules.rs`, and a test checks every example.\n\n\
+         A few rules read lists of the text's language. It is given to `sentences(text, language)`, or detected: a text has \
+         one if at least three of its words are frequent ones of that language, two more and a quarter more than of \
+         any other, and one word in eight; Japanese is told by its kana. Of a long text, a thousand bytes are read. The \
+         languages are at the end of this page; all others, English and Chinese among them, have the other rules only.\n\n\
          In the examples `‖` stands between two sentences and `⏎` for a line break.\n"
     );
     for rule in ibid_udfs::sentence_rules() {
-        let _ = write!(page, "\n## {}\n\n{}\n\n```text\n", capitalized(rule.name), rule.says);
-        for (text, sentences) in rule.examples {
-            let _ = writeln!(page, "{}", marked(text, sentences));
-        }
-        page.push_str("```\n");
+        let _ = write!(page, "\n## {}\n\n{}\n", capitalized(rule.name), rule.says);
+        push_examples(&mut page, rule.examples);
+    }
+    for language in ibid_udfs::languages() {
+        let _ = write!(page, "\n## {}\n\nWith `sentences(text, '{}')`:\n", language.name, language.code);
+        push_examples(&mut page, language.examples);
     }
     page
+}
+
+fn push_examples(page: &mut String, examples: &[(&str, &[&str])]) {
+    page.push_str("\n```text\n");
+    for (text, sentences) in examples {
+        let _ = writeln!(page, "{}", marked(text, sentences));
+    }
+    page.push_str("```\n");
 }
 
 fn capitalized(name: &str) -> String {

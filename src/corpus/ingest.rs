@@ -14,7 +14,7 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use futures::{StreamExt, stream};
-use ibid_udfs::{each_sentences, sentence_fields};
+use ibid_udfs::{LanguageChoice, each_sentences, sentence_fields};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
@@ -225,7 +225,7 @@ fn cut_sentences(documents: RecordBatch) -> SendableRecordBatchStream {
         // Each sentence has the id of its document, which may be long.
         let longest = documents.column(0).as_string::<i32>().iter().flatten().map(str::len).max().unwrap_or_default();
         let most = (BATCH_BYTES / longest.max(1)).clamp(1, BATCH_ROWS);
-        each_sentences(texts.as_string_view(), most, |rows, sentences| {
+        each_sentences(texts.as_string_view(), LanguageChoice::Detected, most, |rows, sentences| {
             let rows = UInt64Array::from_iter_values(rows.into_iter().map(|row| row as u64));
             let mut columns = vec![take(documents.column(0), &rows, None)?];
             columns.extend(sentences.into_parts().1);

@@ -32,7 +32,9 @@ mod text;
 mod time;
 
 pub use ibid_codes::split_mix;
-pub use text::{SentenceRule, each_sentences, sentence_fields, sentence_rules};
+pub use text::{
+    Language, LanguageChoice, SentenceRule, each_sentences, language_of, languages, sentence_fields, sentence_rules,
+};
 
 use std::sync::Arc;
 

@@ -5,6 +5,7 @@
 mod broken_words;
 mod characters;
 mod count_characters;
+mod languages;
 mod lines;
 mod normalize;
 mod paragraphs;
@@ -15,6 +16,8 @@ mod truncate_tokens;
 mod without_tokens;
 mod words;
 
+pub(crate) use languages::language;
+pub use languages::{Language, LanguageChoice, language_of, languages};
 pub(crate) use normalize::normalize;
 pub(crate) use sentence_rules::split as split_sentences;
 pub use sentence_rules::{Rule as SentenceRule, sentence_rules};

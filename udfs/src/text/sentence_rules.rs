@@ -3,7 +3,8 @@
 //! Unicode's default (UAX #29, as `icu_segmenter` has it) breaks after `Dr.` and inside URLs, at every line break, and
 //! on the wrong side of a Chinese opening quote. So [`split`] looks at every *gap*, a place where a sentence may end:
 //! after terminators with the quotes and brackets that close there, and at line breaks. [`RULES`] are asked in order;
-//! the first that has an answer decides, and where none has one, UAX #29 does.
+//! the first that has an answer decides, and where none has one, UAX #29 does. A few rules read the lists of the text's
+//! language, which stand in `languages/`.
 //!
 //! What is looked at around a gap is either bounded or belongs to that gap alone, so that the time is linear in the
 //! text whatever the text is.
@@ -15,6 +16,10 @@ use icu_properties::props::SentenceBreak;
 use icu_segmenter::SentenceSegmenter;
 use icu_segmenter::iterators::SentenceBreakIterator;
 use icu_segmenter::scaffold::Utf8;
+
+use super::languages::{Language, LanguageChoice};
+
+mod in_language;
 
 /// A rule about where sentences end, with examples that a test checks.
 #[derive(Clone, Copy)]
@@ -150,6 +155,65 @@ const RULES: &[Rule] = &[
             ],
         )],
         decide: Some(unwrapped_line),
+    },
+    Rule {
+        name: "reporting clause",
+        says: "In a text in one of the languages below, ! or ? ends no sentence before a verb of reporting in lower case, such \
+               as `sa` in Swedish, and neither does a Japanese quotation before と or って.",
+        examples: &[
+            ("– Kom nu! sa hon till honom. Han kom inte.", &["– Kom nu! sa hon till honom.", "Han kom inte."]),
+            ("「来い！」と彼は言った。「いやだ。」", &["「来い！」と彼は言った。", "「いやだ。」"]),
+        ],
+        decide: Some(in_language::reporting_clause),
+    },
+    Rule {
+        name: "ordinal number",
+        says: "In a text in a language that writes ordinals with a full stop: a number of up to three digits, or a Roman one, \
+               ends no sentence before a month or another word of the language's list; neither does it after an article \
+               or preposition of the list (German: der, am, vom, zum, …), unless a word follows that often begins a \
+               sentence. The day and the month of a date in numbers end none.",
+        examples: &[
+            (
+                "Der 2. Weltkrieg war am 8. Mai zu Ende. Es gab viele, nämlich 12. Danach kam keiner.",
+                &["Der 2. Weltkrieg war am 8. Mai zu Ende.", "Es gab viele, nämlich 12.", "Danach kam keiner."],
+            ),
+            (
+                "Er kam am 3. 10. 1990 Frau Huber besuchen, und sie war nicht da.",
+                &["Er kam am 3. 10. 1990 Frau Huber besuchen, und sie war nicht da."],
+            ),
+        ],
+        decide: Some(in_language::ordinal),
+    },
+    Rule {
+        name: "abbreviations of a language",
+        says: "The abbreviations of the text's language, with or without white space inside: some end no sentence (`z. B.`), \
+               some none before a number (`núm.`), some end one only before a word that often begins one (`v. Chr.`), and \
+               some before any capital (`usw.`). Before a lower-case letter none does.",
+        examples: &[
+            (
+                "Das ist z. B. Eisen. Es gibt noch Zinn usw. Kupfer ist nicht dabei.",
+                &["Das ist z. B. Eisen.", "Es gibt noch Zinn usw.", "Kupfer ist nicht dabei."],
+            ),
+            (
+                "Está en la pág. XII del libro núm. 5 de los que hay. No es el mío.",
+                &["Está en la pág. XII del libro núm. 5 de los que hay.", "No es el mío."],
+            ),
+        ],
+        decide: Some(in_language::abbreviation),
+    },
+    Rule {
+        name: "no abbreviation in this language",
+        says: "A word that is an abbreviation in English only, such as `est` in a French text, ends a sentence before a \
+               capital or digit, and so does a single capital before a word that often begins a sentence in the text's \
+               language, unless that is also a part of surnames (`de`, `la`).",
+        examples: &[
+            ("Je ne sais pas où il est. Marie le sait.", &["Je ne sais pas où il est.", "Marie le sait."]),
+            (
+                "Das ist nicht der Plan B. Danach kam er mit J. R. Huber.",
+                &["Das ist nicht der Plan B.", "Danach kam er mit J. R. Huber."],
+            ),
+        ],
+        decide: Some(in_language::no_abbreviation),
     },
     Rule {
         name: "ellipsis",
@@ -335,6 +399,8 @@ const WRAPPED: usize = 140;
 /// A place where a sentence may end: `… text[mark..stop] text[stop..end]` white space `text[start..] …`.
 struct Gap<'a> {
     text: &'a str,
+    /// The language of the text, if it has rules of its own.
+    language: Option<&'static Language>,
     /// Where the sentence begins that may end here.
     sentence: usize,
     /// Where the terminators begin; `stop` if there are none.
@@ -817,19 +883,25 @@ fn columns(text: &str) -> usize {
     text.bytes().map(|b| usize::from(b & 0xC0 != 0x80) + usize::from((0xE3..0xF0).contains(&b))).sum()
 }
 
-/// The sentences of `text` in order: disjoint ranges of bytes without white space at either end. All that is outside of them
-/// is white space.
+/// The sentences of `text`, by the rules of the language that is detected.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = Range<usize>> {
-    split_by(RULES, text)
+    split_in(LanguageChoice::Detected, text)
 }
 
-fn split_by<'a>(rules: &'a [Rule], text: &'a str) -> Splitter<'a> {
+/// The sentences of `text` in order: disjoint ranges of bytes without white space at either end. All that is outside of them
+/// is white space.
+pub(crate) fn split_in(language: LanguageChoice, text: &str) -> impl Iterator<Item = Range<usize>> {
+    split_by(RULES, text, language.for_text(text))
+}
+
+fn split_by<'a>(rules: &'a [Rule], text: &'a str, language: Option<&'static Language>) -> Splitter<'a> {
     let first = text.len() - text.trim_start().len();
     let mut breaks = SentenceSegmenter::new(Default::default()).segment_str(text);
     let next_break = breaks.next().unwrap_or(text.len());
     Splitter {
         rules,
         text,
+        language,
         breaks,
         next_break,
         next_mark: first,
@@ -850,6 +922,7 @@ fn split_by<'a>(rules: &'a [Rule], text: &'a str) -> Splitter<'a> {
 struct Splitter<'a> {
     rules: &'a [Rule],
     text: &'a str,
+    language: Option<&'static Language>,
     /// The breaks of Unicode's behind the next one.
     breaks: SentenceBreakIterator<'static, 'a, Utf8>,
     next_break: usize,
@@ -967,7 +1040,8 @@ impl<'a> Splitter<'a> {
             }
             Line { start: self.line, columns: columns(&self.text[self.line..end]), paragraph: self.paragraph }
         });
-        Gap { text: self.text, sentence: self.sentence, mark, stop, end, start, lines, line, unicode: false }
+        let Self { text, language, sentence, .. } = *self;
+        Gap { text, language, sentence, mark, stop, end, start, lines, line, unicode: false }
     }
 
     fn skip_space(&self, from: usize) -> usize {
@@ -1084,9 +1158,14 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
+    use crate::text::languages::{language, languages};
 
     fn sentences<'a>(rules: &[Rule], text: &'a str) -> Vec<&'a str> {
-        split_by(rules, text).map(|range| &text[range]).collect()
+        sentences_in(LanguageChoice::Detected, rules, text)
+    }
+
+    fn sentences_in<'a>(language: LanguageChoice, rules: &[Rule], text: &'a str) -> Vec<&'a str> {
+        split_by(rules, text, language.for_text(text)).map(|range| &text[range]).collect()
     }
 
     #[test]
@@ -1096,6 +1175,39 @@ mod tests {
             for (text, expected) in rule.examples {
                 assert_eq!(sentences(RULES, text), *expected, "{}", rule.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_language_does_what_its_examples_say() {
+        for language in languages() {
+            assert!(language.examples.len() >= 8, "{} says little", language.name);
+            let given = LanguageChoice::Given(language);
+            let found = language.examples.iter().map(|(text, _)| sentences_in(given, RULES, text));
+            let expected = language.examples.iter().map(|(_, sentences)| sentences.to_vec());
+            let wrong: Vec<_> = found.zip(expected).filter(|(found, expected)| found != expected).collect();
+            assert!(wrong.is_empty(), "{}: {wrong:#?}", language.name);
+            let differs =
+                |(text, expected): &(&str, &[&str])| sentences_in(LanguageChoice::Common, RULES, text) != *expected;
+            assert!(language.examples.iter().any(differs), "no example needs the rules of {}", language.name);
+        }
+    }
+
+    #[test]
+    fn english_and_chinese_are_the_same_with_and_without_detection() {
+        let texts = RULES.iter().take_while(|rule| rule.name != "reporting clause");
+        let texts = texts.chain(RULES.iter().skip_while(|rule| rule.name != "ellipsis"));
+        for (text, expected) in texts.flat_map(|rule| rule.examples) {
+            assert_eq!(sentences_in(LanguageChoice::Common, RULES, text), *expected);
+        }
+        let english =
+            "The motion was No. 12 on the list, and it failed. “Stop!” he said. The U.S. Army is in St. Louis. ";
+        let chinese = "他说：“你好。”然后走了。真的吗？是；对。";
+        for text in [english.repeat(100), chinese.repeat(100), format!("{english}{chinese}")] {
+            assert_eq!(
+                sentences_in(LanguageChoice::Detected, RULES, &text),
+                sentences_in(LanguageChoice::Common, RULES, &text)
+            );
         }
     }
 
@@ -1157,5 +1269,19 @@ mod tests {
         }
         sentences(RULES, &"x".repeat(10_000_000));
         assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn the_rules_of_a_language_take_linear_time() {
+        let started = Instant::now();
+        for piece in
+            ["z. B. ", "z.", "a-", "a- ", "B. ", "A.\u{a0}", "1. ", "1. 1. ", "II. ", "usw. D", "! sa ", "」と", "z.  "]
+        {
+            for code in ["de", "ja", "ru"] {
+                let given = LanguageChoice::Given(language(code).unwrap());
+                sentences_in(given, RULES, &piece.repeat(200_000 / piece.len()));
+            }
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     }
 }

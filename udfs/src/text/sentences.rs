@@ -3,28 +3,39 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int32Array, StringViewArray, StructArray};
 use arrow::datatypes::{DataType, Field, Fields};
-use datafusion_common::utils::take_function_args;
-use datafusion_common::{DataFusionError, Result, exec_err};
-use datafusion_expr::{ColumnarValue, Documentation, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
+use datafusion_common::{DataFusionError, Result, exec_err, plan_err};
+use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility};
 use datafusion_macros::user_doc;
 
-use super::sentence_rules::split;
-use super::{Lists, Pieces};
-use crate::arguments::{coerce_text, text_array};
+use super::sentence_rules::split_in;
+use super::{LanguageChoice, Lists, Pieces, language, languages};
+use crate::arguments::{coerce_text, constant, constant_language, keep_constants, text_array};
 
-/// `sentences(text)`: the sentences of a text and where they are.
+/// `sentences(text [, language])`: the sentences of a text and where they are.
 #[user_doc(
     doc_section(label = "Text"),
     description = "The sentences of a text in order, and where they are: UAX #29 as ICU has it, with rules of ibid's own \
                    for abbreviations, initials, numbers, addresses, quotes, lists, headings, wrapped lines and Chinese \
                    punctuation (each with examples in `sentence_rules.rs`). Outside of the sentences there is nothing \
                    but white space.\n\n\
+                   Some languages have rules of their own for abbreviations, ordinals and reporting clauses. Left out or \
+                   `auto`, the language of each text is detected from its frequent words and its script: a text that is \
+                   short, mixed or in another language has the rules that all texts have.\n\n\
+                   | code | language | code | language |\n\
+                   | --- | --- | --- | --- |\n\
+                   | `da` | Danish | `nl` | Dutch |\n\
+                   | `de` | German | `no` | Norwegian |\n\
+                   | `es` | Spanish | `pl` | Polish |\n\
+                   | `fr` | French | `pt` | Portuguese |\n\
+                   | `it` | Italian | `ru` | Russian |\n\
+                   | `ja` | Japanese | `sv` | Swedish |\n\n\
                    Returns `List<Struct<sent Int32, char_start Int32, char_end Int32, byte_start Int32, byte_end Int32, \
                    text Utf8View>>`: the ordinal from 0, half-open offsets into the text as given in characters \
                    (Unicode code points) and in bytes of UTF-8, and the text between them without white space at either \
                    end, which is shared with the argument. NULL for NULL; the empty list for text without anything but \
-                   white space. A text of 2 GiB or more is an error.",
-    syntax_example = "sentences(text)",
+                   white space. A text of 2 GiB or more is an error, and so is a language that is NULL, a column, or none of \
+                   these.",
+    syntax_example = "sentences(text [, language])",
     sql_example = r#"```sql
 > SELECT s['sent'] AS sent, s['char_start'] AS char_start, s['char_end'] AS char_end, s['text'] AS text
   FROM (SELECT unnest(sentences('Dr. No said “Stop!” and left. 他走了。“再见！”')) AS s);
@@ -36,7 +47,12 @@ use crate::arguments::{coerce_text, text_array};
 | 2    | 34         | 39       | “再见！”                      |
 +------+------------+----------+-------------------------------+
 ```"#,
-    argument(name = "text", description = "The text, of any width of Utf8.")
+    argument(name = "text", description = "The text, of any width of Utf8."),
+    argument(
+        name = "language",
+        description = "The language of the texts, Utf8, by its ISO 639 code or a language tag: `de`, `de-AT`; `auto`, which \
+                       is the default, to detect it; `en` or `zh` for the rules that all texts have; a constant."
+    )
 )]
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sentences {
@@ -59,8 +75,15 @@ impl ScalarUDFImpl for Sentences {
     }
 
     fn coerce_types(&self, given: &[DataType]) -> Result<Vec<DataType>> {
-        let [text] = take_function_args(self.name(), given)?;
-        Ok(vec![coerce_text(self.name(), text)?])
+        let (Some(text), 1 | 2) = (given.first(), given.len()) else {
+            return plan_err!("sentences expects (text [, language]), got {} arguments", given.len());
+        };
+        let language = given[1..].iter().map(|_| DataType::Utf8);
+        Ok([coerce_text(self.name(), text)?].into_iter().chain(language).collect())
+    }
+
+    fn conditional_arguments<'a>(&self, args: &'a [Expr]) -> Option<(Vec<&'a Expr>, Vec<&'a Expr>)> {
+        keep_constants(args, 1)
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
@@ -68,9 +91,13 @@ impl ScalarUDFImpl for Sentences {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        let [text] = take_function_args(self.name(), &args.args)?;
+        let (text, language) = match args.args.as_slice() {
+            [text] => (text, LanguageChoice::Detected),
+            [text, language] => (text, choice(language)?),
+            other => return exec_err!("sentences expects (text [, language]), got {} arguments", other.len()),
+        };
         let texts = text.to_array(args.number_rows)?;
-        Ok(ColumnarValue::Array(sentences(text_array(&texts)?)?))
+        Ok(ColumnarValue::Array(sentences(text_array(&texts)?, language)?))
     }
 
     fn documentation(&self) -> Option<&Documentation> {
@@ -96,9 +123,27 @@ pub(super) fn fields_of(ordinal: &str) -> Fields {
     ])
 }
 
+/// Reads the argument `language`.
+fn choice(value: &ColumnarValue) -> Result<LanguageChoice> {
+    let given = constant("sentences", "language", value)?.try_as_str().flatten().unwrap_or_default();
+    if given == "auto" {
+        return Ok(LanguageChoice::Detected);
+    }
+    let code = constant_language("sentences", value)?;
+    if matches!(code.as_str(), "en" | "zh") {
+        return Ok(LanguageChoice::Common);
+    }
+    let Some(language) = language(&code) else {
+        let mut known: Vec<_> = languages().iter().map(|language| language.code).chain(["en", "zh"]).collect();
+        known.sort_unstable();
+        return exec_err!("sentences: there are no rules for '{code}'; there are auto, {}", known.join(", "));
+    };
+    Ok(LanguageChoice::Given(language))
+}
+
 /// The lists of sentences of `texts`.
-fn sentences(texts: &StringViewArray) -> Result<ArrayRef> {
-    lists_of("sentences", texts, &sentence_fields(), |text| split(text).collect())
+fn sentences(texts: &StringViewArray, language: LanguageChoice) -> Result<ArrayRef> {
+    lists_of("sentences", texts, &sentence_fields(), |text| split_in(language, text).collect())
 }
 
 /// The lists of the parts of `texts` that `split` gives, each with its ordinal and its place, for the function `name`.
@@ -123,13 +168,14 @@ pub(super) fn lists_of(
 /// each, and what there is to know of it. However many a text has, no more are in memory.
 pub fn each_sentences<E: From<DataFusionError>>(
     texts: &StringViewArray,
+    language: LanguageChoice,
     most: usize,
     mut give: impl FnMut(Vec<usize>, StructArray) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut found = Found::new(texts);
     let mut rows = Vec::new();
     for (row, text) in texts.iter().enumerate() {
-        for place in text.map(cut).transpose()?.into_iter().flatten() {
+        for place in text.map(|text| cut(text, language)).transpose()?.into_iter().flatten() {
             found.push(row, text.unwrap_or_default(), place);
             rows.push(row);
             if found.len() == most {
@@ -142,8 +188,8 @@ pub fn each_sentences<E: From<DataFusionError>>(
 }
 
 /// The places of the sentences of a text.
-fn cut(text: &str) -> Result<impl Iterator<Item = [usize; 5]>> {
-    placed("sentences", text, split(text))
+fn cut(text: &str, language: LanguageChoice) -> Result<impl Iterator<Item = [usize; 5]>> {
+    placed("sentences", text, split_in(language, text))
 }
 
 /// The places of the parts of a text: their ordinals, where they begin and end in characters, and in bytes.
@@ -224,6 +270,7 @@ mod tests {
 
     use arrow::array::{Array, AsArray, ListArray};
     use arrow::datatypes::Int32Type;
+    use datafusion_common::ScalarValue;
     use proptest::prelude::*;
 
     use super::*;
@@ -243,16 +290,64 @@ mod tests {
     }
 
     fn lists(texts: &StringViewArray) -> ListArray {
-        sentences(texts).unwrap().as_list::<i32>().clone()
+        lists_in(LanguageChoice::Detected, texts)
+    }
+
+    fn lists_in(language: LanguageChoice, texts: &StringViewArray) -> ListArray {
+        sentences(texts, language).unwrap().as_list::<i32>().clone()
+    }
+
+    /// The sentences that the function gives for `arguments`, or its error.
+    fn call(arguments: Vec<ColumnarValue>) -> Result<Vec<String>, String> {
+        let field = |name| Arc::new(Field::new(name, DataType::Utf8, true));
+        let function = Sentences::default();
+        let return_type = function.return_type(&[]).unwrap();
+        let args = ScalarFunctionArgs {
+            arg_fields: arguments.iter().map(|_| field("argument")).collect(),
+            args: arguments,
+            number_rows: 1,
+            return_field: Arc::new(Field::new("list", return_type, true)),
+            config_options: Arc::default(),
+        };
+        let found = function.invoke_with_args(args).map_err(|error| error.strip_backtrace())?;
+        let lists = found.into_array(1).unwrap();
+        Ok(read(lists.as_list::<i32>().value(0).as_struct()).into_iter().map(|sentence| sentence.3).collect())
+    }
+
+    #[test]
+    fn the_language_is_given_or_detected() {
+        let text = "Am 3. Oktober war er da. Er blieb lange.";
+        let whole = ["Am 3. Oktober war er da.", "Er blieb lange."];
+        let cut = ["Am 3.", "Oktober war er da.", "Er blieb lange."];
+        let argument = |text: &str| ColumnarValue::Scalar(ScalarValue::Utf8View(Some(text.into())));
+        assert_eq!(call(vec![argument(text)]).unwrap(), whole);
+        for (language, expected) in
+            [("auto", &whole[..]), ("de", &whole), ("de-AT", &whole), ("DE", &whole), ("en", &cut), ("zh", &cut)]
+        {
+            let language = ColumnarValue::Scalar(ScalarValue::from(language));
+            assert_eq!(call(vec![argument(text), language]).unwrap(), expected);
+        }
+        let error = |language| call(vec![argument(text), language]).unwrap_err();
+        let unknown = error(ColumnarValue::Scalar(ScalarValue::from("tlh")));
+        let known = "sentences: there are no rules for 'tlh'; there are auto, da, de, en, es, fr, it, ja, nl, no, pl, pt, \
+                     ru, sv, zh";
+        assert!(unknown.contains(known), "{unknown}");
+        let malformed = error(ColumnarValue::Scalar(ScalarValue::from("German")));
+        assert!(malformed.contains("language must be a code such as 'en' or 'tr', got 'German'"), "{malformed}");
+        let null = error(ColumnarValue::Scalar(ScalarValue::Utf8(None)));
+        assert!(null.contains("language must not be NULL"), "{null}");
+        let column: ArrayRef = Arc::new(StringViewArray::from(vec!["de"]));
+        let column = error(ColumnarValue::Array(column));
+        assert!(column.contains("language must be a constant"), "{column}");
     }
 
     #[test]
     fn null_stays_null_and_nothing_is_an_empty_list() {
-        let lists = lists(&StringViewArray::from(vec![None, Some(""), Some(" \n"), Some("One. Two.")]));
-        assert!(lists.is_null(0));
-        assert!(lists.is_valid(1));
-        assert_eq!([0, 1, 2, 3].map(|i| lists.value_length(i)), [0, 0, 0, 2]);
-        assert_eq!(sentences(&StringViewArray::from(vec![""; 0])).unwrap().len(), 0);
+        let found = lists(&StringViewArray::from(vec![None, Some(""), Some(" \n"), Some("One. Two.")]));
+        assert!(found.is_null(0));
+        assert!(found.is_valid(1));
+        assert_eq!([0, 1, 2, 3].map(|i| found.value_length(i)), [0, 0, 0, 2]);
+        assert_eq!(lists(&StringViewArray::from(vec![""; 0])).len(), 0);
     }
 
     #[test]
@@ -261,7 +356,7 @@ mod tests {
         let all = lists(&texts);
         for most in [1, 2, 4, 9] {
             let (mut rows, mut places) = (Vec::new(), Vec::new());
-            each_sentences(&texts, most, |of, sentences| {
+            each_sentences(&texts, LanguageChoice::Detected, most, |of, sentences| {
                 assert!(of.len() == sentences.len() && of.len() <= most);
                 rows.extend(of);
                 places.extend(read(&sentences));
@@ -314,15 +409,25 @@ mod tests {
             "\n\n", "\r\n", "\r", "\t", "\u{a0}", "\u{3000}", "\u{2028}", "\u{2029}", "\u{85}", "- ", "# ",
             "(a) ", "1. ", "一、", "====", "***", "字", "我们", "é", "e\u{301}", "\u{301}", "\u{200b}", "\u{feff}",
             "\u{202e}", "\0", "😀", "؟", "।", "ไทย", "http://a.b/c?D=e", "x@y.Zz", ":", ";", ",",
+            "z. B.", "Der", "2. Weltkrieg", "usw.", "3. 10. 1990", "–", "— сказал", "т. д.", "」と", "M.", "sa",
             "some longer words that fill a line up to its end", "\u{1d400}",
         ];
         prop::collection::vec(prop::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.concat())
     }
 
+    fn any_language() -> impl Strategy<Value = LanguageChoice> {
+        let given = languages().iter().map(LanguageChoice::Given);
+        let all: Vec<_> = given.chain([LanguageChoice::Detected, LanguageChoice::Common]).collect();
+        prop::sample::select(all)
+    }
+
     proptest! {
         #[test]
-        fn sentences_are_in_order_and_leave_out_white_space_only(texts in prop::collection::vec(tricky_text(), 1..4)) {
-            let lists = lists(&StringViewArray::from_iter_values(&texts));
+        fn sentences_are_in_order_and_leave_out_white_space_only(
+            texts in prop::collection::vec(tricky_text(), 1..4),
+            language in any_language(),
+        ) {
+            let lists = lists_in(language, &StringViewArray::from_iter_values(&texts));
             for (i, text) in texts.iter().enumerate() {
                 let row = lists.value(i);
                 let sentences = read(row.as_struct());

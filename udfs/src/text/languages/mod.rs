@@ -1,0 +1,171 @@
+//! Abbreviations, ordinals and reporting clauses by language: data for the rules of sentences, one file a language.
+
+mod da;
+mod de;
+mod detect;
+mod es;
+mod fr;
+mod it;
+mod ja;
+mod nl;
+mod no;
+mod others;
+mod pl;
+mod pt;
+mod ru;
+mod sv;
+
+pub use detect::language_of;
+
+/// A language that has rules of its own for where sentences end.
+///
+/// The lists of abbreviations leave out the last full stop, and white space after the others: `z.B` is `z. B.` as well as
+/// `z.B.`. They have the case that is looked for: one in lower case may have a capital only where the sentence begins, and
+/// before numbers. All other words are in lower case. The lists are in the order of their bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Language {
+    /// The ISO 639-1 code.
+    pub code: &'static str,
+    /// The name in English.
+    pub name: &'static str,
+    /// Texts and their sentences in this language.
+    pub examples: &'static [(&'static str, &'static [&'static str])],
+    /// Abbreviations that end no sentence.
+    pub(super) never_last: &'static [&'static str],
+    /// Abbreviations that end no sentence before a number.
+    pub(super) before_numbers: &'static [&'static str],
+    /// Endings of words that end no sentence before a number, such as names of streets.
+    pub(super) endings_before_numbers: &'static [&'static str],
+    /// Abbreviations that end a sentence only before one of `starters`.
+    pub(super) rarely_last: &'static [&'static str],
+    /// Abbreviations that end a sentence before any capital.
+    pub(super) often_last: &'static [&'static str],
+    /// Words that are an abbreviation in English, but not here.
+    pub(super) no_abbreviations: &'static [&'static str],
+    /// Words that often begin a sentence and are rarely a name.
+    pub(super) starters: &'static [&'static str],
+    /// Words before a number that make it an ordinal if another word than one of `starters` follows.
+    pub(super) before_ordinals: &'static [&'static str],
+    /// Words that make a number before them an ordinal. Empty where a full stop marks no ordinals.
+    pub(super) after_ordinals: &'static [&'static str],
+    /// Verbs that begin a reporting clause.
+    pub(super) reporting_verbs: &'static [&'static str],
+    /// Particles that go on after a quotation, without a space.
+    pub(super) quoting: &'static [&'static str],
+    /// Words that begin like one of `quoting`, but begin a sentence.
+    pub(super) not_quoting: &'static [&'static str],
+    /// Frequent words of at most 16 bytes, which tell the language.
+    frequent: &'static [&'static str],
+    /// Letters that few other languages have, which tell the language, too.
+    letters: &'static str,
+}
+
+/// A language without any data, which the languages fill in.
+const EMPTY: Language = Language {
+    code: "",
+    name: "",
+    examples: &[],
+    never_last: &[],
+    before_numbers: &[],
+    endings_before_numbers: &[],
+    rarely_last: &[],
+    often_last: &[],
+    no_abbreviations: &[],
+    starters: &[],
+    before_ordinals: &[],
+    after_ordinals: &[],
+    reporting_verbs: &[],
+    quoting: &[],
+    not_quoting: &[],
+    frequent: &[],
+    letters: "",
+};
+
+/// The languages that have rules of their own, in the order of their names.
+static LANGUAGES: [Language; 12] = [
+    da::DANISH,
+    nl::DUTCH,
+    fr::FRENCH,
+    de::GERMAN,
+    it::ITALIAN,
+    ja::JAPANESE,
+    no::NORWEGIAN,
+    pl::POLISH,
+    pt::PORTUGUESE,
+    ru::RUSSIAN,
+    es::SPANISH,
+    sv::SWEDISH,
+];
+
+/// Returns the languages that have rules of their own for where sentences end.
+pub fn languages() -> &'static [Language] {
+    &LANGUAGES
+}
+
+/// Returns the language with this ISO 639-1 code.
+pub(crate) fn language(code: &str) -> Option<&'static Language> {
+    LANGUAGES.iter().find(|language| language.code == code)
+}
+
+/// The language whose rules tell where the sentences of a text end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LanguageChoice {
+    /// The language of each text, as [`language_of`] detects it.
+    Detected,
+    /// The same language for every text.
+    Given(&'static Language),
+    /// No language: only the rules that English, Chinese and all other languages have.
+    Common,
+}
+
+impl LanguageChoice {
+    pub(super) fn for_text(self, text: &str) -> Option<&'static Language> {
+        match self {
+            Self::Detected => language_of(text),
+            Self::Given(language) => Some(language),
+            Self::Common => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_in_order() {
+        for language in languages() {
+            let lists = [
+                language.never_last,
+                language.before_numbers,
+                language.rarely_last,
+                language.often_last,
+                language.no_abbreviations,
+                language.starters,
+                language.before_ordinals,
+                language.after_ordinals,
+                language.reporting_verbs,
+            ];
+            for list in lists {
+                assert!(list.is_sorted_by(|a, b| a < b), "{}: {list:?}", language.name);
+            }
+        }
+        assert!(languages().is_sorted_by(|a, b| a.name < b.name));
+    }
+
+    #[test]
+    fn an_abbreviation_is_in_one_list() {
+        for language in languages() {
+            let lists = [
+                language.never_last,
+                language.before_numbers,
+                language.rarely_last,
+                language.often_last,
+                language.no_abbreviations,
+            ];
+            let mut all = lists.concat();
+            all.sort_unstable();
+            assert!(all.is_sorted_by(|a, b| a < b), "{}: {all:?}", language.name);
+        }
+    }
+}
