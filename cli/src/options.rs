@@ -9,7 +9,9 @@ use clap::builder::{EnumValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::outbox;
-use ibid::program::corpus::{self, Encoding, Fields, Format as InputFormat, PageFilter, encoding_of, refuse_result};
+use ibid::program::corpus::{
+    self, Encoding, Fields, Format as InputFormat, LanguageChoice, PageFilter, encoding_of, refuse_result,
+};
 use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
 use ibid::program::methods::{bytes, format_of, sign_of};
 use ibid::program::store::Settings;
@@ -35,6 +37,9 @@ pub(super) struct InputOptions {
     /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, and what pages of HTML declare]
     #[arg(long, value_name = "LABEL", value_parser = encoding_of)]
     encoding: Option<&'static Encoding>,
+    /// The language whose rules tell where sentences end, such as de; en for those that all texts have [default: auto, that of each text]
+    #[arg(long, value_name = "CODE", value_parser = language_of)]
+    sentence_language: Option<LanguageChoice>,
     /// The sign between two fields of CSV, or `tab` [default: a comma, of .tsv a tab]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
     delimiter: Option<u8>,
@@ -97,6 +102,7 @@ impl InputOptions {
             max_ratio: self.limits.max_ratio,
             encoding: self.encoding,
             fields: Fields { delimiter: self.delimiter, escape: self.escape },
+            sentence_language: self.sentence_language.unwrap_or(LanguageChoice::Detected),
             memory: None,
             on_error: match (self.on_error, self.begun.get()) {
                 (OnError::Quarantine, Some(quarantine)) => corpus::OnError::Quarantine(quarantine.clone()),
@@ -398,4 +404,9 @@ pub(super) fn ratio(text: &str) -> Result<f64> {
         Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
         _ => bail!("write a number above 0 and up to 1, such as 0.8"),
     }
+}
+
+/// Reads a language whose rules tell where sentences end.
+fn language_of(code: &str) -> Result<LanguageChoice> {
+    Ok(LanguageChoice::of(code)?)
 }

@@ -124,6 +124,7 @@ pub(crate) async fn ingest(
 ) -> Result<Ingested> {
     let threads = session.copied_config().target_partitions();
     let (schema, notes_origins) = (documents.schema(), documents.notes_origins());
+    let language = documents.options().sentence_language;
     let batches = stream::unfold(Some(documents), |reader| async {
         let mut reader = reader?;
         // Reading blocks, so it has a thread of its own.
@@ -147,7 +148,7 @@ pub(crate) async fn ingest(
         .map(|read| {
             let cut = |(batch, summary): (Option<(RecordBatch, Option<RecordBatch>)>, _)| {
                 let sentences = |batch: &RecordBatch| {
-                    (needed == Needed::DocumentsAndSentences).then(|| cut_sentences(batch.clone()))
+                    (needed == Needed::DocumentsAndSentences).then(|| cut_sentences(batch.clone(), language))
                 };
                 (batch.map(|(batch, origins)| (sentences(&batch), batch, origins)), summary)
             };
@@ -217,7 +218,7 @@ fn sentences_schema() -> SchemaRef {
 
 /// The sentences of some documents, as `queries/corpus/sentences.sql` has them: cut by a task, which waits when a few batches
 /// are not taken yet, so that of a document with millions of sentences few are in memory.
-fn cut_sentences(documents: RecordBatch) -> SendableRecordBatchStream {
+fn cut_sentences(documents: RecordBatch, language: LanguageChoice) -> SendableRecordBatchStream {
     let mut builder = RecordBatchReceiverStreamBuilder::new(sentences_schema(), BATCHES_AHEAD);
     let sender = builder.tx();
     builder.spawn_blocking(move || {
@@ -225,7 +226,7 @@ fn cut_sentences(documents: RecordBatch) -> SendableRecordBatchStream {
         // Each sentence has the id of its document, which may be long.
         let longest = documents.column(0).as_string::<i32>().iter().flatten().map(str::len).max().unwrap_or_default();
         let most = (BATCH_BYTES / longest.max(1)).clamp(1, BATCH_ROWS);
-        each_sentences(texts.as_string_view(), LanguageChoice::Detected, most, |rows, sentences| {
+        each_sentences(texts.as_string_view(), language, most, |rows, sentences| {
             let rows = UInt64Array::from_iter_values(rows.into_iter().map(|row| row as u64));
             let mut columns = vec![take(documents.column(0), &rows, None)?];
             columns.extend(sentences.into_parts().1);
@@ -286,7 +287,7 @@ mod tests {
         session.sql(include_str!("../../queries/corpus/sentences.sql")).await.unwrap().collect().await.unwrap();
         let by_query =
             session.sql("SELECT * FROM sentences ORDER BY doc_id, sent").await.unwrap().collect().await.unwrap();
-        let cut: Vec<_> = cut_sentences(documents).try_collect().await.unwrap();
+        let cut: Vec<_> = cut_sentences(documents, LanguageChoice::Detected).try_collect().await.unwrap();
         let rows = |batches: &[RecordBatch]| {
             let columns = concat_batches(&batches[0].schema(), batches).unwrap();
             columns.columns().iter().map(|column| cast(column, &DataType::Utf8).unwrap()).collect::<Vec<_>>()

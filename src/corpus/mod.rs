@@ -58,6 +58,7 @@ use arrow::array::{AsArray, Int64Array, RecordBatch, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use encoding_rs::Encoding;
+use ibid_udfs::LanguageChoice;
 use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
@@ -104,6 +105,8 @@ pub struct Options {
     pub encoding: Option<&'static Encoding>,
     /// What parts the fields of CSV.
     pub fields: Fields,
+    /// The language whose rules tell where sentences end. Default: that of each text.
+    pub sentence_language: LanguageChoice,
     /// How much memory the command may take, in bytes, if there is a limit.
     pub memory: Option<usize>,
     /// What to do with bad records. A repeated id is never tolerated.
@@ -131,6 +134,7 @@ impl Options {
             "encoding": self.encoding.map(Encoding::name),
             "delimiter": self.fields.delimiter.map(char::from),
             "escape": self.fields.escape.map(char::from),
+            "sentence_language": self.sentence_language.code(),
             "namespaces": self.pages.namespaces,
             "skip_redirects": self.pages.skip_redirects,
             "skip_disambiguation": self.pages.skip_disambiguation,
@@ -181,6 +185,7 @@ impl Default for Options {
             max_ratio: 200,
             encoding: None,
             fields: Fields::default(),
+            sentence_language: LanguageChoice::Detected,
             memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
@@ -546,6 +551,10 @@ impl Documents {
     /// The schema of all batches.
     pub(crate) fn schema(&self) -> SchemaRef {
         Arc::clone(&self.plan.schema)
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
     }
 
     /// Returns the columns in the order and with the names that the files have.

@@ -454,6 +454,7 @@ impl Containment {
         parameters.set("against", self.base.against.is_some());
         parameters.set("add", self.adds);
         parameters.set("within_documents", false);
+        parameters.set("sentence_language", self.base.reading.sentence_language.code());
         parameters.set("threshold", self.threshold);
         parameters.set("least", if self.is_by_sentences() { self.of_sentence() } else { self.threshold });
         parameters.set("depth", i64::from(self.depth.unwrap_or(5)));

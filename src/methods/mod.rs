@@ -234,6 +234,18 @@ macro_rules! common_options {
                 Ok(self)
             }
 
+            /// Names the language whose rules tell where sentences end, such as `de`; `en` for no language's. Default: that of each text, as
+            /// it is detected.
+            ///
+            /// # Errors
+            ///
+            /// [`Error`]($crate::Error) for a language without rules.
+            pub fn sentence_language(mut self, code: &str) -> Result<Self, $crate::Error> {
+                self.base.reading.sentence_language =
+                    ibid_udfs::LanguageChoice::of(code).map_err(anyhow::Error::new)?;
+                Ok(self)
+            }
+
             /// Sets what stands between two fields of CSV, a character of ASCII. Default: a comma, of TSV a tab.
             pub fn delimiter(mut self, sign: u8) -> Self {
                 self.base.reading.fields.delimiter = Some(sign);

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use ibid_udfs::LanguageChoice;
 
 use super::{Builder, Input, InputFormat};
 use crate::corpus::{OnError, encoding_of};
@@ -139,6 +140,7 @@ pub(crate) trait NamedOptions: Builder {
             "max_ratio" => base.reading.max_ratio = given.number()?,
             "encoding" => base.reading.encoding = Some(encoding_of(given.one()?).context("in `encoding`")?),
             "delimiter" => base.reading.fields.delimiter = Some(sign_of(given.one()?).context("in `delimiter`")?),
+            "sentence_language" => base.reading.sentence_language = LanguageChoice::of(given.one()?)?,
             "escape" => base.reading.fields.escape = Some(sign_of(given.one()?).context("in `escape`")?),
             "namespace" => {
                 let numbers = given.values.iter().map(|text| text.parse());
@@ -158,7 +160,7 @@ pub(crate) trait NamedOptions: Builder {
 }
 
 /// The options of all methods that read.
-const OF_ALL: [&str; 13] = [
+const OF_ALL: [&str; 14] = [
     "text_column",
     "id_column",
     "input_format",
@@ -169,6 +171,7 @@ const OF_ALL: [&str; 13] = [
     "encoding",
     "delimiter",
     "escape",
+    "sentence_language",
     "namespace",
     "skip_redirects",
     "skip_disambiguation",

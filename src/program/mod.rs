@@ -18,6 +18,7 @@ pub mod corpus {
         Fields, Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, encoding_of, refuse_result,
     };
     pub use encoding_rs::Encoding;
+    pub use ibid_udfs::LanguageChoice;
 }
 
 pub mod export {

@@ -8,8 +8,8 @@ use datafusion_expr::{ColumnarValue, Documentation, Expr, ScalarFunctionArgs, Sc
 use datafusion_macros::user_doc;
 
 use super::sentence_rules::split_in;
-use super::{LanguageChoice, Lists, Pieces, language, languages};
-use crate::arguments::{coerce_text, constant, constant_language, keep_constants, text_array};
+use super::{LanguageChoice, Lists, Pieces};
+use crate::arguments::{coerce_text, constant, keep_constants, text_array};
 
 /// `sentences(text [, language])`: the sentences of a text and where they are.
 #[user_doc(
@@ -125,20 +125,7 @@ pub(super) fn fields_of(ordinal: &str) -> Fields {
 
 /// Reads the argument `language`.
 fn choice(value: &ColumnarValue) -> Result<LanguageChoice> {
-    let given = constant("sentences", "language", value)?.try_as_str().flatten().unwrap_or_default();
-    if given == "auto" {
-        return Ok(LanguageChoice::Detected);
-    }
-    let code = constant_language("sentences", value)?;
-    if matches!(code.as_str(), "en" | "zh") {
-        return Ok(LanguageChoice::Common);
-    }
-    let Some(language) = language(&code) else {
-        let mut known: Vec<_> = languages().iter().map(|language| language.code).chain(["en", "zh"]).collect();
-        known.sort_unstable();
-        return exec_err!("sentences: there are no rules for '{code}'; there are auto, {}", known.join(", "));
-    };
-    Ok(LanguageChoice::Given(language))
+    LanguageChoice::of(constant("sentences", "language", value)?.try_as_str().flatten().unwrap_or_default())
 }
 
 /// The lists of sentences of `texts`.

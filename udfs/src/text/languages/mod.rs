@@ -15,6 +15,8 @@ mod pt;
 mod ru;
 mod sv;
 
+use datafusion_common::{Result, exec_err};
+
 pub use detect::language_of;
 
 /// A language that has rules of its own for where sentences end.
@@ -119,6 +121,37 @@ pub enum LanguageChoice {
 }
 
 impl LanguageChoice {
+    /// Reads `auto` or a code such as `de` or `de-AT`.
+    ///
+    /// # Errors
+    ///
+    /// For a language without rules: its text lists those that have some.
+    pub fn of(code: &str) -> Result<Self> {
+        let lower = code.to_ascii_lowercase();
+        match lower.split(['-', '_']).next().unwrap_or_default() {
+            "auto" => Ok(Self::Detected),
+            "en" | "zh" => Ok(Self::Common),
+            code => match language(code) {
+                Some(language) => Ok(Self::Given(language)),
+                None => {
+                    let mut known: Vec<_> =
+                        languages().iter().map(|language| language.code).chain(["en", "zh"]).collect();
+                    known.sort_unstable();
+                    exec_err!("sentences: there are no rules for '{code}'; there are auto, {}", known.join(", "))
+                }
+            },
+        }
+    }
+
+    /// Returns the code that [`Self::of`] reads.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Detected => "auto",
+            Self::Given(language) => language.code,
+            Self::Common => "en",
+        }
+    }
+
     pub(super) fn for_text(self, text: &str) -> Option<&'static Language> {
         match self {
             Self::Detected => language_of(text),
