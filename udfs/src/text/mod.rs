@@ -16,7 +16,6 @@ mod truncate_tokens;
 mod without_tokens;
 mod words;
 
-pub(crate) use languages::language;
 pub use languages::{Language, LanguageChoice, language_of, languages};
 pub(crate) use normalize::normalize;
 pub(crate) use sentence_rules::split as split_sentences;

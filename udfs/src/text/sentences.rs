@@ -261,6 +261,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::languages;
 
     /// The ordinal of a sentence, its offsets in characters and in bytes, and its text.
     type Sentence = (usize, Range<usize>, Range<usize>, String);
