@@ -417,7 +417,7 @@ fn documents_of_many_words(count: usize, seed: u64) -> Vec<(String, Sentences)> 
 #[test]
 fn passages_cover_the_runs_of_words_that_both_have() {
     let documents = documents_of_many_words(60, 8);
-    let place = Place::with([("news.jsonl", &jsonl(&documents, |i| json!({ "at": i })))]);
+    let place = Place::with([("news.jsonl", &jsonl(&documents, |i| json!({ "at": 1_700_000_000 + i })))]);
     let by_id: BTreeMap<_, _> = documents.iter().map(|(id, sentences)| (id.as_str(), sentences)).collect();
     for (options, min_words) in [
         ("--signature shingles:2 --threshold 0.3", 8),
@@ -521,7 +521,7 @@ fn passages_are_found_in_another_collection() {
 
 #[test]
 fn the_script_that_is_shown_gives_the_same() {
-    let place = Place::with([("news.jsonl", &jsonl(&documents(40, 6), |i| json!({ "at": i })))]);
+    let place = Place::with([("news.jsonl", &jsonl(&documents(40, 6), |i| json!({ "at": 1_700_000_000 + i })))]);
     place.ok("ingest news.jsonl -o corpus --quiet");
     for options in [
         "--signature shingles:2 --language en --without-stop-words",
@@ -578,7 +578,7 @@ fn batch_by_batch_is_one_run_by_every_method() {
     for (round, method) in splits(&methods, 2) {
         let documents = documents(80, 40 + round as u64);
         // Of one minute each, in any order, some at the same time.
-        let at: Vec<_> = documents.iter().map(|_| 60 * dice.below(60)).collect();
+        let at: Vec<_> = documents.iter().map(|_| 1_700_000_000 + 60 * dice.below(60)).collect();
         let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
         let place = Place::with([("all.jsonl", &lines)]);
         let mut matches = 0;

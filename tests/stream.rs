@@ -46,7 +46,7 @@ fn a_stream_finds_what_files_have() {
     for (round, method) in splits(&methods, 3) {
         let documents = documents(80, 60 + round as u64);
         // At most a window late.
-        let at: Vec<_> = (0..documents.len()).map(|i| 3600 + 30 * i - 30 * dice.below(20)).collect();
+        let at: Vec<_> = (0..documents.len()).map(|i| 1_700_000_000 + 30 * i - 30 * dice.below(20)).collect();
         let lines = jsonl(&documents, |i| json!({ "at": at[i] }));
         let place = Place::with([("all.jsonl", &lines)]);
         for (number, timing) in TIMINGS.iter().enumerate() {

@@ -13,7 +13,7 @@ use crate::store::Stores;
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
     /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki, .warc, .wet (each also .gz,
-    /// .zst, .bz2, .xz) and .parquet, here or by URL, such as s3://bucket/dir/; - is standard input
+    /// .zst, .bz2, .xz), .parquet, and .zip and .tar of such, here or by URL, such as s3://bucket/dir/; - is standard input
     #[arg(required = true)]
     inputs: Vec<String>,
     /// The corpus folder to write, here or by URL

@@ -282,6 +282,30 @@ fn ahead(
     Ok(Box::new(Ahead::start(Bounded { inner: decoder, given: 0, taken: Arc::clone(taken), max_ratio })?))
 }
 
+/// Returns what a file holds, and how it is compressed; `taken` is how much of it was needed so far.
+pub(super) fn decompressed(
+    file: &InputFile,
+    mut opened: impl Read + Send + 'static,
+    taken: &Arc<AtomicU64>,
+) -> Result<(Compression, Box<dyn BufRead + Send>), Box<Problem>> {
+    let mut magic = Vec::new();
+    let read = opened.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic);
+    read.map_err(|e| Problem::of_io(&file.label, "cannot read it", &e).at_byte(0))?;
+    let compression = Compression::of_file(file.compression, &magic);
+    let opened = Cursor::new(magic).chain(opened);
+    let decoding = match compression {
+        Compression::Plain => Ok(Box::new(Counted::new(opened, taken)) as Box<dyn BufRead + Send>),
+        packed => packed
+            .decoder(opened, taken, file.decoding.most_window)
+            .and_then(|decoder| ahead(decoder, taken, file.decoding.max_ratio)),
+    };
+    let decoded = decoding.map_err(|e| {
+        let name = compression.name();
+        Problem::new(&file.label, format!("cannot start the {name} decoder: {e}"))
+    })?;
+    Ok((compression, decoded))
+}
+
 /// The decompressed bytes of a file, without a UTF-8 byte order mark.
 pub(crate) struct Stream {
     inner: io::Chain<Cursor<Vec<u8>>, Box<dyn BufRead + Send>>,
@@ -299,23 +323,9 @@ impl Stream {
     }
 
     /// As [`Self::open`], once it is open.
-    pub(crate) fn of(file: &InputFile, mut opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
+    pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
-        let mut magic = Vec::new();
-        let read = opened.by_ref().take(MAGIC_BYTES as u64).read_to_end(&mut magic);
-        read.map_err(|e| Problem::of_io(&file.label, "cannot read it", &e))?;
-        let compression = Compression::of_file(file.compression, &magic);
-        let opened = Cursor::new(magic).chain(opened);
-        let decoding = match compression {
-            Compression::Plain => Ok(Box::new(Counted::new(opened, &taken)) as Box<dyn BufRead + Send>),
-            packed => packed
-                .decoder(opened, &taken, file.decoding.most_window)
-                .and_then(|decoder| ahead(decoder, &taken, file.decoding.max_ratio)),
-        };
-        let mut decoded = decoding.map_err(|e| {
-            let name = compression.name();
-            Problem::new(&file.label, format!("cannot start the {name} decoder: {e}"))
-        })?;
+        let (compression, mut decoded) = decompressed(file, opened, &taken)?;
         if let Some(encoding) = file.decoding.encoding.filter(|encoding| *encoding != UTF_8) {
             decoded = Box::new(BufReader::with_capacity(BUFFER, Transcoded::new(decoded, encoding)));
         }

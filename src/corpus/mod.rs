@@ -1,7 +1,7 @@
 //! Readers: from the user's files to documents.
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
-//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`]), how
+//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`]), how
 //! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
 //! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`warc`]), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
@@ -21,6 +21,7 @@
 //! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
 
 mod ahead;
+mod archives;
 mod batch;
 mod columns;
 mod compression;

@@ -448,7 +448,11 @@ impl Source {
         }
         if self.texts.get(row).is_none() {
             let name = roles.text.as_deref().unwrap_or_default();
-            let what = if roles.text_is_optional { "has no form as text" } else { "is missing, NULL or not UTF-8" };
+            let what = match self.batch.column_by_name(name) {
+                Some(_) if roles.text_is_optional => "has no form as text",
+                Some(_) => "is NULL or not UTF-8",
+                None => "is missing",
+            };
             return Some(Problem::new(&file.label, format!("the text, {name:?}, {what}")));
         }
         let ids = self.ids.as_ref()?;

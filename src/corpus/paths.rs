@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use encoding_rs::Encoding;
 use globset::{GlobBuilder, GlobMatcher};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 use url::Url;
 use walkdir::WalkDir;
 
+use super::archives;
 use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
 use super::problem::{Error, Problem};
 use super::{OnError, Options};
@@ -46,8 +47,8 @@ pub enum Format {
     Warc,
 }
 
-const EXTENSIONS: &str =
-    ".txt, .md, .html, .jsonl, .csv, .tsv, .xml, .warc, .wet (each also .gz, .zst, .bz2 or .xz) and .parquet";
+const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml, .warc, .wet (each also .gz, .zst, .bz2 or .xz), .parquet, and .zip \
+     and .tar of such";
 
 impl Format {
     /// The format that a lower-case file extension, or the option `--format`, says.
@@ -170,6 +171,8 @@ pub(crate) struct Selection {
     pub(crate) problems: Vec<Problem>,
     /// Copies of what can be read only once; deleted when dropped.
     pub(crate) spooled: Vec<NamedTempFile>,
+    /// Copies of the members of archives; deleted when dropped.
+    pub(crate) unpacked: Vec<TempDir>,
 }
 
 /// Why something in a folder is passed over.
@@ -341,17 +344,20 @@ pub(crate) fn expand(
             continue;
         };
         let (by_name, compression) = from_extension(label);
+        let label = label.to_owned();
+        let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
+        // Its path has lost a separator where nothing is common.
+        let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
+        if let Some((kind, compression)) = archives::Kind::of(&label) {
+            refuse_result(&path, options)?;
+            let archive = InputFile { path, label, name, format: Format::Text, compression, decoding, object };
+            members(archive, kind, options, &mut files, &mut selection)?;
+            continue;
+        }
         match format.or(by_name) {
             Some(format) => {
                 refuse_result(&path, options)?;
-                let label = label.to_owned();
-                let name = id_path(path.strip_prefix(&base).unwrap_or(&path));
-                // Its path has lost a separator where nothing is common.
-                let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
-                // What is asked of a web server is no part of a name, which may be a secret.
-                let name = (1..).map(|n| if n == 1 { name.clone() } else { format!("{name}?{n}") });
-                let Some(name) = name.into_iter().find(|name| !files.contains_key(name)) else { continue };
-                files.insert(name.clone(), InputFile { path, label, name, format, compression, decoding, object });
+                insert(&mut files, InputFile { path, label, name, format, compression, decoding, object });
             }
             None if named => {
                 return Err(Error::Input(format!(
@@ -376,6 +382,46 @@ pub(crate) fn expand(
         )));
     }
     Ok(selection)
+}
+
+/// Adds a file by its name, or by another one where that is taken.
+fn insert(files: &mut BTreeMap<String, InputFile>, file: InputFile) {
+    // What is asked of a web server is no part of a name, which may be a secret.
+    let mut names = (1..).map(|n| if n == 1 { file.name.clone() } else { format!("{}?{n}", file.name) });
+    if let Some(name) = names.find(|name| !files.contains_key(name)) {
+        files.insert(name.clone(), InputFile { name, ..file });
+    }
+}
+
+/// Adds the files in an archive that have a format that is known.
+fn members(
+    archive: InputFile,
+    kind: archives::Kind,
+    options: &Options,
+    files: &mut BTreeMap<String, InputFile>,
+    selection: &mut Selection,
+) -> Result<(), Error> {
+    let is_hidden = |name: &str| name.split('/').any(|part| part.starts_with('.') && part != "." || part == "__MACOSX");
+    let format_of = |name: &str| options.format.or(from_extension(name).0);
+    let is_wanted = |name: &str| !is_hidden(name) && format_of(name).is_some();
+    let (folder, members) = match archives::unpack(&archive, kind, is_wanted) {
+        Err(Error::Record(problem)) => return selection.leave_out(problem, options),
+        unpacked => unpacked?,
+    };
+    selection.unpacked.push(folder);
+    for archives::Member { name, copy } in members {
+        let label = format!("{}/{name}", archive.label);
+        match (copy, format_of(&name)) {
+            (Some(path), Some(format)) => {
+                let (compression, name) = (from_extension(&name).1, format!("{}/{name}", archive.name));
+                let object = None;
+                insert(files, InputFile { path, label, name, format, compression, object, ..archive.clone() });
+            }
+            _ if is_hidden(&name) => {}
+            _ => selection.passed_over.push((PassedOver::UnknownKind, PathBuf::from(label))),
+        }
+    }
+    Ok(())
 }
 
 /// Returns the path that a URL such as `file:///data/texts/` names.

@@ -289,3 +289,47 @@ fn fields_are_parted_as_it_is_said() {
     );
     assert_eq!(folder.read(&["b.csv"], &parted(b'|', None)).unwrap(), documents(&[("1", "x,y")]));
 }
+
+#[test]
+fn members_of_archives_are_files() {
+    use std::io::Write;
+    let members: [(&str, &[u8]); 6] = [
+        ("a.txt", b"one"),
+        ("deep/b.jsonl.gz", &gzip(b"{\"id\": \"x\", \"text\": \"two\"}\n")),
+        ("deep/c.bin", b"\0"),
+        (".hidden.txt", b"no"),
+        ("__MACOSX/a.txt", b"no"),
+        ("d.txt", b""),
+    ];
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let mut tar = tar::Builder::new(Vec::new());
+    for (name, data) in members {
+        zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(data).unwrap();
+        let mut header = tar::Header::new_gnu();
+        header.set_size(data.len() as u64);
+        header.set_cksum();
+        tar.append_data(&mut header, name, data).unwrap();
+    }
+    let (zip, tar) = (zip.finish().unwrap().into_inner(), tar.into_inner().unwrap());
+    let folder = Folder::of(&[
+        ("x.zip", &zip),
+        ("x.tar", &tar),
+        ("x.tar.gz", &gzip(&tar)),
+        ("x.tgz", &gzip(&tar)),
+        ("cut.tar.gz", &gzip(&tar)[..60]),
+        ("cut.zip", &zip[..90]),
+    ]);
+    for name in ["x.zip", "x.tar", "x.tar.gz", "x.tgz"] {
+        let reading = folder.open(&[name], &Options::default()).unwrap();
+        let passed_over: Vec<_> = reading.summary().passed_over.into_iter().map(|(_, path)| path).collect();
+        assert!(passed_over.len() == 1 && passed_over[0].ends_with("deep/c.bin"), "{name}: {passed_over:?}");
+        let read: Vec<_> = reading.flat_map(|batch| pairs(&batch.unwrap())).collect();
+        let at = |member: &str| format!("{name}/{member}");
+        assert_eq!(read, documents(&[(&at("a.txt"), "one"), (&at("d.txt"), ""), ("x", "two")]), "{name}");
+    }
+    for name in ["cut.tar.gz", "cut.zip"] {
+        let error = folder.error(&[name], &Options::default());
+        assert!(error.contains(name) && error.contains("fetch it again, or unpack it"), "{error}");
+    }
+}
