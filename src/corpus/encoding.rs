@@ -32,7 +32,7 @@ pub(super) struct Transcoded<R> {
     inner: R,
     encoding: &'static Encoding,
     decoder: Decoder,
-    /// What has been decoded, and how much of it was given.
+    /// Text that has been decoded, and how much of it was given.
     text: Vec<u8>,
     given: usize,
     /// The bytes that were read.

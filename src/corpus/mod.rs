@@ -104,7 +104,7 @@ pub struct Options {
     pub max_ratio: u64,
     /// The encoding of text. Default: UTF-8, and what pages of HTML declare.
     pub encoding: Option<&'static Encoding>,
-    /// What parts the fields of CSV.
+    /// The signs that part the fields of CSV.
     pub fields: Fields,
     /// The language whose rules tell where sentences end. Default: that of each text.
     pub sentence_language: LanguageChoice,

@@ -69,24 +69,24 @@ impl Format {
     }
 }
 
-/// How the bytes of a file become text, and text becomes fields.
+/// The way in which the bytes of a file become text, and text becomes fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decoding {
-    /// How many bytes may come of one compressed byte.
+    /// The most bytes that may come of one compressed byte.
     pub(crate) max_ratio: u64,
-    /// How many bytes a window of its compression may take.
+    /// The most bytes that a window of its compression may take.
     pub(crate) most_window: u64,
     /// The encoding, where it is not UTF-8.
     pub(crate) encoding: Option<&'static Encoding>,
     pub(crate) fields: Fields,
 }
 
-/// What parts the fields of CSV, where it is not what the format says.
+/// The signs that part the fields of CSV, where they are not those of the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fields {
-    /// What stands between two fields, a byte of ASCII.
+    /// The sign between two fields, a byte of ASCII.
     pub delimiter: Option<u8>,
-    /// What stands before a quote within quotes, where that is not another quote.
+    /// The sign before a quote within quotes, where that is not another quote.
     pub escape: Option<u8>,
 }
 
@@ -229,12 +229,12 @@ struct Found {
     root: PathBuf,
     /// Whether the user named this very file.
     named: bool,
-    /// Whether it is a link.
+    /// True if it is a link.
     is_link: bool,
     object: Option<Object>,
 }
 
-/// What tells a file or object from all others, by whatever name it was reached.
+/// A file or object, by whatever name it was reached.
 type Known = (Option<Location>, PathBuf);
 
 /// The folders of files, by the names by which they were reached.

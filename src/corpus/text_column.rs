@@ -21,7 +21,7 @@ enum Step {
     Items,
 }
 
-/// What stands between two texts of a record.
+/// The separator of two texts of a record.
 const BETWEEN: &str = "\n\n";
 
 impl TextPlaces {

@@ -53,7 +53,7 @@ struct Records {
     /// The first byte of the record.
     start: u64,
     line: Vec<u8>,
-    /// Whether `line` is the first line of a record.
+    /// True if `line` is the first line of a record.
     has_begun: bool,
     ended: bool,
 }
@@ -239,7 +239,7 @@ impl Records {
     }
 }
 
-/// What a record holds.
+/// A page that a record holds.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     mime: String,

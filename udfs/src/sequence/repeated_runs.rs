@@ -173,7 +173,7 @@ struct Repeat {
     kept_word: u32,
 }
 
-/// What stays of the texts so far, as one row of words: places in it are called *places*, those in a text *words*.
+/// The words that stay of the texts so far, as one row: places in it are called *places*, those in a text *words*.
 #[derive(Debug)]
 struct Kept {
     k: usize,
@@ -184,7 +184,7 @@ struct Kept {
     parts: Vec<Part>,
     /// The first places of all runs of `k` words within texts. No two are the same run.
     runs: HashTable<u32>,
-    /// What the first word of a run is multiplied by in its hash.
+    /// The factor of the first word of a run in its hash.
     first_factor: u64,
 }
 
@@ -195,7 +195,7 @@ struct Part {
     word: u32,
 }
 
-/// What a word of a run is multiplied by to be added to those before it.
+/// The factor of the words of a run before the next one, in their hash.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The hash of a run of words, which moves on by a word in one step (Karp and Rabin 1987).
@@ -432,7 +432,7 @@ mod tests {
         MemoryConsumer::new("test").register(&pool)
     }
 
-    /// What goes of texts, which are named by their places.
+    /// Returns what goes of texts, which are named by their places.
     fn repeats(k: usize, texts: &[String]) -> Vec<Vec<Repeat>> {
         let (mut kept, reservation) = (Kept::new(k), reservation(UnboundedMemoryPool::default()));
         let numbered = texts.iter().zip(0_i64..);
