@@ -213,3 +213,25 @@ fn a_quotation_of_several_sentences_is_found_wherever_it_stands() {
         assert_eq!(&part, passage);
     }
 }
+
+#[test]
+fn a_sentence_with_ordinals_and_abbreviations_is_found_whole() {
+    let copied = "Am 3. Oktober 1990 fuhr Herr Prof. Maier, geb. 1912 in Ulm, mit dem 1. Zug nach Bad Tölz, z. B. um dort Verwandte zu besuchen.";
+    let place = Place::new();
+    let document = |id: &str, text: &str| format!("{}\n", json!({ "id": id, "text": text }));
+    place.write(
+        "letters.jsonl",
+        document(
+            "brief",
+            &format!("Es war einmal im Herbst. {copied} Danach kam der Regen, und alle blieben zu Hause."),
+        ),
+    );
+    place.write("queries.jsonl", document("q", copied));
+    place.ok("ingest letters.jsonl -o corpus");
+    let hits = place.rows("search corpus --queries queries.jsonl");
+    assert_eq!(hits.len(), 1, "{hits:?}");
+    assert_eq!(
+        (&hits[0]["sent"], &hits[0]["char_start"], &hits[0]["similarity"]),
+        (&json!(1), &json!(25), &json!(1.0))
+    );
+}
