@@ -1430,6 +1430,10 @@ fn what_is_said_of_a_mistake_is_about_that() {
         ("TRUNCATE TABLE t", "TRUNCATE would leave"),
         ("SELECT * FROM t TABLESAMPLE (1 ROWS)", "TABLESAMPLE is not supported: write WHERE random()"),
         ("SELECT * FROM LATERAL pairs('none/')", "none"),
+        (
+            "SELECT v FROM (SELECT [1, 2] AS tags) AS s CROSS JOIN UNNEST(tags) AS u(v)",
+            ": The items of a list are opened in SELECT: write SELECT *, unnest(tags) AS item FROM …",
+        ),
         ("CREATE UNBOUNDED EXTERNAL TABLE u STORED AS CSV LOCATION 'u.csv'", "UNBOUNDED is not supported: "),
         (
             "SELECT 1 FROM t x WHERE EXISTS (SELECT 1 FROM t y WHERE EXISTS (SELECT 1 FROM t z WHERE z.n = x.n))",

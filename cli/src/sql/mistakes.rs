@@ -187,6 +187,10 @@ fn hint(error: &Error, said: &str, names: &Names) -> Option<Hint> {
     if let Some((_, file)) = said.split_once("there is no file ") {
         return hint(file, nearest_files(file)?);
     }
+    if let Some(list) = between(said, "logical expression OuterReferenceColumn(Field { name: \"", "\"") {
+        let text = format!("The items of a list are opened in SELECT: write SELECT *, unnest({list}) AS item FROM …");
+        return Some(Hint { text, about: Some("UNNEST".to_owned()), keeps: Keeps::Nothing });
+    }
     if said.contains("Physical plan does not support logical expression") && said.contains("ubquery") {
         return Some(Hint { text: SUBQUERY.to_owned(), about: None, keeps: Keeps::All });
     }
