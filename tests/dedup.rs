@@ -34,6 +34,19 @@ fn brute_force(place: &Place, measure: &str, threshold: f64) -> (Vec<String>, Ve
     (ids, pairs.iter().map(|row| (of(row, "a"), of(row, "b"))).collect())
 }
 
+/// Checks that what `clean` has is the same in any memory and for any threads, and that nothing of what stays goes again.
+fn settles_the_same_any_way(place: &Place, how: &str) {
+    for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
+        place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
+        for table in ["kept/part-00000", "removed", "pairs", "clusters"] {
+            let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
+            assert_eq!(a, b, "{how} {way}: {table}");
+        }
+    }
+    place.ok(&format!("dedup clean/kept {how} -o again"));
+    assert_eq!(rows(place, "again", "removed"), [Value::Null; 0], "{how}");
+}
+
 #[test]
 fn each_that_goes_has_one_that_stays_and_of_these_no_two_match() {
     for (seed, measure, threshold) in
@@ -67,16 +80,7 @@ fn each_that_goes_has_one_that_stays_and_of_these_no_two_match() {
             }
             assert_eq!(kept.iter().collect::<Vec<_>>(), stay, "{how}");
         }
-        // What stays is the same in any memory and for any threads, and nothing of it goes again.
-        for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
-            place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
-            for table in ["kept/part-00000", "removed", "pairs", "clusters"] {
-                let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
-                assert_eq!(a, b, "{how} {way}: {table}");
-            }
-        }
-        place.ok(&format!("dedup clean/kept {how} -o again"));
-        assert_eq!(rows(&place, "again", "removed"), [Value::Null; 0], "{how}");
+        settles_the_same_any_way(&place, &how);
     }
 }
 
@@ -432,15 +436,7 @@ fn of_what_stays_no_run_of_words_stands_twice() {
             };
             assert!(!goes.iter().any(overlaps), "{how}: {row}");
         }
-        for (way, folder) in [("--threads 1 --memory 256MiB", "one"), ("--threads 3", "three")] {
-            place.ok(&format!("dedup made.jsonl {how} {way} -o {folder}"));
-            for table in ["kept/part-00000", "removed", "pairs", "clusters"] {
-                let [a, b] = [folder, "clean"].map(|folder| place.read(format!("{folder}/{table}.parquet")));
-                assert_eq!(a, b, "{how} {way}: {table}");
-            }
-        }
-        place.ok(&format!("dedup clean/kept {how} -o again"));
-        assert_eq!(rows(&place, "again", "removed"), [Value::Null; 0], "{how}");
+        settles_the_same_any_way(&place, &how);
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct InputOptions {
     #[arg(long, value_name = "LABEL", value_parser = encoding_of)]
     encoding: Option<&'static Encoding>,
     /// The language whose rules tell where sentences end, such as de; en for those that all texts have [default: auto, that of each text]
-    #[arg(long, value_name = "CODE", value_parser = language_of)]
+    #[arg(long, value_name = "CODE", value_parser = LanguageChoice::of)]
     sentence_language: Option<LanguageChoice>,
     /// The sign between two fields of CSV, or `tab` [default: a comma, of .tsv a tab]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
@@ -404,9 +404,4 @@ pub(super) fn ratio(text: &str) -> Result<f64> {
         Ok(t) if t > 0.0 && t <= 1.0 => Ok(t),
         _ => bail!("write a number above 0 and up to 1, such as 0.8"),
     }
-}
-
-/// Reads a language whose rules tell where sentences end.
-fn language_of(code: &str) -> Result<LanguageChoice> {
-    Ok(LanguageChoice::of(code)?)
 }

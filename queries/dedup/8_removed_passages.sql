@@ -1,4 +1,4 @@
--- reads:  runs(unit, word_start, word_end, kept_unit, kept_word_start, kept_word_end), passages(passage, unit, word_start, word_end)
+-- reads:  runs(doc, word_start, word_end, kept_doc, kept_word_start, kept_word_end), passages(passage, doc, word_start, word_end)
 -- writes: removed_units(unit, kept_unit, similarity, containment, containment_back, rule): the passages that go, each with that which stays
 --         for it
 CREATE TABLE removed_units AS
@@ -11,6 +11,6 @@ SELECT
     'equal' AS rule
 FROM runs
 JOIN passages AS gone
-    ON runs.unit = gone.unit AND runs.word_start = gone.word_start AND runs.word_end = gone.word_end
+    ON runs.doc = gone.doc AND runs.word_start = gone.word_start AND runs.word_end = gone.word_end
 JOIN passages AS stays
-    ON runs.kept_unit = stays.unit AND runs.kept_word_start = stays.word_start AND runs.kept_word_end = stays.word_end
+    ON runs.kept_doc = stays.doc AND runs.kept_word_start = stays.word_start AND runs.kept_word_end = stays.word_end

@@ -1,4 +1,4 @@
--- reads:  runs(unit, word_start, word_end, words_before, is_whole), passages(unit, word_start, word_end, doc, position, char_start, char_end,
+-- reads:  runs(doc, word_start, word_end, words_before, is_whole), passages(doc, word_start, word_end, position, char_start, char_end,
 --         byte_start, byte_end)
 -- writes: stretches(doc, position, is_whole, char_start, char_end, byte_start, byte_end): what is cut out in one piece: passages that go
 --         and follow one another
@@ -13,5 +13,5 @@ SELECT
     max(passages.byte_end) AS byte_end
 FROM runs
 JOIN passages
-    ON runs.unit = passages.unit AND runs.word_start = passages.word_start AND runs.word_end = passages.word_end
+    ON runs.doc = passages.doc AND runs.word_start = passages.word_start AND runs.word_end = passages.word_end
 GROUP BY passages.doc, passages.position, runs.is_whole, runs.words_before

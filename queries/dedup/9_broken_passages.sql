@@ -1,4 +1,4 @@
--- reads:  runs(unit, word_start, word_end, kept_unit, kept_word_start, kept_word_end), removed_units(unit)
+-- reads:  runs(doc, word_start, word_end, kept_doc, kept_word_start, kept_word_end), removed_units(unit)
 -- writes: one row: how many passages went for one of which a word went, too; how many have none; and 0
 SELECT
     (
@@ -8,12 +8,12 @@ SELECT
                 starts,
                 -- Of what goes and begins before the end of what stays, how far it reaches.
                 max(goes_until) OVER (
-                    PARTITION BY unit ORDER BY word, goes_until NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+                    PARTITION BY doc ORDER BY word, goes_until NULLS FIRST ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 ) AS reach
             FROM (
-                SELECT unit, word_start AS word, word_end AS goes_until, CAST(NULL AS INT) AS starts FROM runs
+                SELECT doc, word_start AS word, word_end AS goes_until, CAST(NULL AS INT) AS starts FROM runs
                 UNION ALL
-                SELECT kept_unit, kept_word_end, CAST(NULL AS INT), kept_word_start FROM runs
+                SELECT kept_doc, kept_word_end, CAST(NULL AS INT), kept_word_start FROM runs
             )
         )
         WHERE reach > starts

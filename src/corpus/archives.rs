@@ -112,7 +112,7 @@ impl<W: Fn(&str) -> bool> Copier<'_, W> {
         let opened = self.file.open().map_err(|error| Problem::of_io(&label, "cannot open it", &error))?;
         let taken = Arc::new(AtomicU64::new(0));
         let (_, bytes) = decompressed(self.file, opened, &taken)?;
-        // What decompresses is bounded by itself.
+        // The decoder has a bound of its own.
         self.from = u64::MAX;
         let damaged = |error: io::Error| {
             let reason = format!("it is no tar archive that can be read to its end: {error}");

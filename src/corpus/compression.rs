@@ -12,7 +12,7 @@ use liblzma::stream::CONCATENATED;
 
 use super::ahead::Ahead;
 use super::encoding::Transcoded;
-use super::paths::InputFile;
+use super::paths::{Format, InputFile};
 use super::problem::Problem;
 use crate::store::Explained;
 
@@ -79,7 +79,7 @@ impl Compression {
         }
     }
 
-    /// What `file` holds; `taken` is how much of it was needed so far. A window takes at most so many bytes.
+    /// Returns what `file` holds; `taken` counts the bytes of it that were needed so far. A window takes at most so many bytes.
     pub(crate) fn decoder(
         self,
         file: impl Read + Send + 'static,
@@ -282,7 +282,7 @@ fn ahead(
     Ok(Box::new(Ahead::start(Bounded { inner: decoder, given: 0, taken: Arc::clone(taken), max_ratio })?))
 }
 
-/// Returns what a file holds, and how it is compressed; `taken` is how much of it was needed so far.
+/// Returns what a file holds, and how it is compressed; `taken` counts the bytes of it that were needed so far.
 pub(super) fn decompressed(
     file: &InputFile,
     mut opened: impl Read + Send + 'static,
@@ -326,13 +326,15 @@ impl Stream {
     pub(crate) fn of(file: &InputFile, opened: impl Read + Send + 'static) -> Result<Self, Box<Problem>> {
         let taken = Arc::new(AtomicU64::new(0));
         let (compression, mut decoded) = decompressed(file, opened, &taken)?;
-        if let Some(encoding) = file.decoding.encoding.filter(|encoding| *encoding != UTF_8) {
+        // Archives of the web say how many bytes records have, each in an encoding of its own.
+        let encoding = file.decoding.encoding.filter(|_| file.format != Format::Warc);
+        if let Some(encoding) = encoding.filter(|encoding| *encoding != UTF_8) {
             decoded = Box::new(BufReader::with_capacity(BUFFER, Transcoded::new(decoded, encoding)));
         }
         let mut head = Vec::new();
         let read = decoded.by_ref().take(4).read_to_end(&mut head);
         let mut offset = 0;
-        let wide = if file.decoding.encoding.is_none() { wide_encoding(&head) } else { None };
+        let wide = if encoding.is_none() { wide_encoding(&head) } else { None };
         if head.starts_with(&BYTE_ORDER_MARK) {
             head.drain(..BYTE_ORDER_MARK.len());
             offset = BYTE_ORDER_MARK.len() as u64;
@@ -441,7 +443,7 @@ impl Stream {
 mod tests {
     use std::io::Write;
 
-    use super::super::paths::{Decoding, Format};
+    use super::super::paths::Decoding;
     use super::super::testing::{bzip2, gzip};
     use super::*;
 

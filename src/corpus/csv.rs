@@ -5,7 +5,7 @@
 //! This stands on csv-core, not on csv, to pass over a record of any length in bounded memory: csv reads the whole record
 //! into memory first, and one quote that is never closed makes the rest of the file one record.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
@@ -261,12 +261,12 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
     let mut records = Records::open(&context.file, context.limit)?;
     let mut uses = Vec::new();
     let names = header(&mut records)?;
-    for name in names.clone() {
-        uses.push(if context.roles.text.as_ref() == Some(&name) {
+    for name in &names {
+        uses.push(if context.roles.text.as_ref() == Some(name) {
             Use::Text
-        } else if context.roles.id.as_ref() == Some(&name) {
+        } else if context.roles.id.as_ref() == Some(name) {
             Use::Id
-        } else if let Some(&index) = context.columns.get(&name) {
+        } else if let Some(&index) = context.columns.get(name) {
             Use::Other(index)
         } else {
             return Err(
@@ -274,14 +274,22 @@ pub(crate) fn rows(context: Context) -> Result<impl Iterator<Item = Result<Item,
             );
         });
     }
+    // The fields that the text is made of, where it is no field.
+    let has_text = context.roles.text.as_ref().is_none_or(|column| names.contains(column));
+    let parts = if has_text { HashMap::new() } else { names.into_iter().zip(0..).collect() };
     Ok(std::iter::from_fn(move || match records.next() {
         Ok(false) => None,
-        Ok(true) => Some(row(&context, &records, &names, &uses).map(Item::Row)),
+        Ok(true) => Some(row(&context, &records, &uses, &parts).map(Item::Row)),
         Err(problem) => Some(Err(problem)),
     }))
 }
 
-fn row(context: &Context, records: &Records, names: &[String], uses: &[Use]) -> Result<Row, Box<Problem>> {
+fn row(
+    context: &Context,
+    records: &Records,
+    uses: &[Use],
+    parts: &HashMap<String, usize>,
+) -> Result<Row, Box<Problem>> {
     if records.count != uses.len() {
         let (has, wants) = (records.count, uses.len());
         return Err(records.bad(format!("the record has {has} fields, the header {wants}")));
@@ -297,10 +305,8 @@ fn row(context: &Context, records: &Records, names: &[String], uses: &[Use]) -> 
             Use::Other(index) => row.others.push((*index, Cell::Text(field.to_owned()))),
         }
     }
-    if let Some(column) = &context.roles.text
-        && !names.contains(column)
-    {
-        let field = |name: &str| Some(records.fields().nth(names.iter().position(|known| known == name)?)?.into());
+    if let Some(column) = context.roles.text.as_ref().filter(|_| !parts.is_empty()) {
+        let field = |name: &str| Some(records.fields().nth(*parts.get(name)?)?.into());
         let text = context.places.text(field);
         row.text = text.map_err(|found| records.bad(format!("the text, {column:?}, is {found}")))?;
     }

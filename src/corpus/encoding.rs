@@ -1,5 +1,6 @@
 //! Text in other encodings than UTF-8.
 
+use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -15,6 +16,12 @@ pub fn encoding_of(label: &str) -> anyhow::Result<&'static Encoding> {
              as windows-1252, iso-8859-15, macintosh, utf-16le, shift_jis, gb18030, big5, euc-kr or koi8-r"
         )
     })
+}
+
+/// Returns the text that bytes are in the encoding of a label, if that is known and all of them are valid in it.
+pub(super) fn decoded(bytes: &[u8], label: Option<&str>) -> Option<String> {
+    let encoding = Encoding::for_label(label?.as_bytes())?;
+    encoding.decode_without_bom_handling_and_without_replacement(bytes).map(Cow::into_owned)
 }
 
 /// Returns the encoding that bytes seem to be in which are not valid UTF-8.

@@ -127,7 +127,7 @@ fn decompress(data: &[u8], compression: Compression, compress: impl Fn(&[u8]) ->
     if whole.as_ref().map_or(true, |whole| whole.len() <= MOST_DECODED) {
         assert_eq!(decode(data, compression, 1 + piece).map_err(drop), whole);
     }
-    // What is compressed twice is read as what was compressed then.
+    // Data that begin as compressed ones do would be decoded twice.
     if Compression::of_first_bytes(data) != Compression::Plain {
         return;
     }

@@ -445,26 +445,14 @@ fn row(context: &Context, objects: &Objects, mut object: Object) -> Result<Row, 
 
 /// The text of the record that was read last.
 fn text_of(objects: &Objects, column: &str, places: &TextPlaces, object: &mut Object) -> Result<String, Box<Problem>> {
-    let found = match object.value(column) {
-        Some(Value::Text(_)) => match object.take(column) {
-            Some(Value::Text(text)) => return Ok(text),
-            _ => String::new(),
-        },
+    let text = match object.take(column) {
+        Some(Value::Text(text)) => Ok(text),
         // A list of paragraphs.
-        Some(Value::List(_)) => match object.text_at(&TextPlaces::of_column(column)) {
-            Ok(text) => {
-                drop(object.take(column));
-                return Ok(text);
-            }
-            Err(found) => found,
-        },
-        Some(value) => format!("{}, not text", value.name()),
-        None => match object.text_at(places) {
-            Ok(text) => return Ok(text),
-            Err(found) => found,
-        },
+        Some(Value::List(list)) => TextPlaces::of_column(column).text(|_| serde_json::from_str(&list).ok()),
+        Some(value) => Err(format!("{}, not text", value.name())),
+        None => object.text_at(places),
     };
-    Err(objects.bad(format!("the text, {column:?}, is {found}"), 0))
+    text.map_err(|found| objects.bad(format!("the text, {column:?}, is {found}"), 0))
 }
 
 /// The id of the record that was read last.

@@ -215,7 +215,7 @@ pub struct Summary {
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
 }
 
-/// How many pages of wikis were left out on request, each for the first of its reasons, and how many records are no pages.
+/// The numbers of pages of wikis that were left out on request, each for the first of its reasons, and of records that are no pages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LeftOutCounts {
     pub(crate) namespace: u64,
@@ -250,7 +250,7 @@ impl Display for LeftOutCounts {
     }
 }
 
-/// What a reader gives: rows to be put into batches, a batch that is ready, or a page that is not wanted, or a record that is none.
+/// A row to be put into a batch, a batch that is ready, or a page that is not wanted or none, as readers give them.
 enum Item {
     Row(Row),
     LeftOut(LeftOut),

@@ -3,20 +3,21 @@
 //! The text column is text, or bytes that are UTF-8; the id column is text or whole numbers. Records have no lines:
 //! errors name them by number. [`super::pages`] bounds what is decoded, and here what comes of it.
 
+use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, OffsetSizeTrait, RecordBatch, StringArray, StringViewArray,
-    StringViewBuilder, UInt64Array, new_null_array,
+    Array, ArrayRef, AsArray, BinaryViewArray, OffsetSizeTrait, RecordBatch, StringArray, StringViewArray, UInt64Array,
+    new_null_array,
 };
 use arrow::buffer::NullBuffer;
 use arrow::compute::{CastOptions, cast_with_options, take};
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef, TimeUnit};
 use arrow::error::ArrowError;
-use arrow::json::LineDelimitedWriter;
+use arrow::json::writer::{EncoderOptions, make_encoder};
 use bytes::Bytes;
 use datafusion::datasource::file_format::parquet::Int96Coercer;
 use parquet::arrow::arrow_reader::{
@@ -377,8 +378,8 @@ impl Source {
             }
             Some(name) => match batch.column_by_name(name) {
                 Some(texts) if !is_list(texts.data_type()) => as_text(label, name, texts, Wanted::Text)?,
-                Some(_) => text_at(label, &batch, &TextPlaces::of_column(name))?,
-                None => text_at(label, &batch, &context.places)?,
+                Some(_) => Texts::Within(Within::try_new(label, &batch, &TextPlaces::of_column(name))?),
+                None => Texts::Within(Within::try_new(label, &batch, &context.places)?),
             },
         };
         let ids = match &roles.id {
@@ -457,7 +458,7 @@ impl Source {
         }
         let ids = self.ids.as_ref()?;
         let name = roles.id.as_deref().unwrap_or_default();
-        match ids.get(row) {
+        match ids.get(row).as_deref() {
             None | Some("") => {
                 Some(Problem::new(&file.label, format!("the id, {name:?}, is NULL, empty or not UTF-8")))
             }
@@ -513,6 +514,7 @@ enum Texts {
     Bytes(BinaryViewArray),
     /// As the others, and '' in the rows that have NULL.
     OrEmpty(Box<Texts>, Option<NullBuffer>),
+    Within(Within),
 }
 
 impl Texts {
@@ -520,14 +522,16 @@ impl Texts {
         Self::OrEmpty(Box::new(self), nulls)
     }
 
-    /// The text of a row; `None` if it is NULL or not UTF-8.
-    fn get(&self, row: usize) -> Option<&str> {
+    /// The text of a row; `None` if it is NULL, not there or not UTF-8.
+    fn get(&self, row: usize) -> Option<Cow<'_, str>> {
         match self {
-            Self::Empty => Some(""),
-            Self::Strings(texts) => texts.is_valid(row).then(|| texts.value(row)),
-            Self::Bytes(bytes) => bytes.is_valid(row).then(|| std::str::from_utf8(bytes.value(row)).ok()).flatten(),
-            Self::OrEmpty(_, Some(nulls)) if nulls.is_null(row) => Some(""),
+            Self::Empty => Some("".into()),
+            Self::Strings(texts) => texts.is_valid(row).then(|| texts.value(row).into()),
+            Self::Bytes(bytes) if bytes.is_null(row) => None,
+            Self::Bytes(bytes) => std::str::from_utf8(bytes.value(row)).ok().map(Cow::from),
+            Self::OrEmpty(_, Some(nulls)) if nulls.is_null(row) => Some("".into()),
             Self::OrEmpty(texts, _) => texts.get(row),
+            Self::Within(texts) => texts.text(row).map(Cow::from),
         }
     }
 }
@@ -536,23 +540,43 @@ fn is_list(data_type: &DataType) -> bool {
     matches!(data_type, DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(_, _))
 }
 
-/// Returns the texts that are at some places of a batch; NULL where there is none.
-fn text_at(file: &str, batch: &RecordBatch, places: &TextPlaces) -> Result<Texts, Box<Problem>> {
-    let failed = |error: ArrowError| {
-        Problem::new(file, format!("the text cannot be taken out of its columns ({error})"))
-            .remedy("name another with `text_column`")
-    };
-    let indices = places.columns().map(|column| batch.schema_ref().index_of(column)).collect::<Result<Vec<_>, _>>();
-    let columns = batch.project(&indices.map_err(failed)?).map_err(failed)?;
-    let mut lines = Vec::new();
-    let mut writer = LineDelimitedWriter::new(&mut lines);
-    writer.write(&columns).and_then(|()| writer.finish()).map_err(failed)?;
-    let mut texts = StringViewBuilder::with_capacity(batch.num_rows());
-    for line in serde_json::Deserializer::from_slice(&lines).into_iter::<serde_json::Map<String, Value>>() {
-        let record = line.map_err(|error| failed(ArrowError::JsonError(error.to_string())))?;
-        texts.append_option(places.text(|column| record.get(column).cloned()).ok());
+/// The columns that texts are within, which are taken out row by row: many rows may stand for the same ones.
+struct Within {
+    columns: Vec<(FieldRef, ArrayRef)>,
+    places: TextPlaces,
+}
+
+impl Within {
+    fn try_new(file: &str, batch: &RecordBatch, places: &TextPlaces) -> Result<Self, Box<Problem>> {
+        let schema = batch.schema_ref();
+        let columns = places.columns().map(|name| {
+            let index = schema.index_of(name)?;
+            let (field, column) = (Arc::clone(&schema.fields()[index]), Arc::clone(batch.column(index)));
+            make_encoder(&field, &column, &EncoderOptions::default())?;
+            Ok((field, column))
+        });
+        let columns = columns.collect::<Result<_, ArrowError>>().map_err(|error| {
+            Problem::new(file, format!("the text cannot be taken out of its columns ({error})"))
+                .remedy("name another with `text_column`")
+        })?;
+        Ok(Self { columns, places: places.clone() })
     }
-    Ok(Texts::Strings(texts.finish()))
+
+    /// Returns the text of a row, if it has one.
+    fn text(&self, row: usize) -> Option<String> {
+        let options = EncoderOptions::default();
+        let value_of = |name: &str| {
+            let (field, column) = self.columns.iter().find(|(field, _)| field.name() == name)?;
+            let mut encoder = make_encoder(field, column, &options).ok()?;
+            if encoder.is_null(row) {
+                return Some(Value::Null);
+            }
+            let mut json = Vec::new();
+            encoder.encode(row, &mut json);
+            serde_json::from_slice(&json).ok()
+        };
+        self.places.text(value_of).ok()
+    }
 }
 
 const STRICT: CastOptions<'static> =
@@ -981,6 +1005,18 @@ mod tests {
             writer.write(&RecordBatch::try_new(Arc::clone(&schema), vec![Arc::clone(&bytes)]).unwrap()).unwrap();
         }
         let folder = Folder::of(&[("a.parquet", &writer.into_inner().unwrap())]);
+        let given = Options { max_ratio: 1000, ..Options::default() };
+        let rows: Vec<_> = folder.open(&["a.parquet"], &given).unwrap().map(|b| b.unwrap().num_rows()).collect();
+        assert_eq!(rows, [vec![9; 14], vec![2]].concat());
+    }
+
+    #[test]
+    fn texts_within_columns_that_many_rows_share_are_not_copied_for_all_at_once() {
+        let paragraph: DictionaryArray<Int32Type> = std::iter::repeat_n("x".repeat(500_000).as_str(), 128).collect();
+        let paragraphs = cast_with_options(&paragraph, &DataType::Utf8View, &STRICT).unwrap();
+        let field = Arc::new(Field::new_list_field(DataType::Utf8View, true));
+        let offsets = arrow::buffer::OffsetBuffer::from_lengths([1; 128]);
+        let folder = of(vec![("text", Arc::new(ListArray::new(field, offsets, paragraphs, None)))]);
         let given = Options { max_ratio: 1000, ..Options::default() };
         let rows: Vec<_> = folder.open(&["a.parquet"], &given).unwrap().map(|b| b.unwrap().num_rows()).collect();
         assert_eq!(rows, [vec![9; 14], vec![2]].concat());

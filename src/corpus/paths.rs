@@ -321,7 +321,8 @@ pub(crate) fn expand(
     }
     let mut folders = Folders::default();
     let mut found: Vec<_> = found.into_iter().map(|found| (folders.place_of(&found), found)).collect();
-    // What was named and stands in a folder that was named, too, is named. What links lead to has its own name, if that was found.
+    // A file that was named and stands in a folder that was named, too, is named. One to which links lead has its own name, if that was
+    // found.
     found.sort_by(|((_, linked_a), a), ((_, linked_b), b)| {
         (!a.named, linked_a, &a.path).cmp(&(!b.named, linked_b, &b.path))
     });
@@ -329,7 +330,7 @@ pub(crate) fn expand(
     let mut files = BTreeMap::new();
     let mut places: HashMap<Known, PathBuf> = HashMap::new();
     for ((place, _), Found { path, named, object, .. }) in found {
-        // What is reached in two ways is read once.
+        // A file that is reached in two ways is read once.
         match places.entry(place) {
             Entry::Occupied(known) if *known.get() == path => continue,
             Entry::Occupied(_) => {
@@ -386,7 +387,7 @@ pub(crate) fn expand(
 
 /// Adds a file by its name, or by another one where that is taken.
 fn insert(files: &mut BTreeMap<String, InputFile>, file: InputFile) {
-    // What is asked of a web server is no part of a name, which may be a secret.
+    // A query of a web server is no part of a name, and may be a secret.
     let mut names = (1..).map(|n| if n == 1 { file.name.clone() } else { format!("{}?{n}", file.name) });
     if let Some(name) = names.find(|name| !files.contains_key(name)) {
         files.insert(name.clone(), InputFile { name, ..file });

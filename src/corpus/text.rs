@@ -1,10 +1,9 @@
 //! Files that are one document: plain text and Markdown as they are, HTML without its markup.
 
-use encoding_rs::Encoding;
-
 use super::Context;
 use super::batch::Row;
 use super::compression::Stream;
+use super::encoding::decoded;
 use super::html;
 use super::paths::Format;
 use super::problem::Problem;
@@ -23,9 +22,8 @@ pub(crate) fn read(context: &Context) -> Result<Row, Box<Problem>> {
         Err(error) => {
             let (at, bytes) = (error.utf8_error().valid_up_to(), error.into_bytes());
             let declared = if file.format == Format::Html { html::declared_charset(&bytes) } else { None };
-            let encoding = declared.as_ref().and_then(|label| Encoding::for_label(label.as_bytes()));
-            match encoding.and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(&bytes)) {
-                Some(text) => text.into_owned(),
+            match decoded(&bytes, declared.as_deref()) {
+                Some(text) => text,
                 None => return Err(bad_bytes(&file.label, &bytes, at, start, declared.as_deref())),
             }
         }

@@ -5,12 +5,12 @@
 
 use std::io::Read;
 
-use encoding_rs::Encoding;
 use flate2::read::{GzDecoder, ZlibDecoder};
 
 use super::batch::Cell;
 use super::columns::{FileColumns, Kind};
 use super::compression::{Line, Stream};
+use super::encoding::decoded;
 use super::paths::InputFile;
 use super::problem::Problem;
 use super::{Context, Item, LeftOut, html};
@@ -182,13 +182,9 @@ impl Records {
         .in_record(self.record + 1)
         .at_byte(start)
         .showing(&self.line, 0);
-        while !self.has_begun {
-            match self.next_line() {
-                Ok(false) => self.has_begun = self.line.starts_with(b"WARC/"),
-                Ok(true) => break,
-                // It is met again.
-                Err(_) => break,
-            }
+        // An error ends the file.
+        while !self.has_begun && matches!(self.next_line(), Ok(false)) {
+            self.has_begun = self.line.starts_with(b"WARC/");
         }
         problem
     }
@@ -277,14 +273,14 @@ fn of_response(response: &[u8], limit: usize) -> Result<Option<Page>, String> {
     let body = whole.as_deref().unwrap_or(rest);
     let within = limit as u64 + 1;
     let mut unpacked = Vec::new();
-    let decoded = if body.starts_with(&[0x1F, 0x8B]) {
+    let read = if body.starts_with(&[0x1F, 0x8B]) {
         GzDecoder::new(body).take(within).read_to_end(&mut unpacked)
     } else if names("content-encoding", "deflate") && str::from_utf8(body).is_err() {
         ZlibDecoder::new(body).take(within).read_to_end(&mut unpacked)
     } else {
         Ok(0)
     };
-    match decoded {
+    match read {
         Ok(0) => of_content(&head, body),
         Ok(_) => of_content(&head, &unpacked),
         Err(error) => Err(format!("its Content-Encoding cannot be undone: {error}")),
@@ -323,9 +319,8 @@ fn of_content(head: &Head, content: &[u8]) -> Result<Option<Page>, String> {
                 return Err(format!("its Content-Encoding {packed} is not read; gzip and deflate are"));
             }
             let declared = charset.or_else(|| html::declared_charset(content));
-            let encoding = declared.as_ref().and_then(|label| Encoding::for_label(label.as_bytes()));
-            match encoding.and_then(|encoding| encoding.decode_without_bom_handling_and_without_replacement(content)) {
-                Some(text) => text.into_owned(),
+            match decoded(content, declared.as_deref()) {
+                Some(text) => text,
                 None => {
                     let declared =
                         declared.map_or_else(|| "no charset".to_owned(), |label| format!("the charset {label}"));

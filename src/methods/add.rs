@@ -17,7 +17,7 @@ use datafusion::dataframe::DataFrame;
 
 use super::threads::Readable;
 use super::times::seconds;
-use super::{Base, Builder, Containment, Input, Pairs, Passages};
+use super::{Base, Builder, Containment, Input, Pairs, Passages, texts};
 use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, Problem, Problems};
 use crate::error::{Error, misuse};
@@ -608,22 +608,6 @@ async fn earliest_and_latest(run: &mut Run) -> Result<[i64; 2]> {
         column.and_then(|times| times.iter().next().flatten()).context("internal error: no time; please report it")
     };
     Ok([time(0)?, time(1)?])
-}
-
-/// The rows of a query of which all columns are text.
-async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
-    let mut texts = Vec::new();
-    for batch in rows.collect().await? {
-        let columns: Vec<_> = batch
-            .columns()
-            .iter()
-            .map(|column| arrow::compute::cast(column, &arrow::datatypes::DataType::Utf8))
-            .collect::<Result<_, _>>()?;
-        texts.extend((0..batch.num_rows()).map(|row| {
-            columns.iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect::<Vec<_>>()
-        }));
-    }
-    Ok(texts)
 }
 
 /// A result that is whole, and not in its place yet.

@@ -335,6 +335,7 @@ impl Decontaminate {
             self.signature_of_sets().set(&mut parameters);
         }
         parameters.set("against", true);
+        parameters.set("texts", Literal::column("compared_texts"));
         parameters.set("add", false);
         parameters.set("least", self.least());
         parameters.set("words", i64::from(self.run_words()));
@@ -369,7 +370,8 @@ impl Decontaminate {
                 vec![query::DECONTAMINATE_STRETCHED_CONTAINED, query::DECONTAMINATE_DIAGONALS_CONTAINED]
             }
         });
-        stages.extend([query::DECONTAMINATE_RUNS, query::DECONTAMINATE_STRETCHES, query::DECONTAMINATE_PLACES]);
+        stages.extend([query::DECONTAMINATE_RUNS, query::DECONTAMINATE_STRETCHES, query::DECONTAMINATE_PARTS]);
+        stages.push(query::KEPT_PLACES);
         stages.extend(match self.by {
             Overlap::Words => [query::DECONTAMINATE_HITS, query::DECONTAMINATE_TESTED],
             Overlap::Containment => [query::DECONTAMINATE_HITS_CONTAINED, query::DECONTAMINATE_TESTED_CONTAINED],

@@ -43,6 +43,10 @@ mod verify;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use arrow::array::AsArray;
+use arrow::compute::cast;
+use arrow::datatypes::DataType;
+use datafusion::dataframe::DataFrame;
 
 pub use self::add::Addition;
 pub use self::clusters::Clusters;
@@ -337,6 +341,19 @@ pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
         }
         None => Ok(()),
     }
+}
+
+/// Returns the rows of a query as text, NULL as ''.
+async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
+    let mut texts = Vec::new();
+    for batch in rows.collect().await? {
+        let columns =
+            batch.columns().iter().map(|column| cast(column, &DataType::Utf8)).collect::<Result<Vec<_>, _>>()?;
+        texts.extend((0..batch.num_rows()).map(|row| {
+            columns.iter().map(|column| column.as_string::<i32>().value(row).to_owned()).collect::<Vec<_>>()
+        }));
+    }
+    Ok(texts)
 }
 
 /// The remedy against too many pairs of texts.

@@ -1,10 +1,8 @@
 //! Columns of times.
 
 use anyhow::Result;
-use arrow::array::{Array, AsArray};
-use arrow::compute::cast;
-use arrow::datatypes::{DataType, Int64Type};
 
+use super::texts;
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Run, grouped};
 
@@ -16,30 +14,19 @@ pub(super) fn seconds(column: &str) -> Literal {
 /// Says in which forms the documents have their times, from when to when, and how many have none that can be read.
 pub(super) async fn note_times(run: &mut Run, column: &str) -> Result<()> {
     run.workspace.parameters.set("timed_by", Literal::column(column));
-    let mut forms = Vec::new();
-    for batch in run.rows(query::TIMES_FORMS).await?.collect().await? {
-        let [names, first, last] = ["form", "first", "last"]
-            .map(|name| batch.column_by_name(name).map(|column| cast(column, &DataType::Utf8)));
-        let (Some(names), Some(first), Some(last)) = (names.transpose()?, first.transpose()?, last.transpose()?) else {
-            continue;
-        };
-        let [names, first, last] = [&names, &first, &last].map(|column| column.as_string::<i32>());
-        let documents = batch.column(1).as_primitive::<Int64Type>();
-        forms.extend((0..batch.num_rows()).map(|row| {
-            let documents = grouped(documents.value(row).unsigned_abs());
-            if names.is_null(row) {
-                return format!("{documents} without a time that can be read");
-            }
-            format!("{documents} {} ({} to {})", plural(names.value(row)), first.value(row), last.value(row))
-        }));
-    }
+    let rows = run.rows(query::TIMES_FORMS).await?;
+    let forms = texts(rows).await?.into_iter().filter_map(|row| {
+        let [form, documents, first, last] = <[String; 4]>::try_from(row).ok()?;
+        let documents = grouped(documents.parse().ok()?);
+        Some(match form.as_str() {
+            "" => format!("{documents} without a time that can be read"),
+            "seconds" => format!("{documents} numbers of seconds ({first} to {last})"),
+            form => format!("{documents} {form}s ({first} to {last})"),
+        })
+    });
+    let forms: Vec<_> = forms.collect();
     if !forms.is_empty() {
         run.note(format!("the times {column:?} are {}", forms.join(", ")));
     }
     Ok(())
-}
-
-/// Returns the name of several times of a form.
-fn plural(form: &str) -> String {
-    if form == "seconds" { "numbers of seconds".to_owned() } else { format!("{form}s") }
 }

@@ -78,6 +78,7 @@ queries! {
     PAIRS_SENTENCES = "pairs/2_sentences.sql";
     KEPT_NUMBERED = "kept/1_numbered.sql";
     KEPT_POSITIONS = "kept/2_positions.sql";
+    KEPT_PLACES = "kept/3_places.sql";
     DEDUP_DOCUMENTS = "dedup/1_documents.sql";
     DEDUP_PARAGRAPHS = "dedup/1_paragraphs.sql";
     DEDUP_SENTENCES = "dedup/1_sentences.sql";
@@ -88,6 +89,7 @@ queries! {
     DEDUP_EQUAL = "dedup/4_equal.sql";
     DEDUP_REPEATED = "dedup/4_repeated.sql";
     DEDUP_REPEATED_RUNS = "dedup/5_repeated_runs.sql";
+    DEDUP_PARTS = "dedup/6_parts.sql";
     DEDUP_PASSAGES = "dedup/6_passages.sql";
     DEDUP_PASSAGE_PIECES = "dedup/7_passage_pieces.sql";
     DEDUP_NAMED_PASSAGES = "dedup/7_named_passages.sql";
@@ -143,7 +145,7 @@ queries! {
     DECONTAMINATE_DIAGONALS_CONTAINED = "decontaminate/8_diagonals_contained.sql";
     DECONTAMINATE_RUNS = "decontaminate/9_runs.sql";
     DECONTAMINATE_STRETCHES = "decontaminate/9_stretches.sql";
-    DECONTAMINATE_PLACES = "decontaminate/10_places.sql";
+    DECONTAMINATE_PARTS = "decontaminate/10_parts.sql";
     DECONTAMINATE_HITS = "decontaminate/11_hits.sql";
     DECONTAMINATE_HITS_CONTAINED = "decontaminate/11_hits_contained.sql";
     DECONTAMINATE_TESTED = "decontaminate/12_tested.sql";

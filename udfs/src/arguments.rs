@@ -246,11 +246,15 @@ pub(crate) fn constant_flag(function: &str, name: &str, value: &ColumnarValue) -
     }
 }
 
-/// The primary subtag of a constant language tag (BCP 47), in lower case: `tr` of `tr-TR`.
+/// The primary subtag of a language tag (BCP 47), in lower case: `tr` of `tr-TR`.
+pub(crate) fn primary_subtag(tag: &str) -> String {
+    tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase()
+}
+
+/// The primary subtag of a constant language tag.
 pub(crate) fn constant_language(function: &str, value: &ColumnarValue) -> Result<String> {
     let given = constant(function, "language", value)?;
-    let tag = given.try_as_str().flatten().unwrap_or_default();
-    let primary = tag.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    let primary = primary_subtag(given.try_as_str().flatten().unwrap_or_default());
     if !(2..=3).contains(&primary.len()) || !primary.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return exec_err!("{function}: language must be a code such as 'en' or 'tr', got '{given}'");
     }

@@ -466,6 +466,7 @@ impl Dedup {
             self.signature_of_sets().set(&mut parameters);
         }
         parameters.set("min_words", i64::from(self.run_words()));
+        parameters.set("texts", Literal::column("units"));
         for name in ["against", "add"] {
             parameters.set(name, false);
         }
@@ -523,8 +524,9 @@ impl Dedup {
     /// Returns the stages from what matches to the pieces that go.
     fn decided(&self) -> Vec<Query> {
         if self.unit == Piece::Passage {
-            let mut stages = vec![query::DEDUP_REPEATED_RUNS, query::DEDUP_PASSAGES, query::DEDUP_PASSAGE_PIECES];
-            stages.extend([query::DEDUP_NAMED_PASSAGES, query::DEDUP_REMOVED_PASSAGES, query::DEDUP_STRETCHES]);
+            let mut stages = vec![query::DEDUP_REPEATED_RUNS, query::DEDUP_PARTS, query::KEPT_PLACES];
+            stages.extend([query::DEDUP_PASSAGES, query::DEDUP_PASSAGE_PIECES, query::DEDUP_NAMED_PASSAGES]);
+            stages.extend([query::DEDUP_REMOVED_PASSAGES, query::DEDUP_STRETCHES]);
             return stages;
         }
         if self.stored.is_some() {

@@ -19,6 +19,8 @@ use datafusion_common::{Result, exec_err};
 
 pub use detect::language_of;
 
+use crate::arguments::primary_subtag;
+
 /// A language that has rules of its own for where sentences end.
 ///
 /// The lists of abbreviations leave out the last full stop, and white space after the others: `z.B` is `z. B.` as well as
@@ -127,8 +129,7 @@ impl LanguageChoice {
     ///
     /// For a language without rules: its text lists those that have some.
     pub fn of(code: &str) -> Result<Self> {
-        let lower = code.to_ascii_lowercase();
-        match lower.split(['-', '_']).next().unwrap_or_default() {
+        match primary_subtag(code).as_str() {
             "auto" => Ok(Self::Detected),
             "en" | "zh" => Ok(Self::Common),
             code => match language(code) {
@@ -165,21 +166,17 @@ impl LanguageChoice {
 mod tests {
     use super::*;
 
+    fn abbreviations(language: &Language) -> [&[&'static str]; 5] {
+        let Language { never_last, before_numbers, rarely_last, often_last, no_abbreviations, .. } = language;
+        [never_last, before_numbers, rarely_last, often_last, no_abbreviations]
+    }
+
     #[test]
     fn lists_are_in_order() {
         for language in languages() {
-            let lists = [
-                language.never_last,
-                language.before_numbers,
-                language.rarely_last,
-                language.often_last,
-                language.no_abbreviations,
-                language.starters,
-                language.before_ordinals,
-                language.after_ordinals,
-                language.reporting_verbs,
-            ];
-            for list in lists {
+            let words =
+                [language.starters, language.before_ordinals, language.after_ordinals, language.reporting_verbs];
+            for list in abbreviations(language).into_iter().chain(words) {
                 assert!(list.is_sorted_by(|a, b| a < b), "{}: {list:?}", language.name);
             }
         }
@@ -189,14 +186,7 @@ mod tests {
     #[test]
     fn an_abbreviation_is_in_one_list() {
         for language in languages() {
-            let lists = [
-                language.never_last,
-                language.before_numbers,
-                language.rarely_last,
-                language.often_last,
-                language.no_abbreviations,
-            ];
-            let mut all = lists.concat();
+            let mut all = abbreviations(language).concat();
             all.sort_unstable();
             assert!(all.is_sorted_by(|a, b| a < b), "{}: {all:?}", language.name);
         }
