@@ -1,5 +1,6 @@
 # make demo   copied passages among real licence texts, as tables
 # make test   all tests but the long ones
+# make wheel  the Python package as a wheel, in target/wheels (needs python3-venv, PyPI)
 # make test-long  the long ones, or one part of them: PART=memory (CONTRIBUTING.md has the parts)
 # make fuzz   each parser and the functions on inputs without end, SECONDS=60 each (needs a C++ compiler)
 # make check  formatting, lints, the features of dependencies, imports in a circle, and the documentation of the code
@@ -17,7 +18,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-long fuzz check docs bench bench-dedup bench-pages bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test wheel test-long fuzz check docs bench bench-dedup bench-pages bench-stream bench-codes bench-gpu ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -41,6 +42,10 @@ demo: build
 test:
 	cargo build --workspace
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} cargo test --workspace
+	python/test
+
+wheel:
+	python/wheel
 
 test-long:
 	cargo build --workspace
@@ -61,6 +66,7 @@ check:
 docs:
 	cargo build --workspace
 	IBID_BLESS=1 cargo test --workspace -- reference::
+	IBID_BLESS=1 python/test -k test_documentation
 
 bench: SIZE ?= M
 bench:

@@ -1,7 +1,8 @@
+use std::collections::HashMap;
 use std::fmt;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
-use std::sync::{Arc, Weak};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use datafusion::dataframe::DataFrame;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -13,11 +14,16 @@ use datafusion::sql::sqlparser::dialect::GenericDialect;
 
 use crate::datafusion_fixes::{fix_statement, settle_using_columns};
 use crate::error::{Error, misuse};
+use crate::export::{Form, Format};
+use crate::index::stored::check_place;
 use crate::memory::machine::default_memory;
 use crate::memory::pool::{SharedPool, for_operators};
+use crate::methods::Input;
+use crate::pipeline::query::Parameters;
 use crate::pipeline::{Outcome, Scratch, Workspace};
+use crate::run::{Run, Settings};
 use crate::sql::session;
-use crate::store::{Settings, Stores};
+use crate::store::{self, Stores};
 use crate::table_functions::{self, NoHooks};
 
 /// The operators that an error about memory names.
@@ -72,6 +78,8 @@ struct Shared {
     pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
     /// Holds the session, and the tables that statements make.
     workspace: Workspace,
+    /// What tables that were registered read, by their names.
+    registered: Mutex<HashMap<String, Input>>,
     /// Holds what is spilled, and the tables that runs make.
     scratch: Arc<Scratch>,
 }
@@ -98,7 +106,7 @@ pub struct EngineBuilder {
     threads: Option<usize>,
     temporary_folder: Option<PathBuf>,
     is_all_of_process: bool,
-    stores: Settings,
+    stores: store::Settings,
     /// Stores that are there already, in the place of new ones.
     made_stores: Option<Arc<Stores>>,
 }
@@ -190,7 +198,7 @@ impl EngineBuilder {
 
     /// Fails where options about object stores do not go together.
     fn check_stores(&self) -> anyhow::Result<()> {
-        let Settings { anonymous, keys, session_token, .. } = &self.stores;
+        let store::Settings { anonymous, keys, session_token, .. } = &self.stores;
         if *anonymous && keys.is_some() {
             return Err(misuse!(
                 "`anonymous` signs no requests, and `keys` has a key to sign them with; leave out one"
@@ -252,7 +260,7 @@ impl EngineBuilder {
         let session = session(config.clone(), Arc::clone(&runtime))?;
         let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
         workspace.hashes_rows = self.memory.is_none();
-        let shared = Shared { settings: self, stores, config, runtime, pool, workspace, scratch };
+        let shared = Shared { settings: self, stores, config, runtime, pool, workspace, registered: Mutex::default(), scratch };
         let engine = Engine { shared: Arc::new(shared) };
         table_functions::register(engine.session(), engine.weak(), Arc::new(NoHooks))?;
         Ok(engine)
@@ -322,6 +330,37 @@ impl Engine {
         }
     }
 
+    /// Writes the rows of a query to a file, as [`Found::write`](crate::Found::write) does.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("twice.csv");
+    /// let engine = ibid::Engine::new()?;
+    /// let rows = engine.sql("SELECT jaccard([1, 2, 3], [2, 3, 4]) AS similarity").await?;
+    /// assert_eq!(engine.write(rows, &file).await?, 1);
+    /// assert_eq!(std::fs::read_to_string(&file)?, "similarity\n0.5\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Found::write`](crate::Found::write).
+    pub async fn write(&self, rows: DataFrame, path: impl AsRef<Path>) -> Result<u64, Error> {
+        Ok(self.write_rows(rows, path.as_ref()).await?)
+    }
+
+    async fn write_rows(&self, rows: DataFrame, path: &Path) -> anyhow::Result<u64> {
+        check_place(path, self.stores())?;
+        let form = Form::of(Format::of_file(path)?);
+        let run = Run::begin(self, Settings::default())?;
+        let (file, count) = run.stage(rows, path, form, &Parameters::default()).await?;
+        file.commit_unless_dropped(self.stores()).await?;
+        Ok(count)
+    }
+
     /// Returns the bytes of memory that the engine may take; `None` where there is no limit since the system does not tell what there is.
     #[must_use]
     pub fn memory(&self) -> Option<usize> {
@@ -369,6 +408,11 @@ impl Engine {
     /// Makes a session with the limits of the engine and no tables.
     pub(crate) fn new_session(&self) -> Result<SessionContext, Error> {
         Ok(session(self.shared.config.clone(), Arc::clone(&self.shared.runtime))?)
+    }
+
+    /// Keeps what a table reads as long as the engine, or until another table has its name.
+    pub(crate) fn keep(&self, table: &str, input: Input) {
+        self.shared.registered.lock().unwrap_or_else(PoisonError::into_inner).insert(table.to_owned(), input);
     }
 
     pub(crate) fn scratch(&self) -> &Arc<Scratch> {

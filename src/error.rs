@@ -75,7 +75,68 @@ impl Error {
     }
 }
 
+/// The place in a file of what an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Place {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line, from 1, where the file has lines.
+    pub line: Option<u64>,
+    /// The byte, from 0; of a compressed file, of what it holds.
+    pub byte: Option<u64>,
+    /// The record, from 1.
+    pub record: Option<u64>,
+}
+
 impl Error {
+    /// Returns the place of the bad record that a method met, or of the second document with an id; `None` for other errors.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("notes.jsonl");
+    /// std::fs::write(&file, "{\"id\": 1, \"text\": \"Good.\"}\n{\"id\": 2, \"text\": }\n")?;
+    /// let error = ibid::Engine::new()?.pairs(&file).await.err().unwrap();
+    /// let place = error.place().unwrap();
+    /// assert_eq!((place.line, place.byte), (Some(2), Some(46)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        match self.cause().0.chain().find_map(|cause| cause.downcast_ref::<corpus::Error>())? {
+            corpus::Error::Record(problem) => Some(Place {
+                file: problem.file.clone(),
+                line: problem.line,
+                byte: problem.byte,
+                record: problem.record,
+            }),
+            corpus::Error::DuplicateId { second, .. } => Some(Place {
+                file: second.file.clone(),
+                line: second.line,
+                byte: None,
+                record: Some(second.record),
+            }),
+            _ => None,
+        }
+    }
+
+    fn cause(&self) -> &Cause {
+        match self {
+            Self::Input(cause)
+            | Self::Options(cause)
+            | Self::Limit(cause)
+            | Self::Memory(cause)
+            | Self::Store(cause)
+            | Self::Sql(cause)
+            | Self::Io(cause)
+            | Self::Internal(cause)
+            | Self::Other(cause) => cause,
+        }
+    }
+
     /// Returns what makes an error of the same kind.
     fn like(&self) -> fn(Cause) -> Self {
         match self {

@@ -102,7 +102,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 pub use config::{FilterOptions, Gpu, IbidOptions, SimilarityJoinOptions, Strategy};
 pub use corpus::Skipped;
 pub use engine::{Engine, EngineBuilder};
-pub use error::{Cause, Error};
+pub use error::{Cause, Error, Place};
 pub use functions::scalar_functions;
 pub use methods::{Found, Input, Signature};
 pub use run::{Event, Summary};

@@ -1,6 +1,6 @@
 //! The program ibid: arguments in, exit code out, and a shell of SQL.
 //!
-//! The library [`ibid`] does the work, and this package words it. [`main`] runs the program, for packages that offer it, too.
+//! The library [`ibid`] does the work, and this package words it. [`run`] runs the program, for packages that offer it, too.
 
 mod clusters;
 mod codes;
@@ -26,11 +26,9 @@ mod threads;
 mod verify;
 mod warnings;
 
-use std::env::args_os;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::num::NonZero;
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
@@ -94,16 +92,17 @@ enum Ending {
     Failed(anyhow::Error),
 }
 
-/// Runs the program with the arguments of the process.
+/// Runs the program with arguments, of which the first is its name, and returns the exit code.
 ///
 /// `give_back` has the allocator of the program give back to the system what is free.
 ///
 /// Exit codes: 0 done, 1 failed, 2 wrong usage, 4 something was capped or skipped under `--strict`; 129, 130 and 143 ended
 /// by a hangup, an interrupt, a request to terminate.
-pub fn main(give_back: fn()) -> ExitCode {
-    let cli = match parse(args_os()) {
+#[must_use]
+pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
+    let cli = match parse(arguments) {
         Ok(cli) => cli,
-        Err(error) => return misused(&error),
+        Err(error) => return misused(&error, arguments),
     };
     warnings::listen();
     watch::configure(give_back);
@@ -127,17 +126,17 @@ pub fn main(give_back: fn()) -> ExitCode {
     // Once a signal ends the program, what fails for want of its temporary files is not worth a word. A panic leaves none.
     let _last_word = if outcome.is_err() { cleanup::remove_all(&stores) } else { cleanup::hold() };
     match outcome {
-        Ok(Ok(Ending::Done)) => ExitCode::SUCCESS,
-        Ok(Ok(Ending::NotStrict)) => ExitCode::from(4),
+        Ok(Ok(Ending::Done)) => 0,
+        Ok(Ok(Ending::NotStrict)) => 4,
         // Whoever read our output has seen enough.
-        Ok(Err(_)) if run::stdout_is_closed() => ExitCode::SUCCESS,
+        Ok(Err(_)) if run::stdout_is_closed() => 0,
         Ok(Ok(Ending::Failed(error)) | Err(error)) => {
             run::say(&run::describe(&error));
-            ExitCode::FAILURE
+            1
         }
         Err(_) => {
             run::say("internal error: the program panicked, see above; please report it with the command that did it");
-            ExitCode::FAILURE
+            1
         }
     }
 }
@@ -159,7 +158,7 @@ async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<End
 }
 
 /// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
-fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
     fn with_negative_numbers(command: clap::Command) -> clap::Command {
         let of_option = |argument: Arg| {
             let takes_values = argument.get_action().takes_values() && !argument.is_positional();
@@ -172,27 +171,27 @@ fn parse(arguments: impl Iterator<Item = impl Into<OsString> + Clone>) -> clap::
 
 /// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
 /// give: a terminal gets nothing of them that would command it.
-fn misused(error: &clap::Error) -> ExitCode {
+fn misused(error: &clap::Error, arguments: &[OsString]) -> u8 {
     if error.kind() == clap::error::ErrorKind::InvalidUtf8 {
-        for argument in args_os().filter(|argument| argument.to_str().is_none()) {
+        for argument in arguments.iter().filter(|argument| argument.to_str().is_none()) {
             let written = String::from_utf8_lossy(argument.as_encoded_bytes());
             run::say(&format!(
                 "the argument {written:?} is not UTF-8; rename the file, or name the folder that it is in"
             ));
         }
-        return ExitCode::from(2);
+        return 2;
     }
-    let written_out = |argument: OsString| visible(&argument.to_string_lossy()).into_owned();
-    let shown = if io::stderr().is_terminal() { parse(args_os().map(written_out)).err() } else { None };
+    let written_out = |argument: &OsString| visible(&argument.to_string_lossy()).into_owned();
+    let shown = if io::stderr().is_terminal() { parse(arguments.iter().map(written_out)).err() } else { None };
     let printed = shown.as_ref().unwrap_or(error).print();
     match printed {
         // There is nowhere left to complain if standard error is gone.
-        _ if error.use_stderr() => ExitCode::from(2),
+        _ if error.use_stderr() => 2,
         Err(why) if why.kind() != io::ErrorKind::BrokenPipe => {
             run::say(&format!("cannot write to standard output: {why}"));
-            ExitCode::FAILURE
+            1
         }
-        _ => ExitCode::SUCCESS,
+        _ => 0,
     }
 }
 

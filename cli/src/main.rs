@@ -26,5 +26,6 @@ mod allocator {
 }
 
 fn main() -> std::process::ExitCode {
-    ibid_cli::main(allocator::give_back)
+    let arguments: Vec<_> = std::env::args_os().collect();
+    ibid_cli::run(&arguments, allocator::give_back).into()
 }

@@ -8,8 +8,10 @@ use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, RecordBatch, UInt64Array};
 use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use datafusion::common::exec_datafusion_err;
+use datafusion::common::{TableReference, exec_datafusion_err};
 use datafusion::common::runtime::SpawnedTask;
+use datafusion::datasource::file_format::options::ReadOptions as _;
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
@@ -86,7 +88,11 @@ pub(crate) async fn register(session: &SessionContext, prefix: &str, folder: &Pa
 }
 
 /// Makes a file of a corpus known as a table. All that reads it reads the same: once another file has its place, it is an error.
-pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &Path) -> Result<()> {
+pub(crate) async fn register_file(
+    session: &SessionContext,
+    name: impl Into<TableReference>,
+    file: &Path,
+) -> Result<()> {
     let registered = async {
         let state = session.state();
         let stores = Stores::of_session(&state);
@@ -95,8 +101,14 @@ pub(crate) async fn register_file(session: &SessionContext, name: &str, file: &P
             location => location,
         };
         let found = Found::at(location.as_slice(), &state).await?.context("there is no such file")?;
-        let url = found.url_of_now(&state)?;
-        anyhow::Ok(session.register_parquet(name, url.as_str(), ParquetReadOptions::default()).await?)
+        let options =
+            ParquetReadOptions::default().to_listing_options(&session.copied_config(), session.copied_table_options());
+        // By its URL alone its folder would be listed once for all tables of this name.
+        let listed = ListingTableConfig::new(found.url_of_now(&state)?).with_listing_options(options);
+        let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
+        let table = ListingTable::try_new(listed.infer_schema(&state).await?)?.with_cache(cache);
+        session.register_table(name, Arc::new(table))?;
+        anyhow::Ok(())
     };
     registered.await.with_context(|| format!("cannot read {}", file.display()))
 }

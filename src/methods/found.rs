@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
-use super::Base;
+use super::{Base, Dedup};
 use super::kept::Shape;
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format, Manifest, Parts, StagedFile, StagedFolder, write_json};
@@ -39,6 +39,8 @@ pub(super) struct Beside {
     pub(super) summary: Value,
     /// The files and folders that any run of the method may write.
     pub(super) files: &'static [&'static str],
+    /// The dedup that has found the tables.
+    pub(super) dedup: Option<Box<Dedup>>,
 }
 
 impl Beside {
@@ -59,7 +61,7 @@ impl Beside {
             "skipped": summary.skipped,
             "notes": summary.notes,
         });
-        Self { parts: ("kept", shape.parts), options, noted: Value::Null, summary, files }
+        Self { parts: ("kept", shape.parts), options, noted: Value::Null, summary, files, dedup: None }
     }
 }
 
@@ -178,6 +180,33 @@ impl Found {
         let rows = staged.rows();
         staged.commit().await?;
         Ok(rows)
+    }
+
+    /// Decides anew which duplicates go, with another threshold, from the pairs that a dedup has found. The documents are read again, and must
+    /// be the same. The tables are those of a dedup with that threshold.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// let notes = engine.sql(
+    ///     "SELECT * FROM (VALUES (1, 'The board met on Monday at nine in the hall.'), (2, 'The board met on Monday at ten in the hall.'))
+    ///          AS t(id, text)").await?;
+    /// let found = engine.dedup(notes).signature("shingles:1".parse()?).threshold(0.5).await?;
+    /// assert_eq!(found.dataframe("removed")?.count().await?, 1);
+    /// assert_eq!(found.rethreshold(0.9).await?.await?.dataframe("removed")?.count().await?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where this is of another method, where the pairs are not all, and for a threshold below that of the dedup.
+    pub async fn rethreshold(&self, threshold: f64) -> Result<Dedup, Error> {
+        let Some(again) = self.beside.as_ref().and_then(|beside| beside.dedup.clone()) else {
+            return Err(misuse!("only what dedup has found can be decided anew with another threshold").into());
+        };
+        Ok(again.with_pairs_of(self, threshold).await?)
     }
 
     /// Writes a table beside the place of a file, to be put there later, such as when others are whole, too.

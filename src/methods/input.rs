@@ -1,17 +1,28 @@
-use std::fmt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::{fmt, mem};
 
 use anyhow::{Context, Result, bail};
+use arrow::array::RecordBatch;
 use arrow::record_batch::RecordBatchReader;
+use datafusion::common::TableReference;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::dataframe::DataFrame;
 use futures::TryStreamExt;
 use parquet::arrow::ArrowWriter;
+use tempfile::TempPath;
+use tokio::sync::Mutex;
 
 pub use crate::corpus::Format as InputFormat;
-use crate::error::misuse;
+use crate::corpus::ingest::register_file;
+use crate::engine::Engine;
+use crate::error::{Error, misuse};
+use crate::pipeline::Scratch;
 use crate::run::Run;
+
+/// The bytes of a row group that are in memory until it is written.
+const BYTES_OF_ROW_GROUP: usize = 64 << 20;
 
 /// The documents that a method reads: files, or rows of a table.
 ///
@@ -36,8 +47,16 @@ pub struct Input(Kind);
 enum Kind {
     Places(Vec<PathBuf>),
     Rows(Box<DataFrame>),
-    /// Taken by the first run.
-    Batches(Arc<Mutex<Option<Box<dyn RecordBatchReader + Send>>>>),
+    Batches(Arc<Mutex<Batches>>),
+}
+
+/// Record batches that can be read once, and are written to a file by the first run that reads them.
+enum Batches {
+    Unread(Box<dyn RecordBatchReader + Send>),
+    /// The file exists as long as this.
+    Spooled { path: TempPath, _scratch: Arc<Scratch> },
+    /// A run took them and did not read them to the end.
+    Lost,
 }
 
 impl fmt::Debug for Input {
@@ -56,9 +75,10 @@ impl Input {
         Self(Kind::Places(places.into_iter().map(Into::into).collect()))
     }
 
-    /// Takes the record batches of a reader, such as one of another library by the C stream interface of Arrow. They are read once.
+    /// Takes the record batches of a reader, such as one of another library by the C stream interface of Arrow. The first run reads them
+    /// and writes them to the temporary folder of its engine, from where later runs over a clone of this input read them.
     pub fn batches(reader: impl RecordBatchReader + Send + 'static) -> Self {
-        Self(Kind::Batches(Arc::new(Mutex::new(Some(Box::new(reader))))))
+        Self(Kind::Batches(Arc::new(Mutex::new(Batches::Unread(Box::new(reader))))))
     }
 
     /// Returns the places, where it is one of files.
@@ -75,14 +95,76 @@ impl Input {
         match &self.0 {
             Kind::Places(_) => return self.named_places(),
             Kind::Rows(rows) => write_rows(rows.as_ref().clone(), &path).await?,
-            Kind::Batches(reader) => {
-                let Some(reader) = reader.lock().unwrap_or_else(PoisonError::into_inner).take() else {
-                    bail!("the record batches were read by an earlier run; give them again");
-                };
-                write_batches(reader, path.clone()).await?;
-            }
+            Kind::Batches(batches) => return Ok(vec![named(&batches.lock().await.spooled(run.engine.scratch()).await?)?]),
         }
         Ok(vec![named(&path)?])
+    }
+}
+
+impl Engine {
+    /// Makes rows a table of this name, in the place of one that has it: those of a query as a view, record batches as a file in the temporary
+    /// folder.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// use datafusion::arrow::array::{RecordBatch, RecordBatchIterator, StringArray, record_batch};
+    /// # use ibid::Input;
+    /// let engine = ibid::Engine::new()?;
+    /// let batch = record_batch!(("id", Int64, [1, 2]), ("text", Utf8, ["To be or not to be.", "To be or not to be!"]))?;
+    /// let schema = batch.schema();
+    /// engine.register("notes", Input::batches(RecordBatchIterator::new([Ok(batch)], schema))).await?;
+    /// assert_eq!(engine.sql("SELECT id FROM notes WHERE text LIKE '%!'").await?.count().await?, 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for an input of files, which FROM names itself, and those of the reader.
+    pub async fn register(&self, name: &str, input: impl Into<Input>) -> Result<(), Error> {
+        Ok(self.register_input(name, input.into()).await?)
+    }
+
+    async fn register_input(&self, name: &str, input: Input) -> Result<()> {
+        let (session, table) = (self.session(), TableReference::bare(name));
+        match &input.0 {
+            Kind::Places(places) => {
+                let place = places.first().map(|place| place.display().to_string()).unwrap_or_default();
+                return Err(misuse!("a table is of rows; name files in FROM: SELECT * FROM '{place}'"));
+            }
+            Kind::Rows(rows) => {
+                let view = rows.as_ref().clone().into_view();
+                session.deregister_table(table.clone())?;
+                session.register_table(table, view)?;
+            }
+            Kind::Batches(batches) => {
+                let path = batches.lock().await.spooled(self.scratch()).await?;
+                session.deregister_table(table.clone())?;
+                register_file(session, table, &path).await?;
+            }
+        }
+        self.keep(name, input);
+        Ok(())
+    }
+}
+
+impl Batches {
+    /// Returns the file that they are in.
+    async fn spooled(&mut self, scratch: &Arc<Scratch>) -> Result<PathBuf> {
+        match mem::replace(self, Self::Lost) {
+            Self::Unread(reader) => {
+                let file = tempfile::Builder::new().prefix("rows-").suffix(".parquet").tempfile_in(scratch.path());
+                let (file, path) = file.context("cannot write to the temporary folder")?.into_parts();
+                write_batches(reader, file).await?;
+                *self = Self::Spooled { path, _scratch: Arc::clone(scratch) };
+            }
+            spooled => *self = spooled,
+        }
+        match self {
+            Self::Spooled { path, .. } => Ok(path.to_path_buf()),
+            _ => bail!("the record batches were taken by an earlier run, which did not read them to the end; give them again"),
+        }
     }
 }
 
@@ -97,24 +179,32 @@ fn named(place: &Path) -> Result<String> {
 
 async fn write_rows(rows: DataFrame, path: &Path) -> Result<()> {
     let mut rows = rows.execute_stream().await?;
-    let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, rows.schema(), None)?;
+    let mut writer = ArrowWriter::try_new(File::create(path)?, rows.schema(), None)?;
     while let Some(batch) = rows.try_next().await? {
-        writer.write(&batch)?;
+        write_batch(&mut writer, &batch)?;
     }
     writer.close()?;
     Ok(())
 }
 
-async fn write_batches(reader: Box<dyn RecordBatchReader + Send>, path: PathBuf) -> Result<()> {
+async fn write_batches(reader: Box<dyn RecordBatchReader + Send>, file: File) -> Result<()> {
     let write = move || {
-        let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, reader.schema(), None)?;
+        let mut writer = ArrowWriter::try_new(file, reader.schema(), None)?;
         for batch in reader {
-            writer.write(&batch?)?;
+            write_batch(&mut writer, &batch?)?;
         }
         writer.close()?;
         anyhow::Ok(())
     };
     SpawnedTask::spawn_blocking(write).join().await.context("the reader stopped")?
+}
+
+fn write_batch(writer: &mut ArrowWriter<File>, batch: &RecordBatch) -> Result<()> {
+    writer.write(batch)?;
+    if writer.in_progress_size() > BYTES_OF_ROW_GROUP {
+        writer.flush()?;
+    }
+    Ok(())
 }
 
 impl From<DataFrame> for Input {

@@ -17,12 +17,14 @@
 //! ```
 
 pub(crate) mod add;
+pub(crate) mod by_name;
 pub(crate) mod clusters;
 pub(crate) mod codes;
 mod compare;
 pub(crate) mod containment;
 pub(crate) mod decontaminate;
 pub(crate) mod dedup;
+mod excerpts;
 mod explain;
 pub(crate) mod found;
 mod gc;
@@ -49,6 +51,7 @@ use arrow::datatypes::DataType;
 use datafusion::dataframe::DataFrame;
 
 pub use self::add::Addition;
+pub use self::by_name::NamedMethod;
 pub use self::clusters::Clusters;
 pub use self::codes::{CompareCodes, LearnCodes, Learner, Token};
 pub use self::compare::CompareContainment;

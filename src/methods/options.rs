@@ -10,11 +10,26 @@ use super::{Builder, Input, InputFormat};
 use crate::corpus::{OnError, encoding_of};
 use crate::error::{Error, misuse};
 
-/// An option that is given by its name: its values as they are written, one or a list of them.
+/// An option by its name: its values as they are written, one or a list of them, or a collection.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) values: Vec<String>,
+    pub(crate) input: Option<Input>,
+}
+
+impl Named {
+    pub(crate) fn new(name: impl Into<String>, values: Vec<String>) -> Self {
+        Self { name: name.into(), values, input: None }
+    }
+}
+
+/// An option that is given by its name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) name: &'a str,
     pub(crate) values: &'a [String],
+    pub(crate) input: Option<&'a Input>,
 }
 
 impl Given<'_> {
@@ -103,11 +118,12 @@ pub(crate) trait NamedOptions: Builder {
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
 
     /// Sets options, by their names and values.
-    fn set_options(&mut self, named: &[(String, Vec<String>)]) -> Result<()> {
-        for (name, values) in named {
-            self.set_option(Given { name, values })?;
+    fn set_options(&mut self, options: &[Named]) -> Result<()> {
+        for Named { name, values, input } in options {
+            self.set_option(Given { name, values, input: input.as_ref() })?;
         }
-        let given = |option: &str| named.iter().find(|(name, _)| name == option).map(|(_, values)| values.as_slice());
+        let given =
+            |name: &str| options.iter().find(|option| option.name == name).map(|option| option.values.as_slice());
         let quarantines = given("on_error").is_some_and(|values| values == ["quarantine"]);
         if quarantines != given("quarantine").is_some() {
             return Err(misuse!("`quarantine` and `on_error = quarantine` need each other"));
@@ -160,7 +176,7 @@ pub(crate) trait NamedOptions: Builder {
 }
 
 /// The options of all methods that read.
-const OF_ALL: [&str; 14] = [
+pub(super) const OF_ALL: [&str; 14] = [
     "text_column",
     "id_column",
     "input_format",
@@ -194,7 +210,7 @@ pub fn sign_of(name: &str) -> Result<u8> {
 }
 
 /// Returns the names that are like one that there is not, or all.
-fn did_you_mean(name: &str, known: &[&str]) -> String {
+pub(super) fn did_you_mean(name: &str, known: &[&str]) -> String {
     let nearest = known.iter().map(|known| (strsim::jaro_winkler(name, known), *known));
     match nearest.max_by(|(a, _), (b, _)| a.total_cmp(b)) {
         Some((similarity, nearest)) if similarity > 0.8 => format!("Did you mean {nearest}?"),
@@ -202,8 +218,11 @@ fn did_you_mean(name: &str, known: &[&str]) -> String {
     }
 }
 
-/// Returns an input of places, which cannot be standard input.
+/// Returns a collection: one that is given, or one of places, which cannot be standard input.
 pub(crate) fn input_of(given: Given<'_>) -> Result<Input> {
+    if let Some(input) = given.input {
+        return Ok(input.clone());
+    }
     if given.values.iter().any(|place| place == "-") {
         return Err(misuse!("standard input cannot be read here; name a file"));
     }

@@ -371,7 +371,8 @@ impl Dedup {
         let mut found = Found::new(run, "dedup", tables, summary, counted_at);
         let beside = Beside::new(&found.summary, "dedup", options, self.shape, &FILES);
         let (summary, noted) = (json!({ "sources": sources }), json!({ "read": rethreshold::read(&self.base) }));
-        found.beside = Some(Beside { summary: extended(beside.summary, summary), noted, ..beside });
+        let dedup = Some(Box::new(self));
+        found.beside = Some(Beside { summary: extended(beside.summary, summary), noted, dedup, ..beside });
         Ok(found)
     }
 

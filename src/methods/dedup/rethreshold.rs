@@ -1,22 +1,28 @@
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
+use tempfile::TempPath;
 
 use super::{Dedup, Matching, Measure};
 use crate::corpus::OnError;
 use crate::corpus::ingest::register_file;
 use crate::error::misuse;
 use crate::export::Manifest;
-use crate::methods::options::NamedOptions;
-use crate::methods::{Base, Input};
+use crate::methods::options::{Named, NamedOptions};
+use crate::methods::{Base, Found, Input, check_ratio};
 use crate::run::Run;
 use crate::store::redacted_url;
 
 /// The pairs that an earlier run found.
 #[derive(Debug, Clone)]
 pub(super) struct StoredPairs {
-    folder: PathBuf,
+    file: PathBuf,
+    /// The result that they are of, as errors name it.
+    of: String,
+    /// Removes the file with the last of these, where it is temporary.
+    _file: Option<Arc<TempPath>>,
     /// The documents that it read, by their seals.
     inputs: Value,
 }
@@ -53,26 +59,47 @@ impl Dedup {
         (again.base.reading, again.base.settings) = (self.base.reading, self.base.settings);
         again.set_options(&named(options))?;
         again.set_options(&named(&read["options"]))?;
-        let stored = again.least();
-        if again.measure() == Measure::Exact {
-            return Err(misuse!("{} was made of equal texts, which have no threshold", folder.display()));
+        let of = folder.display().to_string();
+        let stored = StoredPairs { file: folder.join(PAIRS), of, _file: None, inputs: manifest.about["inputs"].clone() };
+        again.decided_anew(threshold, stored)
+    }
+
+    /// Returns this dedup with another threshold, and with the pairs that it has found.
+    pub(in crate::methods) async fn with_pairs_of(mut self, found: &Found, threshold: f64) -> Result<Self> {
+        let engine = &self.base.engine;
+        let file = tempfile::Builder::new().prefix("pairs-").suffix(".parquet").tempfile_in(engine.scratch().path());
+        let file = file.context("cannot write to the temporary folder")?.into_temp_path();
+        found.stage("pairs", &file).await?.commit().await?;
+        let inputs = found.run.about()["inputs"].clone();
+        let of = "this result".to_owned();
+        // It may be of pairs that were stored before, with a lower threshold.
+        self.stored = None;
+        self.rethreshold = None;
+        self.decided_anew(threshold, StoredPairs { file: file.to_path_buf(), of, _file: Some(Arc::new(file)), inputs })
+    }
+
+    /// Returns this dedup with another threshold and pairs that it has found. Fails where these are not all.
+    fn decided_anew(mut self, threshold: f64, pairs: StoredPairs) -> Result<Self> {
+        let stored = self.least();
+        if self.measure() == Measure::Exact {
+            return Err(misuse!("{} was made of equal texts, which have no threshold", pairs.of));
         }
-        if again.matching != Matching::Exact {
+        if self.matching != Matching::Exact {
             return Err(misuse!(
                 "{} has the pairs that minhashes found, which may not be all: run dedup anew with that `threshold`",
-                folder.display()
+                pairs.of
             ));
         }
         if threshold < stored {
             return Err(misuse!(
                 "{} has the pairs from {stored} on, and `rethreshold` is {threshold}: run dedup anew with that `threshold`",
-                folder.display()
+                pairs.of
             ));
         }
-        again.threshold = Some(threshold);
-        let inputs = manifest.about["inputs"].clone();
-        again.stored = Some(StoredPairs { folder, inputs });
-        Ok(again)
+        check_ratio("rethreshold", threshold)?;
+        self.threshold = Some(threshold);
+        self.stored = Some(pairs);
+        Ok(self)
     }
 
     /// Makes the pairs of an earlier run known. Fails where the documents are others than it read.
@@ -80,10 +107,10 @@ impl Dedup {
         if run.about()["inputs"] != stored.inputs {
             bail!(
                 "the documents are not those of which {} was made: they have changed since, or other ones stand there; run dedup anew",
-                stored.folder.display()
+                stored.of
             );
         }
-        register_file(&run.workspace.session, "stored_pairs", &stored.folder.join(PAIRS)).await?;
+        register_file(&run.workspace.session, "stored_pairs", &stored.file).await?;
         Ok(())
     }
 }
@@ -101,13 +128,13 @@ pub(super) fn read(base: &Base) -> Value {
 }
 
 /// Returns options by their names as they are given in SQL; those that are not given are left out.
-fn named(options: &Value) -> Vec<(String, Vec<String>)> {
+fn named(options: &Value) -> Vec<Named> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let values = |value: &Value| match value {
         Value::Array(values) => values.iter().map(text).collect(),
         Value::Null => Vec::new(),
         one => vec![text(one)],
     };
-    let given = options.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), values(value)));
-    given.filter(|(_, values)| !values.is_empty()).collect()
+    let given = options.as_object().into_iter().flatten().map(|(name, value)| Named::new(name, values(value)));
+    given.filter(|option| !option.values.is_empty()).collect()
 }

@@ -1,0 +1,124 @@
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ibid::Engine;
+use ibid::program::methods::bytes;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::collection::Collection;
+use crate::errors::raised;
+use crate::found::Found;
+use crate::rows::Rows;
+use crate::running::{wait, wait_telling};
+
+/// An engine, until it is closed.
+#[pyclass(frozen, module = "ibid._ibid")]
+pub(crate) struct Connection(Mutex<Option<Engine>>);
+
+impl Connection {
+    fn engine(&self) -> PyResult<Engine> {
+        let engine = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        engine.ok_or_else(|| PyRuntimeError::new_err("the connection is closed; make another one with ibid.connect()"))
+    }
+}
+
+#[pymethods]
+impl Connection {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn new(
+        py: Python<'_>,
+        memory: Option<&str>,
+        threads: Option<usize>,
+        temporary_folder: Option<PathBuf>,
+        endpoint: Option<String>,
+        region: Option<String>,
+        anonymous: bool,
+        allow_http: Option<bool>,
+        keys: Option<(String, String)>,
+        session_token: Option<String>,
+    ) -> PyResult<Self> {
+        let mut engine = Engine::builder().anonymous(anonymous);
+        if let Some(memory) = memory {
+            engine = engine.memory(bytes(memory).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?);
+        }
+        if let Some(threads) = threads {
+            engine = engine.threads(threads);
+        }
+        if let Some(folder) = temporary_folder {
+            engine = engine.temporary_folder(folder);
+        }
+        if let Some(endpoint) = endpoint {
+            engine = engine.endpoint(endpoint);
+        }
+        if let Some(region) = region {
+            engine = engine.region(region);
+        }
+        if let Some(allows) = allow_http {
+            engine = engine.allow_http(allows);
+        }
+        if let Some((id, secret)) = keys {
+            engine = engine.keys(id, secret);
+        }
+        if let Some(token) = session_token {
+            engine = engine.session_token(token);
+        }
+        let engine = py.detach(|| engine.build()).map_err(|error| raised(py, &error))?;
+        Ok(Self(Mutex::new(Some(engine))))
+    }
+
+    /// The bytes of memory that it may take.
+    #[getter]
+    fn memory(&self) -> PyResult<Option<usize>> {
+        Ok(self.engine()?.memory())
+    }
+
+    /// Runs a method with options, as text, and further collections by name.
+    fn method(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        input: &Collection,
+        options: Vec<(String, Vec<String>)>,
+        collections: Vec<(String, Bound<'_, Collection>)>,
+        on_event: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Found> {
+        let engine = self.engine()?;
+        let mut method = engine.method(name, input.0.clone()).map_err(|error| raised(py, &error))?;
+        for (name, values) in options {
+            method = method.option(name, values);
+        }
+        for (name, collection) in collections {
+            method = method.collection(name, collection.get().0.clone());
+        }
+        let found = wait_telling(py, on_event, |tell| method.on_event(tell).into_future())?;
+        Ok(Found { found: Arc::new(found), engine })
+    }
+
+    /// Plans a query, or runs another statement.
+    fn sql(&self, py: Python<'_>, query: String) -> PyResult<Rows> {
+        let engine = self.engine()?;
+        let of_query = engine.clone();
+        let rows = wait(py, async move { of_query.sql(&query).await })?;
+        Ok(Rows::new(rows, engine, None))
+    }
+
+    /// Makes rows a table.
+    fn register(&self, py: Python<'_>, name: String, rows: &Collection) -> PyResult<()> {
+        let (engine, rows) = (self.engine()?, rows.0.clone());
+        wait(py, async move { engine.register(&name, rows).await })
+    }
+
+    /// Lets go of the engine. Its temporary files go with the last result of it.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let engine = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match engine {
+            Some(engine) => wait(py, async move {
+                engine.close().await;
+                Ok(())
+            }),
+            None => Ok(()),
+        }
+    }
+}

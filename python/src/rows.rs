@@ -1,0 +1,139 @@
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, RecordBatchReader};
+use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
+use datafusion::dataframe::DataFrame;
+use futures::StreamExt;
+use ibid::program::export::{Form, Format, write_rows};
+use ibid::{Engine, Error};
+use pyo3::prelude::*;
+use pyo3_arrow::{PyRecordBatchReader, PySchema};
+use tokio::sync::mpsc::{Receiver, channel};
+
+use crate::errors::raised;
+use crate::running::{spawn, wait};
+
+/// The batches that are made before they are asked for.
+const AHEAD: usize = 2;
+
+/// Rows that are made when they are asked for.
+#[pyclass(frozen, module = "ibid._ibid")]
+pub(crate) struct Rows {
+    rows: DataFrame,
+    /// Makes the rows.
+    engine: Engine,
+    /// Has the tables that they are made of.
+    found: Option<Arc<ibid::Found>>,
+}
+
+impl Rows {
+    pub(crate) fn new(rows: DataFrame, engine: Engine, found: Option<Arc<ibid::Found>>) -> Self {
+        Self { rows, engine, found }
+    }
+
+    fn schema_ref(&self) -> SchemaRef {
+        Arc::clone(self.rows.schema().inner())
+    }
+}
+
+#[pymethods]
+impl Rows {
+    /// The name and the Arrow type of each column.
+    #[getter]
+    fn columns(&self) -> Vec<(String, String)> {
+        self.rows.schema().fields().iter().map(|field| (field.name().clone(), field.data_type().to_string())).collect()
+    }
+
+    fn count(&self, py: Python<'_>) -> PyResult<usize> {
+        let rows = self.rows.clone();
+        wait(py, async move { Ok(rows.count().await?) })
+    }
+
+    /// Returns the first rows.
+    fn limit(&self, py: Python<'_>, rows: usize) -> PyResult<Self> {
+        let limited = self.rows.clone().limit(0, Some(rows)).map_err(|error| raised(py, &error.into()))?;
+        Ok(Self::new(limited, self.engine.clone(), self.found.clone()))
+    }
+
+    /// Returns the rows as JSON, an object a line.
+    fn json_lines(&self, py: Python<'_>) -> PyResult<String> {
+        let rows = self.rows.clone();
+        let lines = async move {
+            let mut lines = Vec::new();
+            let rows = rows.execute_stream().await?;
+            write_rows(rows, Form::of(Format::Ndjson), &serde_json::Value::Null, &mut lines).await?;
+            Ok(String::from_utf8_lossy(&lines).into_owned())
+        };
+        wait(py, lines)
+    }
+
+    /// Writes the rows to a file, and returns how many there are.
+    fn write(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<u64> {
+        let (rows, engine) = (self.rows.clone(), self.engine.clone());
+        wait(py, async move { engine.write(rows, path).await })
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Bound::new(py, PySchema::new(self.schema_ref()))?.call_method0("__arrow_c_schema__")
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let reader = self.reader(py)?;
+        Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?.call_method1("__arrow_c_stream__", (requested_schema,))
+    }
+}
+
+impl Rows {
+    /// Begins to make the rows, and waits for the first of them, since whoever reads the stream hears no signals.
+    fn reader(&self, py: Python<'_>) -> PyResult<Reader> {
+        let rows = self.rows.clone();
+        let begin = async move {
+            let mut rows = rows.execute_stream().await?;
+            let first = rows.next().await.transpose()?;
+            Ok((rows, first))
+        };
+        let (mut rows, first) = wait(py, begin)?;
+        let (to, from) = channel(AHEAD);
+        spawn(async move {
+            while let Some(batch) = rows.next().await {
+                if to.send(batch.map_err(|error| Error::from(error).to_string())).await.is_err() {
+                    break;
+                }
+            }
+        })?;
+        let kept = (self.engine.clone(), self.found.clone());
+        Ok(Reader { schema: self.schema_ref(), first, from, _kept: kept })
+    }
+}
+
+/// The rows as they come from other threads.
+struct Reader {
+    schema: SchemaRef,
+    first: Option<RecordBatch>,
+    from: Receiver<Result<RecordBatch, String>>,
+    /// What the rows are made of.
+    _kept: (Engine, Option<Arc<ibid::Found>>),
+}
+
+impl Iterator for Reader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.first.take() {
+            Some(first) => Some(Ok(first)),
+            None => Some(self.from.blocking_recv()?.map_err(ArrowError::ComputeError)),
+        }
+    }
+}
+
+impl RecordBatchReader for Reader {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+}

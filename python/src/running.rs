@@ -1,0 +1,98 @@
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use std::{io, process};
+
+use ibid::{Error, Event};
+use pyo3::prelude::*;
+use tokio::runtime::Runtime;
+
+use crate::errors::{of_kind, raised};
+
+/// The time between two looks for signals.
+const TICK: Duration = Duration::from_millis(50);
+
+/// The stack of each thread, in bytes, for statements that are nested deep.
+const STACK: usize = 64 << 20;
+
+/// The runtime, and the process that has its threads: one that was forked has none of them.
+static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+
+fn runtime() -> io::Result<&'static Runtime> {
+    let mut made = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+    match *made {
+        Some((of, runtime)) if of == process::id() => Ok(runtime),
+        _ => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
+            let runtime = &*Box::leak(Box::new(runtime));
+            *made = Some((process::id(), runtime));
+            Ok(runtime)
+        }
+    }
+}
+
+/// Takes the events of a run, on any thread.
+pub(crate) type Teller = Box<dyn Fn(Event<'_>) + Send + Sync>;
+
+/// A message to the thread that waits.
+enum Message<T> {
+    Event(&'static str, String),
+    Done(Result<T, Error>),
+}
+
+/// Runs a future on other threads, without the lock of the interpreter, until it is done or a signal handler raises.
+pub(crate) fn wait<T, F>(py: Python<'_>, future: F) -> PyResult<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    wait_telling(py, None, |_| future)
+}
+
+/// Runs a future in the same way, and calls a function of Python with the kind and the text of each event of it.
+pub(crate) fn wait_telling<T, F>(
+    py: Python<'_>,
+    on_event: Option<&Bound<'_, PyAny>>,
+    begin: impl FnOnce(Teller) -> F,
+) -> PyResult<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let (to, mut from) = channel();
+    let of_events = to.clone();
+    let future = begin(Box::new(move |event| {
+        let (kind, text) = match event {
+            Event::Stage(stage) => ("stage", stage),
+            Event::Note(note) => ("note", note),
+            _ => return,
+        };
+        // Nobody listens once the wait has ended.
+        let _ = of_events.send(Message::Event(kind, text.to_owned()));
+    }));
+    let task = runtime()?.spawn(async move {
+        let _ = to.send(Message::Done(future.await));
+    });
+    loop {
+        let message;
+        (message, from) = py.detach(move || (from.recv_timeout(TICK), from));
+        let heard = match message {
+            Ok(Message::Done(outcome)) => return outcome.map_err(|error| raised(py, &error)),
+            Ok(Message::Event(kind, text)) => on_event.map_or(Ok(()), |call| call.call1((kind, text)).map(drop)),
+            Err(RecvTimeoutError::Timeout) => on_event.map_or(Ok(()), |call| call.call1(("tick", "")).map(drop)),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(of_kind(py, "internal", "a thread panicked; please report it with what you called", None));
+            }
+        };
+        if let Err(error) = heard.and_then(|()| py.check_signals()) {
+            task.abort();
+            return Err(error);
+        }
+    }
+}
+
+/// Runs a future on other threads, and does not wait for it.
+pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> PyResult<()> {
+    drop(runtime()?.spawn(future));
+    Ok(())
+}
