@@ -260,7 +260,8 @@ impl EngineBuilder {
         let session = session(config.clone(), Arc::clone(&runtime))?;
         let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
         workspace.hashes_rows = self.memory.is_none();
-        let shared = Shared { settings: self, stores, config, runtime, pool, workspace, registered: Mutex::default(), scratch };
+        let shared =
+            Shared { settings: self, stores, config, runtime, pool, workspace, registered: Mutex::default(), scratch };
         let engine = Engine { shared: Arc::new(shared) };
         table_functions::register(engine.session(), engine.weak(), Arc::new(NoHooks))?;
         Ok(engine)

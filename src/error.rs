@@ -113,12 +113,9 @@ impl Error {
                 byte: problem.byte,
                 record: problem.record,
             }),
-            corpus::Error::DuplicateId { second, .. } => Some(Place {
-                file: second.file.clone(),
-                line: second.line,
-                byte: None,
-                record: Some(second.record),
-            }),
+            corpus::Error::DuplicateId { second, .. } => {
+                Some(Place { file: second.file.clone(), line: second.line, byte: None, record: Some(second.record) })
+            }
             _ => None,
         }
     }

@@ -104,7 +104,7 @@ pub use corpus::Skipped;
 pub use engine::{Engine, EngineBuilder};
 pub use error::{Cause, Error, Place};
 pub use functions::scalar_functions;
-pub use methods::{Found, Input, Signature};
+pub use methods::{Found, Input, Signature, bytes};
 pub use run::{Event, Summary};
 pub use similarity_join::IbidCodec;
 pub use sql::{session, with_ibid};

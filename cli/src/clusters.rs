@@ -29,30 +29,30 @@ pub(super) struct Clusters {
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "show_sql")]
     output: Option<PathBuf>,
-    /// What is compared
+    /// The unit that is compared
     #[arg(long, value_enum, default_value_t = Unit::Sentence)]
     unit: Unit,
-    /// How a text becomes a set
+    /// The signature that makes a text a set
     #[arg(long, value_name = "NAME:PARAMS", default_value = "characters:10", long_help = format!(
         "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
     ))]
     signature: Signature,
-    /// How similar texts are found
+    /// The way in which similar texts are found
     #[arg(long, value_enum, default_value_t = Way::Lsh)]
     method: Way,
     /// The least Jaccard similarity of a pair, above 0 and up to 1
     #[arg(long, value_name = "T", default_value_t = 0.7, value_parser = ratio)]
     threshold: f64,
-    /// How many signatures a text has, for the method lsh; texts that share one are compared [default: 10]
+    /// The number of signatures of a text, for the method lsh; texts that share one are compared [default: 10]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     bands: Option<u16>,
-    /// How many minhashes make a signature, for the method lsh [default: 8]
+    /// The number of minhashes in a signature, for the method lsh [default: 8]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..=64))]
     rows: Option<u16>,
     /// The seed of the minhashes, for the method lsh [default: 0]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// How many of the texts that share a signature are compared with each other, for the method lsh; the first ones are
+    /// The number of texts that share a signature and are compared with each other, for the method lsh; the first ones are
     /// [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_bucket: Option<u32>,
@@ -77,7 +77,7 @@ pub(super) struct Clusters {
     /// The most pairs of places to count for pairs of documents; more are refused beforehand
     #[arg(long, value_name = "N", default_value_t = 50_000_000, value_parser = clap::value_parser!(u64).range(1..))]
     max_pairs: u64,
-    /// How many of the largest clusters and of the pairs of documents to print
+    /// The number of the largest clusters and of pairs of documents to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     top: u16,
     /// Print the SQL that would run, and do not run it
@@ -89,7 +89,7 @@ pub(super) struct Clusters {
     running: RunOptions,
 }
 
-/// How similar texts are found.
+/// The way in which similar texts are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     /// By locality-sensitive hashing: finds most pairs, the more similar the likelier

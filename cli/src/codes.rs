@@ -36,13 +36,13 @@ impl Codes {
     }
 }
 
-/// What is learned, and from what.
+/// The options of learning.
 #[derive(Debug, Args)]
 struct Learning {
-    /// How many bits a code has: 32, 64, 128 or 256
+    /// The number of bits of a code: 32, 64, 128 or 256
     #[arg(long, value_name = "N", default_value = "32", value_parser = width)]
     bits: Width,
-    /// How many of them a word sets
+    /// The number of them that a word sets
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=256))]
     per_word: u32,
     /// For how many of the most frequent words codes are learned; any other has a code from its MD5 hash
@@ -61,7 +61,7 @@ struct Learning {
     /// Chooses the sentences, and the point that opt starts from
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// What the words of a sentence are; characters for Chinese
+    /// The tokens of a sentence; characters for Chinese
     #[arg(long, value_enum, default_value_t = Token::Words)]
     tokens: Token,
     /// The language of the texts, such as tr, for its capitals
@@ -69,7 +69,7 @@ struct Learning {
     language: Option<String>,
 }
 
-/// What the words of a sentence are.
+/// The tokens of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Token {
     /// Its words
@@ -111,7 +111,7 @@ struct Learn {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// How the codes are chosen
+    /// The way in which codes are chosen
     #[arg(long, value_enum, default_value_t = Way::Opt)]
     method: Way,
     #[command(flatten)]
@@ -124,7 +124,7 @@ struct Learn {
     running: RunOptions,
 }
 
-/// How codes are chosen.
+/// The way in which codes are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     /// By the MD5 hash of the word
@@ -174,7 +174,7 @@ struct CompareCodes {
     /// Leave out sentences of fewer different words
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_words: usize,
-    /// Of sentences with the same words take the first alone
+    /// Take the first alone of sentences with the same words
     #[arg(long)]
     distinct: bool,
     #[command(flatten)]

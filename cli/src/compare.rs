@@ -52,7 +52,7 @@ struct CompareContainment {
     /// The least share that is a containment, of labels that are shares [default: --threshold]
     #[arg(long, value_name = "T", value_parser = ratio)]
     label_threshold: Option<f64>,
-    /// Whether a pair of which no label speaks is no containment, and wrong where it is found [default: yes, and no where labels are
+    /// Take a pair that no label names for no containment, so that it is wrong where it is found [default: yes, and no where labels are
     /// shares both ways]
     #[arg(long, value_name = "ANSWER", value_enum)]
     labels_complete: Option<Answer>,
@@ -74,7 +74,7 @@ struct CompareContainment {
     /// The column that says when a document came; then only documents that came before are containers
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
-    /// How long before the container may have come, such as 72h or 30days
+    /// The time before a document within which its container came, such as 72h or 30days
     #[arg(long, value_name = "DURATION", requires = "time_column")]
     window: Option<String>,
     /// The most pairs of places that a method may make; more are refused beforehand
@@ -108,7 +108,7 @@ const METHODS: [(&str, &str); 7] = [
 const POSTINGS: &str = "FFP, postings";
 const CODET: &str = "CoDet";
 
-/// What CoDet's parameters are by default.
+/// The default parameters of CoDet.
 const DEPTH: u8 = 5;
 const SUFFIXES: u8 = 1;
 
@@ -188,7 +188,7 @@ impl CompareContainment {
             all.extend(value.into_iter().flat_map(|value| [name, value.as_str()]));
         }
         all.extend(self.without_stop_words.then_some("--without-stop-words"));
-        // What a method says itself comes last, and counts.
+        // The options of a method come last, and count.
         all.extend(own);
         let containment = parsed(engine, &all)?;
         containment.check()?;
@@ -199,7 +199,7 @@ impl CompareContainment {
 /// The options of `ibid containment` as it would read them.
 fn parsed(engine: &Engine, options: &[&str]) -> Result<methods::Containment> {
     let command = Command::new("containment").no_binary_name(true).args_override_self(true);
-    // What it reads is not asked.
+    // Its input is not asked.
     let arguments = std::iter::once(&"documents").chain(options);
     let matches = Containment::augment_args(command).try_get_matches_from(arguments);
     let parsed =

@@ -30,7 +30,7 @@ pub(super) struct Containment {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// How documents are compared
+    /// The way in which documents are compared
     #[arg(long, value_enum, default_value_t = Way::Sets)]
     method: Way,
     /// For --method sets: whether the set of a document is looked for, or that of each sentence
@@ -77,7 +77,7 @@ pub(super) struct Containment {
     /// documents that came before are containers
     #[arg(long, value_name = "NAME")]
     time_column: Option<String>,
-    /// How long before the container may have come, such as 72h or 30days
+    /// The time before a document within which its container came, such as 72h or 30days
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     window: Option<Duration>,
     /// Containers that came later, too
@@ -108,7 +108,7 @@ pub(super) struct Containment {
     running: RunOptions,
 }
 
-/// How documents are compared.
+/// The way in which documents are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Way {
     /// By the share of the set of one that is in the other: exact. The paper's rivals FFP, DSC and I-Match are the signatures
@@ -138,7 +138,7 @@ pub(super) struct PassageOptions {
 /// The least number of words of a passage.
 const MIN_WORDS: u32 = 8;
 
-/// What the summary calls the rows of the result.
+/// The name of the rows of the result in the summary.
 const CONTAINED: &str = "contained";
 
 impl Containment {

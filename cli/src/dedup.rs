@@ -34,12 +34,12 @@ pub(super) struct Dedup {
     /// The measure by which two match [default: jaccard; passages match by exact alone]
     #[arg(long, value_enum)]
     by: Option<By>,
-    /// How a text becomes a set [default: shingles:5]
+    /// The signature that makes a text a set [default: shingles:5]
     #[arg(long, value_name = "NAME:PARAMS", long_help = format!(
         "How a text becomes a set; parameters left out have the values shown: {} [default: shingles:5]", Signature::help()
     ))]
     signature: Option<Signature>,
-    /// From which similarity, or share, on two match, above 0 and up to 1 [default: 0.8]
+    /// The least similarity, or share, of two that match, above 0 and up to 1 [default: 0.8]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
     /// The number of words in a row that are a passage where they stand twice, for the unit passage [default: 50]

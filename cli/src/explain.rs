@@ -22,7 +22,7 @@ pub(super) struct Explain {
     command: Explained,
 }
 
-/// What can be estimated.
+/// The methods whose runs can be estimated.
 #[derive(Debug, Subcommand)]
 enum Explained {
     Passages(Passages),

@@ -14,7 +14,7 @@ use ibid::program::store::Stores;
 
 /// Remove what killed runs left; and from an index old manifests, and documents that are too old
 ///
-/// Of an index, all in it that it does not need. Of any other folder, what lies directly in it: files and folders that were
+/// Removes everything from an index that it does not need, and from any other folder what lies directly in it: files and folders that were
 /// staged for a result there, temporary tables (in the folder for temporary files, such as /tmp), and the tables that --resume
 /// kept. In S3 also the parts of objects that were begun there and not ended, whoever began them.
 #[derive(Debug, Args)]

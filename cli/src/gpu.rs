@@ -10,7 +10,7 @@ use super::Ending;
 use super::run::Stdout;
 use ibid::program::grouped;
 
-/// What ibid knows of the GPUs of this machine
+/// Show the GPUs of this machine
 #[derive(Debug, Args)]
 pub(super) struct Gpu {
     #[command(subcommand)]

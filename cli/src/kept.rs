@@ -13,7 +13,7 @@ use super::Ending;
 use super::options::{InputOptions, RunOptions};
 use super::run::prepared;
 
-/// How the documents that stay are written.
+/// The form in which the documents that stay are written.
 #[derive(Debug, Args)]
 pub(super) struct ShapeOptions {
     /// The format of the documents that stay

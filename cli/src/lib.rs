@@ -83,7 +83,7 @@ enum Command {
 /// The stack of each thread, in bytes.
 const STACK: usize = 64 << 20;
 
-/// How a command ended.
+/// The end of a command.
 enum Ending {
     Done,
     /// With `--strict`: something was capped or skipped.
@@ -114,7 +114,7 @@ pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
         check_threads()?;
         let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
         let outcome = runtime.block_on(outbox::with_outbox(delivered(cli.command, &of_run)));
-        // What still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
+        // Work that still runs on other threads is of no use any more, and ends with the process. To shut it down would detach threads
         // that are about to end, and glibc may then look for a large stack that is gone already.
         std::mem::forget(runtime);
         outcome

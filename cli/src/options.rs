@@ -9,16 +9,17 @@ use clap::builder::{EnumValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::outbox;
+use ibid::bytes;
 use ibid::program::corpus::{
     self, Encoding, Fields, Format as InputFormat, LanguageChoice, PageFilter, encoding_of, refuse_result,
 };
 use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
-use ibid::program::methods::{bytes, format_of, sign_of};
+use ibid::program::methods::{format_of, sign_of};
 use ibid::program::store::Settings;
 use ibid::program::store::Stores;
 use ibid::program::{check_folder, check_place};
 
-/// How input is read.
+/// The options of reading.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct InputOptions {
@@ -46,7 +47,7 @@ pub(super) struct InputOptions {
     /// The sign before a quote within quotes in CSV [default: another quote]
     #[arg(long, value_name = "SIGN", value_parser = sign_of)]
     escape: Option<u8>,
-    /// What to do with a bad record
+    /// The fate of a bad record
     #[arg(long, value_enum, default_value_t = OnError::Fail)]
     on_error: OnError,
     /// Where to put bad records, as JSON lines, with --on-error quarantine
@@ -58,25 +59,25 @@ pub(super) struct InputOptions {
     results: OnceLock<Places>,
     #[command(flatten)]
     limits: LimitOptions,
-    /// Of MediaWiki dumps read the pages of this namespace only, such as 0 for articles; may be repeated
+    /// Read only the pages of this namespace of MediaWiki dumps, such as 0 for articles; may be repeated
     #[arg(long, value_name = "N")]
     namespace: Vec<i64>,
-    /// Of MediaWiki dumps leave out redirects
+    /// Leave out the redirects of MediaWiki dumps
     #[arg(long)]
     skip_redirects: bool,
-    /// Of MediaWiki dumps leave out pages of disambiguation
+    /// Leave out the pages of disambiguation of MediaWiki dumps
     #[arg(long)]
     skip_disambiguation: bool,
 }
 
-/// What files may hold.
+/// The limits of files.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Input")]
 pub(super) struct LimitOptions {
     /// The longest record: a line of JSON, a row of CSV, a text file, a page of a wiki
     #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = bytes)]
     pub(super) max_record_bytes: usize,
-    /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
+    /// The most bytes that may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_ratio: u64,
 }
@@ -251,7 +252,7 @@ pub(super) struct OutputOptions {
     /// width or behind blanks, or with a tab or an end of a line
     #[arg(long)]
     pub(super) csv_safe: bool,
-    /// What writes says itself how many rows there are.
+    /// The writer counts the rows itself.
     #[arg(skip)]
     pub(super) counts_itself: bool,
 }
@@ -346,7 +347,7 @@ impl Places {
     }
 }
 
-/// How object stores are reached.
+/// The options of object stores.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Object stores")]
 pub(super) struct StoreOptions {
@@ -375,15 +376,15 @@ impl StoreOptions {
     }
 }
 
-/// How a command runs.
+/// The options of a run.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Running")]
 pub(super) struct RunOptions {
-    /// How much memory the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
+    /// The memory that the command may take, such as 512MiB or 4GiB: what operators have no room for goes to disk, and a run
     /// that takes a quarter more ends with an error [default: 60 % of what the machine or its control group has]
     #[arg(long, value_name = "SIZE", value_parser = bytes)]
     pub(super) memory: Option<usize>,
-    /// How many threads to run [default: one a core]
+    /// The number of threads [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) threads: Option<u16>,
     /// Keep the tables that the run makes in this folder, and take from it those that an earlier run made of the same rows in

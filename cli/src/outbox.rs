@@ -15,7 +15,7 @@ use tokio::task_local;
 struct Outbox {
     /// Results that are whole.
     results: Vec<StagedFile>,
-    /// What is still written, with its places.
+    /// The results that are still written, with their places.
     collected: Vec<(PathBuf, StagedFile)>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn live(target: &Path, stores: &Arc<Stores>) -> Result<PathBuf> {
 pub(crate) fn send() -> Result<()> {
     let Outbox { results, collected } = with(mem::take);
     let placed = results.into_iter().try_for_each(StagedFile::commit);
-    // What was found of bad input is wanted the more where a result has no place.
+    // The bad input that was found is wanted the more where a result has no place.
     collected.into_iter().map(|(_, file)| file.commit()).fold(placed, Result::and)
 }
 

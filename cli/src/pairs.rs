@@ -17,10 +17,10 @@ pub(super) struct Pairs {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// What to compare
+    /// The unit that is compared
     #[arg(long, value_enum, default_value_t = Unit::Document)]
     unit: Unit,
-    /// How a text becomes a set
+    /// The signature that makes a text a set
     #[arg(long, value_name = "NAME:PARAMS", default_value = "shingles:3", long_help = format!(
         "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
     ))]
@@ -40,7 +40,7 @@ pub(super) struct Pairs {
     pub(super) running: RunOptions,
 }
 
-/// What is compared.
+/// The unit that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Unit {
     /// Whole documents; a row of a file of sentences is one, too

@@ -20,7 +20,7 @@ pub(super) struct Passages {
     /// A corpus, or anything that `ibid ingest` reads
     #[arg(required = true)]
     inputs: Vec<String>,
-    /// What to look for; sets the options below that are not given
+    /// The kind of copies to look for; sets the options below that are not given
     #[arg(long, value_enum, default_value_t = Profile::Verbatim)]
     profile: Profile,
     /// The least similarity of the two sides of a passage, above 0 and up to 1: the cosine of their counts of words, those more that
@@ -55,7 +55,7 @@ pub(super) struct Passages {
     pub(super) running: RunOptions,
 }
 
-/// What to look for.
+/// The kind of copies to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Profile {
     /// Copies, with a word changed here and there

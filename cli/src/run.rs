@@ -86,7 +86,7 @@ static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     names
 });
 
-/// What a terminal at standard output may get.
+/// The terminal at standard output, which gets no commands.
 static SCREEN: LazyLock<Option<Mutex<Screen>>> = LazyLock::new(|| std::io::stdout().is_terminal().then(Mutex::default));
 
 /// Standard output. A terminal gets nothing from it that would command it.
@@ -108,10 +108,10 @@ impl Write for Out {
     }
 }
 
-/// Whether whoever read standard output has stopped reading.
+/// True once nobody reads standard output any more.
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// What errors of standard output say then. Writers of formats pass on nothing else of them.
+/// The text of errors of standard output then. Writers of formats pass on nothing else of them.
 const NOBODY_READS: &str = "nobody reads standard output any more";
 
 /// Standard output, which remembers that nobody reads it any more.
@@ -139,12 +139,12 @@ impl Write for Stdout {
     }
 }
 
-/// Whether standard output was closed while it was written.
+/// Returns true if standard output was closed while it was written.
 pub(super) fn stdout_is_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
 
-/// Whether an error says no more than that standard output was closed.
+/// Returns true if an error says no more than that standard output was closed.
 pub(super) fn is_of_closed_stdout(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| cause.to_string().contains(NOBODY_READS))
 }
@@ -489,7 +489,7 @@ pub(super) struct AgainstOptions {
     pub(super) same_ids: bool,
 }
 
-/// How a method that compares texts runs.
+/// The options of a method that compares texts.
 #[derive(Debug, Args)]
 pub(super) struct MethodOptions {
     #[command(flatten)]

@@ -27,10 +27,10 @@ pub(super) struct Search {
     /// The texts to look for, each as a whole: a corpus, or anything that `ibid ingest` reads
     #[arg(long, value_name = "INPUT")]
     queries: String,
-    /// What is searched
+    /// The unit that is searched
     #[arg(long, value_enum, default_value_t = Unit::Sentence)]
     unit: Unit,
-    /// How a text becomes a set
+    /// The signature that makes a text a set
     #[arg(long, value_name = "NAME:PARAMS", default_value = "shingles:1", long_help = format!(
         "How a text becomes a set; parameters left out have the values shown: {}", Signature::help()
     ))]
@@ -45,7 +45,7 @@ pub(super) struct Search {
     /// In how many bits codes may differ
     #[arg(long, value_name = "D", requires = "codes", value_parser = clap::value_parser!(u8))]
     distance: Option<u8>,
-    /// Whether to compare on a GPU; the result is the same
+    /// Compare on a GPU or not; the result is the same
     #[arg(long, value_enum, default_value_t = OnGpu::Auto)]
     gpu: OnGpu,
     /// Print the SQL that would run, and do not run it
@@ -59,7 +59,7 @@ pub(super) struct Search {
     running: RunOptions,
 }
 
-/// Whether to compare on a GPU.
+/// The use of a GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum OnGpu {
     /// On one that is there, else on the processor

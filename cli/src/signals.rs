@@ -14,7 +14,7 @@ use super::run::say;
 use ibid::program::export::cleanup;
 use ibid::program::store::Stores;
 
-/// Whether a command wants to hear of the first signal, and to end by itself.
+/// True while a command wants to hear of the first signal, and to end by itself.
 static ENDS_ITSELF: AtomicBool = AtomicBool::new(false);
 
 /// Tells it.
@@ -35,7 +35,7 @@ pub(super) fn ask_to_end() -> bool {
     ends_itself
 }
 
-/// Whether interrupts are for what the shell runs, and not for the program.
+/// True while interrupts are for what the shell runs, and not for the program.
 static IS_SHELL: AtomicBool = AtomicBool::new(false);
 
 /// Tells the shell of interrupts, by their number.
@@ -76,7 +76,7 @@ pub(super) fn end(code: i32, said: &str, stores: &Arc<Stores>) -> ! {
 /// The exit code of an interrupted program.
 const INTERRUPTED: i32 = 130;
 
-/// How long what the shell runs has to end.
+/// The time that a statement of the shell has to end.
 const TIME_TO_END: Duration = Duration::from_secs(1);
 
 /// Listens to the signals that ask the program to end.
@@ -113,7 +113,7 @@ impl Signals {
     }
 }
 
-/// Whether the program was started to outlive its terminal, as `nohup` does. Listening would undo that, so where the
+/// Returns true if the program was started to outlive its terminal, as `nohup` does. Listening would undo that, so where the
 /// system does not tell, it is taken for granted.
 #[cfg(unix)]
 fn hangup_is_ignored() -> bool {

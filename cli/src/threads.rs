@@ -27,7 +27,7 @@ pub(super) struct Threads {
     /// title+body is one field of two columns
     #[arg(long, value_name = "NAME=WEIGHT", required = true)]
     field: Vec<FieldOption>,
-    /// How a text becomes a set, for all fields, or for one with FIELD=NAME:PARAMS [default: shingles:3]
+    /// The signature that makes a text a set, for all fields, or for one with FIELD=NAME:PARAMS [default: shingles:3]
     #[arg(long, value_name = "[FIELD=]NAME:PARAMS", long_help = format!(
         "How a text becomes a set, for all fields, or for one with FIELD=NAME:PARAMS; may be repeated; parameters left out \
          have the values shown: {} [default: shingles:3]", Signature::help()
@@ -36,14 +36,14 @@ pub(super) struct Threads {
     /// The least score, above 0 and up to 1 [default: 0.5, or what --weights fit finds]
     #[arg(long, value_name = "T", value_parser = ratio)]
     threshold: Option<f64>,
-    /// How similar fields are found
+    /// The way in which similar fields are found
     #[arg(long, value_enum, default_value_t = Strategy::Doc)]
     strategy: Strategy,
     /// The longest list of postings that makes pairs, in distinct texts, for --strategy term; longer ones are listed as
     /// capped [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     max_postings: Option<u32>,
-    /// Of how many threads to look at all pairs, to say what --strategy term did not find; 0 does not look [default: 1000]
+    /// The number of threads all of whose pairs are looked at, to say what --strategy term did not find; 0 does not look [default: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
     certify: Option<i64>,
     /// Take the weights that are best for the pairs of --labels, and the best threshold if none is given
@@ -58,7 +58,7 @@ pub(super) struct Threads {
     /// Judge the fields and weights by the labels, and do not look for pairs
     #[arg(long, requires = "labels", conflicts_with_all = ["groups", "capped", "output"])]
     evaluate_only: bool,
-    /// How many random weights to climb from
+    /// The number of random weights to climb from
     #[arg(long, value_name = "N", default_value_t = 100, requires = "weights")]
     starts: u16,
     /// The seed of the random weights
@@ -96,7 +96,7 @@ pub(super) struct Threads {
     running: RunOptions,
 }
 
-/// How similar fields are found.
+/// The way in which similar fields are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Strategy {
     /// By a similarity join: exact

@@ -38,7 +38,7 @@ impl Verify {
         let [sound, wrong, passed_over] = [Outcome::Sound, Outcome::Wrong, Outcome::PassedOver].map(count);
         let files = sound + wrong;
         if wrong > 0 {
-            // That counts whether or not anybody reads on.
+            // A wrong file counts whether or not anybody reads on.
             let said = anyhow!("{} of {} files are not what was written", grouped(wrong), grouped(files));
             return Ok(Ending::Failed(said));
         }

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Callable, Optional, TypeVar, Union
 from . import errors
 from ._connection import Connection
 from ._found import (
+    Checked,
     Cleaned,
     Clusters,
     Containment,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     Returned = TypeVar("Returned")
 
 __all__ = [
+    "Checked",
     "Cleaned",
     "Clusters",
     "Connection",
@@ -88,11 +90,13 @@ __all__ = [
     "decontaminate",
     "dedup",
     "errors",
+    "ingest",
     "pairs",
     "passages",
     "search",
     "sql",
     "threads",
+    "verify",
 ]
 
 _default: Optional[Connection] = None
@@ -181,3 +185,5 @@ containment = _of_default(Connection.containment)
 search = _of_default(Connection.search)
 dedup = _of_default(Connection.dedup)
 decontaminate = _of_default(Connection.decontaminate)
+ingest = _of_default(Connection.ingest)
+verify = _of_default(Connection.verify)

@@ -10,7 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal, Optional, Type, TypeVar, Union
 
 from . import _ibid
 from ._collections import collection
-from ._found import Clusters, Containment, Decontamination, Dedup, Found, Pairs, Passages, Search, Threads
+from ._found import (
+    Checked,
+    Clusters,
+    Containment,
+    Decontamination,
+    Dedup,
+    Found,
+    Pairs,
+    Passages,
+    Search,
+    Summary,
+    Threads,
+)
 from ._options import taken
 from ._progress import Progress
 from ._table import Table
@@ -96,6 +108,34 @@ class Connection:
         [{'id': 1, 'other': 2}]
         """
         self._connection.register(name, collection(rows))
+
+    def ingest(
+        self,
+        documents: Documents,
+        folder: Union[str, os.PathLike[str]],
+        *,
+        progress: Optional[bool] = None,
+        **reading: Unpack[Reading],
+    ) -> Summary:
+        """Turns documents into a corpus: a folder with them and their sentences as Parquet, here or by URL, which all methods read.
+
+        It takes the place of a corpus, and of nothing else; until it is whole, what was there before stays.
+
+        >>> import ibid, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ibid.ingest([{"id": 1, "text": "It was late. Nobody spoke."}], f"{folder}/corpus").counts["sentences"]
+        ...     [checked.is_wrong for checked in ibid.verify(f"{folder}/corpus")]
+        2
+        [False, False, False]
+        """
+        options, _ = taken("ingest", reading)
+        is_shown = self._progress if progress is None else progress
+        with Progress("ingest", is_shown) as shown:
+            return Summary.of(self._connection.ingest(collection(documents), os.fspath(folder), options, shown))
+
+    def verify(self, *paths: Union[str, os.PathLike[str]]) -> list[Checked]:
+        """Checks that results, corpora and indexes are what was written: each byte of each file."""
+        return [Checked(*checked) for checked in self._connection.verify([os.fspath(path) for path in paths])]
 
     def close(self) -> None:
         """Ends the connection. Its temporary files go with the last result of it."""
@@ -430,7 +470,7 @@ class Connection:
         threshold: Optional[float] = None,
         codes: Union[str, os.PathLike[str], None] = None,
         distance: Optional[int] = None,
-        gpu: Optional[str] = None,
+        gpu: Literal["auto", "on", "off", None] = None,
         progress: Optional[bool] = None,
         **reading: Unpack[Reading],
     ) -> Search:
@@ -477,7 +517,7 @@ class Connection:
         keep: Optional[str] = None,
         by_source: Optional[str] = None,
         max_pairs: Optional[int] = None,
-        format: Literal["parquet", "jsonl", "csv", None] = None,
+        format: Literal["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "csv", None] = None,
         rows_per_file: Optional[int] = None,
         ids_only: Optional[bool] = None,
         annotate: Optional[bool] = None,
@@ -493,7 +533,8 @@ class Connection:
         `min_words`: the words in a row that are a passage where they stand twice; default 50.
         `method`: "exact" finds all matches, the default, "lsh" most by minhashes, "auto" takes lsh where there are too many.
         `bands`, `rows`, `seed`, `max_bucket`, `sample`: the minhashes of lsh, and of how many texts all matches are looked for.
-        `keep`: which of several stays: "first", the default, "longest", "oldest=COLUMN", "newest=COLUMN", …
+        `keep`: which of several stays: "first", the default, "longest", "oldest:COLUMN", "newest:COLUMN", "highest:COLUMN" or
+        "priority:COLUMN=a,b,c".
         `by_source`: counts what is lost by the values of this column.
         `max_pairs`: more pairs of distinct texts that match are an error; default 50,000,000.
         `format`, `rows_per_file`: how the documents that stay are written to a folder.
@@ -543,7 +584,7 @@ class Connection:
         signature: Optional[str] = None,
         threshold: Optional[float] = None,
         max_pairs: Optional[int] = None,
-        format: Literal["parquet", "jsonl", "csv", None] = None,
+        format: Literal["parquet", "jsonl", "jsonl.gz", "jsonl.zst", "csv", None] = None,
         rows_per_file: Optional[int] = None,
         ids_only: Optional[bool] = None,
         annotate: Optional[bool] = None,

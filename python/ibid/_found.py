@@ -37,6 +37,18 @@ class Skipped:
 
 
 @dataclass(frozen=True)
+class Checked:
+    """A file that was checked."""
+
+    file: str
+    """Its path or URL."""
+    is_wrong: bool
+    """Whether it is not what was written."""
+    said: str
+    """Its rows, bytes and seal, or what is wrong and why."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """The counts of a run, and what else there is to say of it."""
 
@@ -54,6 +66,11 @@ class Summary:
     """Sentences on what else there is to know."""
     seconds: float
     """The seconds that it took."""
+
+    @classmethod
+    def of(cls, said: dict[str, Any]) -> Summary:
+        """Returns the summary that the native module gives."""
+        return cls(**{**said, "skipped_records": [Skipped(*record) for record in said["skipped_records"]]})
 
     def __str__(self) -> str:
         counts = dict(self.counts)
@@ -99,8 +116,7 @@ class Found:
     @property
     def summary(self) -> Summary:
         """The counts, and what else there is to say."""
-        said = self._found.summary
-        return Summary(**{**said, "skipped_records": [Skipped(*record) for record in said["skipped_records"]]})
+        return Summary.of(self._found.summary)
 
     def write(self, path: str | os.PathLike[str]) -> dict[str, int]:
         """Writes the result to a file, as Parquet, CSV or JSON lines, or all tables to a folder, here or by URL.

@@ -75,8 +75,11 @@ class Table:
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Returns the rows as dicts, with values as JSON has them: dates and times are text."""
-        lines = self._rows.json_lines().splitlines()
-        return [{name: None for name in self.columns} | json.loads(line) for line in lines]
+        columns = self.columns
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        if twice:
+            raise ValueError(f"there are several columns named {', '.join(twice)}; name them apart with AS")
+        return [dict(zip(columns, row)) for row in self._lists()]
 
     def write(self, path: str | os.PathLike[str]) -> int:
         """Writes the rows to a file or a URL, as Parquet, CSV or JSON lines, which its name says. Returns how many there are.
@@ -91,9 +94,12 @@ class Table:
     def __arrow_c_schema__(self) -> object:
         return self._rows.__arrow_c_schema__()
 
+    def _lists(self) -> list[list[Any]]:
+        return [list(json.loads(line).values()) for line in self._rows.json_lines().split("\n") if line]
+
     def _first(self) -> tuple[list[list[Any]], bool]:
         """Returns the rows that are shown, and whether there are more."""
-        rows = [list(row.values()) for row in self.head(_SHOWN + 1).to_dicts()]
+        rows = self.head(_SHOWN + 1)._lists()
         return rows[:_SHOWN], len(rows) > _SHOWN
 
     def __repr__(self) -> str:

@@ -2,13 +2,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ibid::Engine;
-use ibid::program::methods::bytes;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::collection::Collection;
 use crate::errors::raised;
-use crate::found::Found;
+use crate::found::{Found, said};
 use crate::rows::Rows;
 use crate::running::{wait, wait_telling};
 
@@ -41,7 +41,7 @@ impl Connection {
     ) -> PyResult<Self> {
         let mut engine = Engine::builder().anonymous(anonymous);
         if let Some(memory) = memory {
-            engine = engine.memory(bytes(memory).map_err(|error| PyValueError::new_err(format!("memory: {error}")))?);
+            engine = engine.memory(ibid::bytes(memory).map_err(|error| raised(py, &error))?);
         }
         if let Some(threads) = threads {
             engine = engine.threads(threads);
@@ -94,6 +94,25 @@ impl Connection {
         }
         let found = wait_telling(py, on_event, |tell| method.on_event(tell).into_future())?;
         Ok(Found { found: Arc::new(found), engine })
+    }
+
+    /// Writes a corpus to a folder, and returns what was counted.
+    fn ingest<'py>(
+        &self,
+        py: Python<'py>,
+        input: &Collection,
+        folder: PathBuf,
+        options: Vec<(String, Vec<String>)>,
+        on_event: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let ingest = self.engine()?.ingest(input.0.clone()).options(options).map_err(|error| raised(py, &error))?;
+        said(py, &wait_telling(py, on_event, |tell| ingest.on_event(tell).write(folder))?)
+    }
+
+    /// Checks files and folders. Returns of each file its name, whether it is wrong, and what is said of it.
+    fn verify(&self, py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(String, bool, String)>> {
+        let checked = wait(py, self.engine()?.verify(paths).into_future())?;
+        Ok(checked.into_iter().map(|file| (file.file.clone(), file.is_wrong(), file.said)).collect())
     }
 
     /// Plans a query, or runs another statement.

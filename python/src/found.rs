@@ -1,6 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ibid::Summary;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -45,21 +46,7 @@ impl Found {
     /// What was counted, and what else there is to say, by name.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let summary = self.found.summary();
-        let said = PyDict::new(py);
-        let counts = PyDict::new(py);
-        summary.counts.iter().try_for_each(|(name, count)| counts.set_item(name, count))?;
-        said.set_item("counts", counts)?;
-        said.set_item("capped", summary.capped)?;
-        said.set_item("skipped", summary.skipped)?;
-        let skipped = summary.skipped_records.iter();
-        let skipped: Vec<_> =
-            skipped.map(|record| (&record.file, record.line, record.byte, record.record, &record.reason)).collect();
-        said.set_item("skipped_records", skipped)?;
-        said.set_item("left_out", &summary.left_out)?;
-        said.set_item("notes", &summary.notes)?;
-        said.set_item("seconds", summary.seconds)?;
-        Ok(said)
+        said(py, self.found.summary())
     }
 
     /// Writes a table to a file, and returns how many rows it has.
@@ -80,14 +67,28 @@ impl Found {
     }
 
     /// Decides anew which duplicates go, by another threshold.
-    fn rethreshold(
-        &self,
-        py: Python<'_>,
-        threshold: f64,
-        on_event: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    fn rethreshold(&self, py: Python<'_>, threshold: f64, on_event: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let found = Arc::clone(&self.found);
-        let again = wait_telling(py, on_event, |tell| async move { found.rethreshold(threshold).await?.on_event(tell).await })?;
+        let again =
+            wait_telling(py, on_event, |tell| async move { found.rethreshold(threshold).await?.on_event(tell).await })?;
         Ok(Self { found: Arc::new(again), engine: self.engine.clone() })
     }
+}
+
+/// Returns a summary by the names of its fields.
+pub(crate) fn said<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'py, PyDict>> {
+    let said = PyDict::new(py);
+    let counts = PyDict::new(py);
+    summary.counts.iter().try_for_each(|(name, count)| counts.set_item(name, count))?;
+    said.set_item("counts", counts)?;
+    said.set_item("capped", summary.capped)?;
+    said.set_item("skipped", summary.skipped)?;
+    let skipped = summary.skipped_records.iter();
+    let skipped: Vec<_> =
+        skipped.map(|record| (&record.file, record.line, record.byte, record.record, &record.reason)).collect();
+    said.set_item("skipped_records", skipped)?;
+    said.set_item("left_out", &summary.left_out)?;
+    said.set_item("notes", &summary.notes)?;
+    said.set_item("seconds", summary.seconds)?;
+    Ok(said)
 }

@@ -1,11 +1,13 @@
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, RecordBatchReader};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
+use arrow::json::WriterBuilder;
+use arrow::json::writer::LineDelimited;
 use datafusion::dataframe::DataFrame;
+use datafusion::error::DataFusionError;
 use futures::StreamExt;
-use ibid::program::export::{Form, Format, write_rows};
 use ibid::{Engine, Error};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatchReader, PySchema};
@@ -56,14 +58,22 @@ impl Rows {
         Ok(Self::new(limited, self.engine.clone(), self.found.clone()))
     }
 
-    /// Returns the rows as JSON, an object a line.
+    /// Returns the rows as JSON, an object a line, with the values by the numbers of their columns: names may stand twice.
     fn json_lines(&self, py: Python<'_>) -> PyResult<String> {
         let rows = self.rows.clone();
         let lines = async move {
-            let mut lines = Vec::new();
-            let rows = rows.execute_stream().await?;
-            write_rows(rows, Form::of(Format::Ndjson), &serde_json::Value::Null, &mut lines).await?;
-            Ok(String::from_utf8_lossy(&lines).into_owned())
+            let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, LineDelimited>(Vec::new());
+            let mut rows = rows.execute_stream().await?;
+            while let Some(batch) = rows.next().await.transpose()? {
+                let schema = batch.schema();
+                let numbered = schema.fields().iter().enumerate();
+                let numbered = numbered.map(|(number, field)| field.as_ref().clone().with_name(number.to_string()));
+                let numbered = Arc::new(Schema::new(numbered.collect::<Vec<_>>()));
+                let write = |batch: RecordBatch| writer.write(&batch);
+                batch.with_schema(numbered).and_then(write).map_err(DataFusionError::from)?;
+            }
+            writer.finish().map_err(DataFusionError::from)?;
+            Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
         };
         wait(py, lines)
     }
@@ -85,7 +95,8 @@ impl Rows {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let reader = self.reader(py)?;
-        Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?.call_method1("__arrow_c_stream__", (requested_schema,))
+        Bound::new(py, PyRecordBatchReader::new(Box::new(reader)))?
+            .call_method1("__arrow_c_stream__", (requested_schema,))
     }
 }
 

@@ -22,7 +22,7 @@ def clean(rows: list[dict[str, Any]]) -> ibid.Dedup:
         db.register("docs", rows)
         table: pyarrow.Table = db.sql("SELECT id FROM docs").to_arrow()
         print(table.num_rows)
-        found = db.dedup(rows, by="containment", threshold=0.9, keep="oldest=year")
+        found = db.dedup(rows, by="containment", threshold=0.9, keep="oldest:year")
     ratio: float = found.duplicate_ratio
     print(ratio, found.least_similar(10).to_pandas())
     return found.rethreshold(0.95)

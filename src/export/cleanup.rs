@@ -20,9 +20,9 @@ pub(crate) enum Noted {
 
 /// While it is kept, nobody else makes or removes temporary files, puts a folder in its place, or ends the program.
 #[must_use]
-pub struct Hold(MutexGuard<'static, Vec<Noted>>);
+pub struct CleanupGuard(MutexGuard<'static, Vec<Noted>>);
 
-impl Hold {
+impl CleanupGuard {
     /// Notes files, folders or objects that are about to be there.
     pub(crate) fn note(&mut self, places: &[Noted]) {
         self.0.extend_from_slice(places);
@@ -35,8 +35,8 @@ impl Hold {
 }
 
 /// Waits until nobody else has the hold.
-pub fn hold() -> Hold {
-    Hold(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
+pub fn hold() -> CleanupGuard {
+    CleanupGuard(TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Makes a temporary file or folder and notes where it is.
@@ -49,7 +49,7 @@ pub(crate) fn noted<T>(make: impl FnOnce() -> io::Result<T>, path: impl FnOnce(&
 
 /// Removes what was noted and is still there, gives up the uploads to these stores, and takes the hold, so that nothing new comes.
 /// What took the place of a noted file in the meantime has another name.
-pub fn remove_all(stores: &Arc<Stores>) -> Hold {
+pub fn remove_all(stores: &Arc<Stores>) -> CleanupGuard {
     let mut temporary = hold();
     let mut objects = Vec::new();
     for noted in temporary.0.drain(..) {

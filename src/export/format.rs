@@ -70,7 +70,7 @@ pub struct Form {
 
 impl Form {
     /// Returns the form of a file of this format.
-    pub fn of(format: Format) -> Self {
+    pub(crate) fn of(format: Format) -> Self {
         Self { format, on_screen: false, is_csv_safe: false, counts_rows: true }
     }
 }

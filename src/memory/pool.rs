@@ -40,7 +40,7 @@ struct State {
     /// How much the ones have reserved, the others, and those that do not share.
     spilling: usize,
     merging: usize,
-    firm: usize,
+    unspillable: usize,
     /// What passes rows on says that it holds, of which no other is given less: it counts buffers that batches share once for each.
     passing: usize,
 }
@@ -50,7 +50,7 @@ struct State {
 enum Kind {
     Spilling,
     Merging,
-    Firm,
+    Unspillable,
     Passing,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
             // It merges as few files at a time as it has memory for.
             _ if is_sort(consumer) && !consumer.can_spill() => Self::Merging,
             _ if consumer.can_spill() => Self::Spilling,
-            _ => Self::Firm,
+            _ => Self::Unspillable,
         }
     }
 
@@ -110,7 +110,7 @@ impl SharedPool {
         let hundredths = |taken: usize| taken.saturating_add(more).saturating_mul(100) / most.max(1);
         let taken = watch::taken().map_or(0, hundredths);
         // What would fail is not told so for what is free and not given back yet.
-        if taken > REFUSE_PERCENT && kind == Kind::Firm { hundredths(watch::give_back()) } else { taken }
+        if taken > REFUSE_PERCENT && kind == Kind::Unspillable { hundredths(watch::give_back()) } else { taken }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -123,7 +123,7 @@ impl State {
         match kind {
             Kind::Spilling => &mut self.spilling,
             Kind::Merging => &mut self.merging,
-            Kind::Firm => &mut self.firm,
+            Kind::Unspillable => &mut self.unspillable,
             Kind::Passing => &mut self.passing,
         }
     }
@@ -169,9 +169,9 @@ impl MemoryPool for SharedPool {
         let copies = copies(reservation.consumer());
         let taken = self.taken_with(additional.saturating_mul(copies), kind);
         let mut state = self.state();
-        let left = self.bytes.saturating_sub(state.spilling + state.merging + state.firm);
+        let left = self.bytes.saturating_sub(state.spilling + state.merging + state.unspillable);
         let kept = self.bytes / KEPT;
-        let half = self.bytes.saturating_sub(state.firm) / 2;
+        let half = self.bytes.saturating_sub(state.unspillable) / 2;
         let of = if taken > FULL { kept } else { half.max(kept) };
         let share = of / state.sharing.max(1);
         let size = reservation.size();
@@ -186,7 +186,7 @@ impl MemoryPool for SharedPool {
             }
             Kind::Merging => left.min(share.max(kept).saturating_sub(size)),
             _ if taken > REFUSE_PERCENT => 0,
-            _ => left.min((self.bytes - 2 * kept).saturating_sub(state.firm)),
+            _ => left.min((self.bytes - 2 * kept).saturating_sub(state.unspillable)),
         };
         left /= copies;
         if additional > left {
@@ -209,7 +209,7 @@ impl MemoryPool for SharedPool {
 
     fn reserved(&self) -> usize {
         let state = self.state();
-        state.spilling + state.merging + state.firm + state.passing
+        state.spilling + state.merging + state.unspillable + state.passing
     }
 
     fn memory_limit(&self) -> MemoryLimit {

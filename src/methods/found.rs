@@ -5,8 +5,8 @@ use anyhow::{Context, Result};
 use datafusion::dataframe::DataFrame;
 use serde_json::{Value, json};
 
-use super::{Base, Dedup};
 use super::kept::Shape;
+use super::{Base, Dedup};
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format, Manifest, Parts, StagedFile, StagedFolder, write_json};
 use crate::index::stored::check_place;

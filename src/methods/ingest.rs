@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
+use super::options::{Given, Named, NamedOptions};
 use super::{Base, Input, common_options};
 use crate::corpus::ingest::{Ingested, Needed};
 use crate::corpus::{self, Content};
@@ -54,6 +55,17 @@ impl Ingest {
         Ok(self.run(&folder.into()).await?)
     }
 
+    /// Sets options by their names, each to a value or to a list of them, as text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
+        self.set_options(&options)?;
+        Ok(self)
+    }
+
     async fn run(self, output: &Path) -> Result<Summary> {
         let (mut run, collections) = self.base.begin().await?;
         let (inputs, reading) = (collections.inputs, collections.reading);
@@ -81,6 +93,14 @@ impl Ingest {
         ];
         run.skip(ingested.summary);
         Ok(run.summary_of(counts, None))
+    }
+}
+
+impl NamedOptions for Ingest {
+    const NAMES: &'static [&'static str] = &[];
+
+    fn set_own(&mut self, given: Given<'_>) -> Result<()> {
+        Err(misuse!("there is no option {}", given.name))
     }
 }
 

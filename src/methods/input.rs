@@ -54,7 +54,10 @@ enum Kind {
 enum Batches {
     Unread(Box<dyn RecordBatchReader + Send>),
     /// The file exists as long as this.
-    Spooled { path: TempPath, _scratch: Arc<Scratch> },
+    Spooled {
+        path: TempPath,
+        _scratch: Arc<Scratch>,
+    },
     /// A run took them and did not read them to the end.
     Lost,
 }
@@ -95,7 +98,9 @@ impl Input {
         match &self.0 {
             Kind::Places(_) => return self.named_places(),
             Kind::Rows(rows) => write_rows(rows.as_ref().clone(), &path).await?,
-            Kind::Batches(batches) => return Ok(vec![named(&batches.lock().await.spooled(run.engine.scratch()).await?)?]),
+            Kind::Batches(batches) => {
+                return Ok(vec![named(&batches.lock().await.spooled(run.engine.scratch()).await?)?]);
+            }
         }
         Ok(vec![named(&path)?])
     }
@@ -163,7 +168,9 @@ impl Batches {
         }
         match self {
             Self::Spooled { path, .. } => Ok(path.to_path_buf()),
-            _ => bail!("the record batches were taken by an earlier run, which did not read them to the end; give them again"),
+            _ => bail!(
+                "the record batches were taken by an earlier run, which did not read them to the end; give them again"
+            ),
         }
     }
 }

@@ -63,6 +63,7 @@ pub use self::found::{Found, Staged};
 pub use self::gc::{Gc, Removal};
 pub use self::ingest::Ingest;
 pub use self::input::{Input, InputFormat};
+pub use self::options::bytes;
 pub use self::pairs::{Pairs, Unit};
 pub use self::passages::{Passages, Profile};
 pub use self::search::Search;

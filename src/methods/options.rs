@@ -87,8 +87,18 @@ impl Given<'_> {
     }
 }
 
-/// Reads a size such as `512MiB`, `4g` or `1000000`.
-pub fn bytes(text: &str) -> Result<usize> {
+/// Reads a size such as `512MiB`, `4g` or `1000000`, in bytes.
+///
+/// ```
+/// assert_eq!(ibid::bytes("512MiB")?, 512 << 20);
+/// assert!(ibid::bytes("much").is_err());
+/// # Ok::<(), ibid::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::Options`] for text that is no size.
+pub fn bytes(text: &str) -> Result<usize, Error> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -96,11 +106,11 @@ pub fn bytes(text: &str) -> Result<usize> {
         "m" | "mb" | "mib" => 20,
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
-        unit => return Err(misuse!("unknown unit '{unit}'; write a number and KiB, MiB, GiB or TiB")),
+        unit => return Err(misuse!("unknown unit '{unit}'; write a number and KiB, MiB, GiB or TiB").into()),
     };
     match digits.trim().parse::<usize>() {
         Ok(n) if n > 0 && n.leading_zeros() > shift => Ok(n << shift),
-        _ => Err(misuse!("write a whole number and KiB, MiB, GiB or TiB, such as 512MiB")),
+        _ => Err(misuse!("write a whole number and KiB, MiB, GiB or TiB, such as 512MiB").into()),
     }
 }
 

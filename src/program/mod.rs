@@ -34,7 +34,7 @@ pub mod methods {
     pub use crate::methods::decontaminate::FILES as DECONTAMINATE_FILES;
     pub use crate::methods::dedup::FILES as DEDUP_FILES;
     pub use crate::methods::found::FolderPlace;
-    pub use crate::methods::options::{bytes, duration, format_of, sign_of};
+    pub use crate::methods::options::{duration, format_of, sign_of};
     pub use crate::methods::threads::{Canonical, FieldOption, SignatureOption};
     pub use crate::methods::{Builder, refuse_without_effect};
 }

@@ -66,15 +66,15 @@ struct PlannedCodes {
 
 /// Compares all pairs where there are so few that an index does not pay.
 #[derive(Debug)]
-struct FewPairs;
+struct SmallInputNestedLoop;
 
-impl FewPairs {
+impl SmallInputNestedLoop {
     /// Two inputs of some forty rows: there the index begins to be faster.
     const MOST: usize = 1600;
 }
 
 #[async_trait]
-impl PlanSimilarityJoin for FewPairs {
+impl PlanSimilarityJoin for SmallInputNestedLoop {
     async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         if join.options.strategy != Strategy::Auto {
             return Ok(None);
@@ -235,7 +235,7 @@ pub(super) struct SimilarityJoinPlanner {
 
 impl Default for SimilarityJoinPlanner {
     fn default() -> Self {
-        Self { ways: vec![Box::new(FewPairs), Box::new(AllCodes), Box::new(PrefixIndex)] }
+        Self { ways: vec![Box::new(SmallInputNestedLoop), Box::new(AllCodes), Box::new(PrefixIndex)] }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::options::FormatName;
 use ibid::program::Literal;
 use ibid::program::export::Format;
 
-/// What the commands are for.
+/// The help for the commands.
 pub(super) const HELP: &str = r"Statements end with a semicolon; what was typed can go over many lines. Commands end with their line.
 
   \d                 tables and views
@@ -146,7 +146,7 @@ pub(super) async fn columns(session: &SessionContext, name: &str) -> Result<Data
     )
 }
 
-/// What is known of functions.
+/// The documented functions.
 pub(super) enum Described {
     /// One row each.
     Rows(DataFrame),
@@ -216,7 +216,7 @@ fn in_full(function: &Function) -> String {
     text
 }
 
-/// Whether a name is like a pattern, in which a `*` stands for any characters.
+/// Returns true if a name matches a pattern, in which a `*` stands for any characters.
 fn is_like(name: &str, pattern: &str) -> bool {
     let mut rest = name;
     let mut parts = pattern.split('*');

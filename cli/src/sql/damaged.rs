@@ -72,7 +72,7 @@ async fn find(statement: Statement, session: &SessionState) -> Result<Option<Dat
     Ok(None)
 }
 
-/// What of a plan reads files of Parquet.
+/// Returns the operators of a plan that read files of Parquet.
 fn scans(plan: &Arc<dyn ExecutionPlan>) -> Vec<FileScanConfig> {
     let scan = plan.downcast_ref::<DataSourceExec>();
     let scan = scan.and_then(|scan| scan.data_source().downcast_ref::<FileScanConfig>());

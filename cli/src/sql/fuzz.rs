@@ -52,7 +52,7 @@ fn arguments(data: &[u8]) {
     check_size(&given);
 }
 
-/// What `ibid sql` is told by such arguments, if it understands them.
+/// Parses the arguments of `ibid sql`; `None` if they are wrong.
 fn told<const N: usize>(arguments: [&str; N]) -> Option<Sql> {
     let crate::Command::Sql(sql) = parse(["ibid", "sql"].into_iter().chain(arguments)).ok()?.command else {
         return None;
@@ -107,7 +107,7 @@ mod tests {
             let script = unit.repeat(1_000_000 / unit.len());
             let began = ThreadTime::now();
             assert!(Pieces::of(&script).count() <= script.len() + 1);
-            // What is quadratic takes minutes.
+            // Quadratic work takes minutes.
             assert!(began.elapsed() < Duration::from_secs(5), "{unit:?}: {:?}", began.elapsed());
         }
     }

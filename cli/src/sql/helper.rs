@@ -116,7 +116,7 @@ impl Hinter for Helper {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
-        // What goes over many lines would move what is below.
+        // Text of many lines would move what is below.
         self.hints.hint(line, pos, ctx).filter(|hint| self.typed.is_empty() && !hint.contains('\n'))
     }
 }
@@ -137,7 +137,7 @@ impl Completer for Helper {
 }
 
 impl Helper {
-    /// From which byte of the line on it is completed, and by what.
+    /// The byte of the line from which on it is completed, and the completions.
     fn candidates(&self, line: &str) -> (usize, Vec<Pair>) {
         if self.typed.is_empty() && line.trim_start().starts_with('\\') {
             return self.of_command(line);
@@ -203,7 +203,7 @@ fn last_word(line: &str) -> &str {
     &line[line.trim_end_matches(is_of_word).len()..]
 }
 
-/// What stands in quotes that are not closed.
+/// Returns the text in quotes that are not closed.
 fn open_text(typed: &str) -> Option<String> {
     // With a mark at its end a text that is closed has tokens after it, and an open one has the mark in it.
     let closed = format!("{typed}'");
@@ -224,7 +224,7 @@ fn begun_with(word: &str, names: impl IntoIterator<Item = String>) -> Vec<Pair> 
     names
 }
 
-/// Whether a name can be put into the line: nothing in it commands the terminal, or ends the line.
+/// Returns true if a name can be put into the line: nothing in it commands the terminal, or ends the line.
 fn is_typed(name: &str) -> bool {
     visible(name) == name && !name.contains(char::is_control)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-/// How many statements are remembered.
+/// The number of statements that are remembered.
 pub(super) const LONGEST: usize = 10_000;
 
 /// The file of the history, in a folder that is there then; nobody else may read either.

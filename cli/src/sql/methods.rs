@@ -47,7 +47,7 @@ const NOT_PARAMETERS: [&str; 14] = [
     "top",
 ];
 
-/// What the help of a method says of it, in a line and in full.
+/// The help of a method, in a line and in full.
 pub(super) fn documentation(method: &str) -> Option<(String, String)> {
     let mut commands = Method::command();
     let command = commands.find_subcommand_mut(method)?;

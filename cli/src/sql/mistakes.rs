@@ -16,14 +16,14 @@ use super::secrets::has_secret;
 use crate::run::describe;
 use ibid::program::unreadable;
 
-/// How many names are listed that may have been meant, and how many there are.
+/// The most names that are listed as meant, and the most that are listed in all.
 const MEANT: usize = 3;
 const LISTED: usize = 12;
 
-/// How much of a line is shown, in characters.
+/// The characters of a line that are shown.
 const LONGEST_LINE: u64 = 160;
 
-/// What went wrong, as it is said: where, what, what may have been meant, and the line. `sql` stands at `at` of the script
+/// Describes an error: where, what, what may have been meant, and the line. `sql` stands at `at` of the script
 /// `from`, which has no name where it was typed.
 pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at: Place) -> Error {
     let (mut said, mut place) = located(error);
@@ -48,7 +48,7 @@ pub(super) fn explained(error: &Error, names: &Names, sql: &str, from: &str, at:
     placed(&said, sql, from, at, place)
 }
 
-/// What the planner says of a call, without the nesting and the list of types around it.
+/// Returns the planner's words about a call, without the nesting and the list of types around it.
 fn reason(said: &str) -> String {
     let said = said.split_once("coercion failed with: ").map_or(said, |(_, rest)| rest);
     let said = said.split(" No function matches the given name").next().unwrap_or(said);
@@ -60,7 +60,7 @@ fn reason(said: &str) -> String {
     said.trim_end_matches('.').to_owned()
 }
 
-/// What is said of each way to call a function, as one sentence.
+/// Returns the ways to call a function, as one sentence.
 fn reason_of_all(ways: &str) -> String {
     let mut reasons: Vec<String> = Vec::new();
     for way in ways.split(".,").map(reason) {
@@ -88,7 +88,7 @@ fn place_of(sql: &str, name: &str) -> Option<Place> {
     Some(found.span.start.into())
 }
 
-/// Whether a statement begins with its tables: it needs SELECT then, unless nothing but ORDER BY and LIMIT comes.
+/// Returns true if a statement begins with its tables: it needs SELECT then, unless nothing but ORDER BY and LIMIT comes.
 fn begins_with_from(sql: &str) -> bool {
     let tokens = Tokenizer::new(&GenericDialect {}, sql).tokenize().unwrap_or_default();
     let first = tokens.iter().find(|token| !matches!(token, Token::Whitespace(_)));
@@ -109,7 +109,7 @@ pub(super) fn placed(said: &str, sql: &str, from: &str, at: Place, place: Option
     anyhow!("{from}line {}, column {}: {said}{shown}", whole.line, whole.column)
 }
 
-/// What an error says, and where it says that it is.
+/// The text of an error, and the place that it names.
 fn located(error: &Error) -> (String, Option<Place>) {
     let mut said = describe(error);
     let mut place = error.chain().find_map(|cause| {
@@ -138,7 +138,7 @@ fn shown_at(sql: &str, place: Place) -> String {
     let skipped = place.column.saturating_sub(LONGEST_LINE / 2);
     let to_usize = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let part: String = line.chars().skip(to_usize(skipped)).take(to_usize(LONGEST_LINE)).collect();
-    // What is wide on a terminal moves the mark; a tab is as wide as it is there.
+    // Wide characters move the mark; a tab is as wide as it is there.
     let before = part.chars().take(to_usize(place.column - skipped).saturating_sub(1));
     let indent: String = before
         .flat_map(|c| {
@@ -149,15 +149,15 @@ fn shown_at(sql: &str, place: Place) -> String {
     format!("\n  {part}\n  {indent}^")
 }
 
-/// What may have been meant.
+/// A suggestion.
 struct Hint {
     text: String,
-    /// What in the statement it is about, if it is about a part of it.
+    /// The part of the statement that it is about, if it is about one.
     about: Option<String>,
     keeps: Keeps,
 }
 
-/// What stays of what was said before.
+/// The part of the earlier text that stays.
 enum Keeps {
     All,
     /// Not the list of types: the hint says how a function is written.
@@ -170,7 +170,7 @@ enum Keeps {
 const SUBQUERY: &str = "A subquery cannot stand here, or name columns of the query around it so: join its rows, with GROUP BY if they are \
                         counted, or write EXISTS or IN in WHERE, beside AND";
 
-/// Whether columns are those of a table that DataFusion made of a subquery.
+/// Returns true if columns are those of a table that DataFusion made of a subquery.
 fn is_of_made_table(error: &Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref::<SchemaError>()).any(|error| {
         let SchemaError::FieldNotFound { field, valid_fields } = error else { return false };

@@ -25,7 +25,7 @@ pub(super) struct Names {
 pub(super) struct Function {
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// How it is written; empty where that is not documented.
+    /// Its syntax; empty where that is not documented.
     pub(super) syntax: String,
     pub(super) documentation: Option<Documentation>,
 }

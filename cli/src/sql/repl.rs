@@ -24,7 +24,7 @@ use ibid::program::export::cleanup;
 const PROMPT: &str = "ibid> ";
 const PROMPT_TO_GO_ON: &str = "  ...> ";
 
-/// How long an interrupted statement has to end by itself.
+/// The time that an interrupted statement has to end by itself.
 const TIME_TO_END: Duration = Duration::from_millis(300);
 
 /// Reads statements and runs them until there are no more.
@@ -45,7 +45,7 @@ pub(super) async fn run(shell: Shell) -> Result<Ending> {
     runtime.shutdown_background();
     drop(shell);
     if leaves_behind {
-        // What was interrupted and has not ended still has the temporary files.
+        // An interrupted statement that has not ended still has the temporary files.
         drop(cleanup::remove_all(&stores));
     }
     outcome.map(|()| ending)
@@ -124,7 +124,7 @@ impl Repl {
         Ok(())
     }
 
-    /// What lines after this one complete and hint.
+    /// The names that later lines complete and hint.
     fn go_on_after(&mut self, typed: &str) {
         if let Some(helper) = self.editor.helper_mut() {
             helper.typed.clear();
@@ -164,7 +164,7 @@ impl Repl {
     }
 }
 
-/// Whether a line is what ends other shells.
+/// Returns true if a line ends other shells.
 fn is_end(line: &str) -> bool {
     let word = line.trim().trim_end_matches(';').trim_end();
     ["quit", "exit"].iter().any(|end| word.eq_ignore_ascii_case(end))

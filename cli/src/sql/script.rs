@@ -48,7 +48,7 @@ pub(super) struct CutShort {
     pub(super) at: Place,
 }
 
-/// How much of a script is looked at first. More is looked at if no statement ends in it, twice as much each time, so that a
+/// The bytes of a script that are looked at first. More are looked at if no statement ends in it, twice as much each time, so that a
 /// script is read a few times in all, and not once for each of its statements.
 const FIRST_LOOK: usize = 4096;
 
@@ -86,7 +86,7 @@ impl<'a> Pieces<'a> {
     fn find(&mut self, rest: &'a str, part: &str, is_all: bool) -> Result<(), CutShort> {
         let mut tokens = Vec::new();
         let mut tokenizer = Tokenizer::new(&GenericDialect {}, part).with_unescape(false);
-        // What comes before the end of the part is known even if that is in the middle of something.
+        // The text before the end of the part is known even if that is in the middle of something.
         let outcome = tokenizer.tokenize_with_location_into_buf(&mut tokens);
         let (start, mut walk) = (self.at, Walk::new(part));
         let mut first: Option<(usize, Place)> = None;
@@ -105,7 +105,7 @@ impl<'a> Pieces<'a> {
                     first = None;
                 }
                 (Token::Backslash, None) => {
-                    // What follows on its line may be anything, and was not meant as tokens.
+                    // The rest of its line may be anything, and was not meant as tokens.
                     let from = walk.byte(at);
                     if self.found.is_empty() {
                         self.take_command(rest, from, at.within(start));
@@ -177,7 +177,7 @@ struct Walk<'a> {
     text: &'a str,
     byte: usize,
     at: Place,
-    /// What comes after the last semicolon.
+    /// The text after the last semicolon.
     marked: Option<(usize, Place)>,
 }
 
@@ -218,9 +218,9 @@ pub(super) fn too_deep(sql: &str) -> Option<Place> {
         return None;
     }
     let mut tokens = Vec::new();
-    // What cannot be read is left to the parser.
+    // Text that cannot be read is left to the parser.
     Tokenizer::new(&GenericDialect {}, sql).with_unescape(false).tokenize_with_location_into_buf(&mut tokens).ok()?;
-    // How long the runs are, each within the one before, and all together.
+    // The lengths of the runs, each within the one before, and all together.
     let (mut runs, mut all) = (vec![0_usize], 0);
     for token in &tokens {
         match &token.token {
@@ -245,7 +245,7 @@ pub(super) fn too_deep(sql: &str) -> Option<Place> {
     None
 }
 
-/// Whether what was typed can run: commands, and statements with their semicolons.
+/// Returns true if the typed text can run: commands, and statements with their semicolons.
 pub(super) fn is_whole(text: &str) -> bool {
     Pieces::of(text).all(|piece| piece.is_ok_and(|piece| piece.has_ended))
 }

@@ -35,7 +35,7 @@ pub(super) fn take_urls(statement: &mut Statement) -> Vec<(String, String)> {
     taken
 }
 
-/// What names the value of a setting or option as a secret.
+/// The words that mark the value of a setting or option as a secret.
 const SECRET_NAMES: [&str; 7] = ["secret", "token", "password", "passwd", "credential", "sas", "key"];
 
 /// The same, where it is a word of a name: `db_auth`, `dbAuth` and `AUTH2`, but not `author`.
@@ -45,7 +45,7 @@ const SECRET_WORDS: [&str; 10] =
 /// The same, where it is the last word: `db_pass`, but not `pass_rate`.
 const LAST_SECRET_WORD: &str = "pass";
 
-/// What gives away a secret wherever it stands.
+/// The texts that mark a secret wherever they stand.
 const SECRETS: [&str; 13] = [
     "secret_access_key",
     "session_token",
@@ -62,7 +62,7 @@ const SECRETS: [&str; 13] = [
     "'bearer ",
 ];
 
-/// Whether a text has a name of secrets in it.
+/// Returns true if a text contains a name of secrets.
 pub(super) fn names_secret(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     let mut names = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
@@ -92,14 +92,14 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether statements or commands have, or may have, a secret in them. They need not be such that can run.
+/// Returns true if statements or commands have, or may have, a secret in them. They need not be such that can run.
 pub(super) fn has_secret(text: &str) -> bool {
     let small = text.to_ascii_lowercase();
     SECRETS.iter().any(|secret| small.contains(secret))
         || redacted(&small) != small
         || Pieces::of(text).any(|piece| match piece {
             Ok(piece) => sets_something(&piece.text.to_ascii_lowercase()) && names_secret(piece.text),
-            // What is cut short may be anything.
+            // A text that is cut short may be anything.
             Err(_) => names_secret(text),
         })
 }

@@ -39,10 +39,10 @@ use ibid::program::store::Stores;
 use ibid::program::table_functions;
 use ibid::program::{fix_statement, settle_using_columns};
 
-/// What some editors put before a text.
+/// The byte order mark that some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// How deep scripts may include scripts.
+/// The deepest that scripts may include scripts.
 const DEEPEST: usize = 16;
 
 /// A session in which statements and commands run one after another.
@@ -55,7 +55,7 @@ pub(super) struct Shell {
     state: Mutex<State>,
 }
 
-/// What statements and commands change.
+/// The state that statements and commands change.
 struct State {
     parameters: Parameters,
     /// Those that statements have named.
@@ -105,7 +105,7 @@ impl Shell {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it was asked to end.
+    /// True once it was asked to end.
     pub(super) fn has_ended(&self) -> bool {
         self.state().has_ended
     }
@@ -133,7 +133,7 @@ impl Shell {
         self.run.engine.stores()
     }
 
-    /// How the command ends.
+    /// The end of the command.
     pub(super) fn ending(&self) -> Ending {
         if self.called.has_left_out() { Ending::NotStrict } else { Ending::Done }
     }
@@ -183,7 +183,7 @@ impl Shell {
         })?;
         {
             let state = self.state();
-            // That of --output takes its place at the end.
+            // The result of --output takes its place at the end.
             let mut output = Places::default();
             state.writing.output.iter().try_for_each(|file| output.take(file))?;
             output.refuse(path)?;
@@ -268,7 +268,7 @@ impl Shell {
         }
         match self.run.workspace.run_statement(statement).await? {
             Outcome::Rows(frame) => {
-                // What cannot be planned is an error, not a row among those of the plan.
+                // A statement that cannot be planned is an error, not a row among those of the plan.
                 for query in explained_queries(frame.logical_plan()) {
                     self.run.workspace.session.state().create_physical_plan(query).await?;
                 }
@@ -279,7 +279,7 @@ impl Shell {
         }
     }
 
-    /// What SHOW COLUMNS gives of a file, which is not among the tables where it looks, and of a table whose name it takes for SQL.
+    /// Returns the rows of SHOW COLUMNS for a file, which is not among the tables where it looks, and of a table whose name it takes for SQL.
     async fn columns_of_file(&self, statement: &Statement) -> Result<Option<DataFrame>> {
         let Statement::Statement(statement) = statement else { return Ok(None) };
         let ast::Statement::ShowColumns { show_options, extended, full } = statement.as_ref() else { return Ok(None) };
@@ -300,7 +300,7 @@ impl Shell {
         if session.table_exist(file.clone())? && !name.value.contains('\'') {
             return Ok(None);
         }
-        // What is no file, either, is an error of the statement.
+        // A name that is no file, either, is an error of the statement.
         let Ok(table) = session.table_provider(file.clone()).await else { return Ok(None) };
         let apart = SessionContext::new_with_config(SessionConfig::new().with_information_schema(true));
         apart.register_table(file, table)?;
@@ -355,7 +355,7 @@ impl Shell {
             }
             let writing = self.state().writing.beside(&path);
             let count = self.run.write_with(rows, &writing, &self.noted()).await?;
-            // What fails or is interrupted was no result.
+            // A statement that fails or is interrupted has no result.
             self.state().next_output = None;
             return Ok(count);
         }
@@ -402,7 +402,7 @@ impl Shell {
     }
 
     async fn command(&self, from: &str, piece: &Piece<'_>, depth: usize) -> Result<()> {
-        // What goes wrong in a script that is included has its place there.
+        // An error in an included script has its place there.
         if let Ok(Command::Include(path)) = Command::of(piece.text) {
             let missing = !path.exists();
             return self
@@ -476,7 +476,7 @@ pub(super) fn text_of(script: Vec<u8>) -> io::Result<String> {
     })
 }
 
-/// That a file was named for a result, and none came.
+/// Returns the error that a file was named for a result, and none came.
 fn no_rows(path: &Path) -> String {
     format!("no statement gives rows for {}; leave out --output, or \\o", path.display())
 }
@@ -491,7 +491,7 @@ fn bare(table: &str) -> TableReference {
     TableReference::bare(table)
 }
 
-/// Whether a statement is only explained, now or when what it prepares is run.
+/// Returns true if a statement is only explained, now or when what it prepares is run.
 fn is_explained(statement: &Statement) -> bool {
     match statement {
         Statement::Explain(_) => true,

@@ -60,7 +60,8 @@ impl Dedup {
         again.set_options(&named(options))?;
         again.set_options(&named(&read["options"]))?;
         let of = folder.display().to_string();
-        let stored = StoredPairs { file: folder.join(PAIRS), of, _file: None, inputs: manifest.about["inputs"].clone() };
+        let stored =
+            StoredPairs { file: folder.join(PAIRS), of, _file: None, inputs: manifest.about["inputs"].clone() };
         again.decided_anew(threshold, stored)
     }
 
