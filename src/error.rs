@@ -183,9 +183,13 @@ pub(crate) use misuse;
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
-        let error = match error.downcast::<Self>() {
-            Ok(known) => return known,
-            Err(error) => error,
+        // One with a context has more to say.
+        let error = match error.chain().next().is_some_and(|first| first.is::<Self>()) {
+            true => match error.downcast::<Self>() {
+                Ok(known) => return known,
+                Err(error) => error,
+            },
+            false => error,
         };
         // A method in FROM fails with an error of ours within one of DataFusion.
         if let Some(kind) = error.chain().find_map(|cause| Some(cause.downcast_ref::<Self>()?.like())) {

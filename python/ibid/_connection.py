@@ -426,6 +426,7 @@ class Connection:
         `time_column`: the container has come before; `window` says how long before, such as "72h" or a timedelta; `later` looks for
         containers that came after, too.
         `passages`: says where, in passages of at least `min_words`; words in more places than `max_frequency` found none.
+        `same_ids`: takes documents of both collections with the same id and text for the same.
         `max_pairs`: more pairs of places are an error; default 50,000,000.
 
         >>> import ibid
@@ -521,6 +522,7 @@ class Connection:
         rows_per_file: Optional[int] = None,
         ids_only: Optional[bool] = None,
         annotate: Optional[bool] = None,
+        rethreshold: Optional[float] = None,
         progress: Optional[bool] = None,
         **reading: Unpack[Reading],
     ) -> Dedup:
@@ -539,6 +541,7 @@ class Connection:
         `max_pairs`: more pairs of distinct texts that match are an error; default 50,000,000.
         `format`, `rows_per_file`: how the documents that stay are written to a folder.
         `ids_only`: gives of the documents that stay their ids alone. `annotate`: leaves all, and says in columns what would go.
+        `rethreshold`: decides anew with this threshold what an earlier dedup decided: `documents` is the folder that it wrote.
 
         >>> import ibid
         >>> notes = [{"id": 1, "text": "The board met on Monday."}, {"id": 2, "text": "the board met, on Monday"}]
@@ -567,6 +570,7 @@ class Connection:
             rows_per_file=rows_per_file,
             ids_only=ids_only,
             annotate=annotate,
+            rethreshold=rethreshold,
         )
         return self._found(Dedup, "dedup", documents, progress, own, reading)
 

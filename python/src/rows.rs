@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, RecordBatchReader};
+use arrow::array::{RecordBatch, RecordBatchOptions, RecordBatchReader};
 use arrow::datatypes::{Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::json::WriterBuilder;
@@ -69,8 +69,9 @@ impl Rows {
                 let numbered = schema.fields().iter().enumerate();
                 let numbered = numbered.map(|(number, field)| field.as_ref().clone().with_name(number.to_string()));
                 let numbered = Arc::new(Schema::new(numbered.collect::<Vec<_>>()));
-                let write = |batch: RecordBatch| writer.write(&batch);
-                batch.with_schema(numbered).and_then(write).map_err(DataFusionError::from)?;
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let batch = RecordBatch::try_new_with_options(numbered, batch.columns().to_vec(), &options);
+                batch.and_then(|batch| writer.write(&batch)).map_err(DataFusionError::from)?;
             }
             writer.finish().map_err(DataFusionError::from)?;
             Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())

@@ -59,7 +59,7 @@ def test_each_kind_has_a_class(tmp_path: Path, licences: Path) -> None:
         ibid.connect(memory="64MiB").sql("SELECT array_agg(a.value + b.value) FROM range(9000) AS a, range(9000) AS b").to_dicts()
     with pytest.raises(ibid.FileError):
         ibid.pairs(licences).write("/proc/reuse.parquet")
-    with pytest.raises(ValueError, match="write a whole number"):
+    with pytest.raises(ValueError, match="unknown unit 'much'; write a number and KiB"):
         ibid.connect(memory="much")
     assert issubclass(ibid.MemoryLimitError, MemoryError) and issubclass(ibid.StoreError, OSError)
 
