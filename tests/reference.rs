@@ -94,7 +94,10 @@ fn sql_reference() -> String {
          # SQL reference\n\n\
          The functions that ibid adds to [DataFusion's SQL](https://datafusion.apache.org/user-guide/sql/). A *set* is a \
          `List<UInt64>` in ascending order, without repeats and NULLs: what the signatures return, and what the \
-         similarities and the similarity join read. All output below is checked by a test.\n"
+         similarities and the similarity join read. All output below is checked by a test.\n\n\
+         A condition on a similarity of two tables, such as `jaccard(a.set, b.set) >= 0.8`, is planned as a [similarity \
+         join](pairs.md#the-similarity-join), in inner, outer, semi and anti joins, and with `OR` between similarities. \
+         `OR` with anything else compares every pair.\n"
     );
     let functions = functions();
     let mut sections: Vec<&str> = functions.iter().map(|function| function.doc.doc_section.label).collect();

@@ -82,7 +82,14 @@ fn predicate() -> impl Strategy<Value = String> {
     ]);
     let distance = (codes, 0..10_i64).prop_map(|(condition, k): (&str, i64)| condition.replace("{k}", &k.to_string()));
     let residual = prop::sample::select(vec!["", " AND a.id < b.id", " AND a.lang = b.lang", " AND a.lang <> b.lang"]);
-    (prop_oneof![5 => similarity, 1 => distance], residual).prop_map(|(condition, residual)| condition + residual)
+    // Sets that are others for the same rows.
+    let firsts = prop::sample::select(vec![1_u64, 2, 3])
+        .prop_map(|n| format!("overlap(array_slice(a.set, 1, 3), array_slice(b.set, 1, 3)) >= {n}"));
+    let one = prop_oneof![5 => similarity, 1 => distance, 1 => firsts];
+    let one = (one, residual.clone()).prop_map(|(condition, residual)| condition + residual);
+    let any = prop::collection::vec(one.clone(), 2..4).prop_map(|any| format!("({})", any.join(" OR ")));
+    let any = (any, residual).prop_map(|(condition, residual)| condition + residual);
+    prop_oneof![2 => one, 1 => any]
 }
 
 /// Memory of which one piece is refused: the `nth` that is asked for.
@@ -146,8 +153,8 @@ async fn session_in(
     session
 }
 
-/// Joins of two inputs and of one with itself; semi and anti joins. Those of some rows only, or of no columns, too.
-const FROM: [&str; 8] = [
+/// Joins of two inputs and of one with itself; outer, semi and anti joins. Those of some rows only, or of no columns, too.
+const FROM: [&str; 14] = [
     "SELECT * FROM a JOIN b ON {condition}",
     "SELECT * FROM a JOIN a AS b ON {condition}",
     "SELECT count(*) FROM a JOIN b ON {condition}",
@@ -156,6 +163,12 @@ const FROM: [&str; 8] = [
     "SELECT id, lang FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE {condition})",
     "SELECT a.id FROM a LEFT ANTI JOIN a AS b ON {condition}",
     "SELECT id FROM a WHERE lang NOT IN (SELECT lang FROM b WHERE {condition})",
+    "SELECT * FROM a LEFT JOIN b ON {condition}",
+    "SELECT b.set, a.id FROM a RIGHT JOIN b ON a.id > 9 AND b.lang = 'en' AND {condition}",
+    "SELECT a.id, b.lang FROM a FULL JOIN a AS b ON {condition}",
+    "SELECT count(b.id), count(*) FROM a FULL JOIN b ON {condition}",
+    "SELECT * FROM a RIGHT SEMI JOIN b ON {condition}",
+    "SELECT id FROM a RIGHT ANTI JOIN b ON {condition}",
 ];
 
 async fn answer(session: &SessionContext, sql: &str) -> String {
@@ -523,6 +536,28 @@ async fn the_operator_reads_a_self_join_once_and_gives_only_what_is_asked_for() 
     assert_eq!(plan(random).await.matches("DataSourceExec").count(), 2);
 }
 
+/// Outer joins have the columns that DataFusion's have, and inputs are read once for all of several similarities, as they may be
+/// expensive or give other rows each time.
+#[tokio::test]
+async fn outer_joins_and_any_of_several_similarities_are_similarity_joins() {
+    let none = Rows(vec![]);
+    let condition = "(jaccard(a.set, b.set) >= 0.8 OR overlap(array_slice(a.set, 1, 9), b.set) > 2 AND a.lang <> b.lang) AND a.id < b.id";
+    let shown = async |strategy: &str, join: &str| {
+        let session = session(strategy, 1, 8192, &none, &none).await;
+        let sql = format!(
+            "SELECT a.id, b.lang FROM (SELECT * FROM a WHERE id IS NOT NULL AND random() < 0.5) AS a {join} JOIN b ON {condition}"
+        );
+        let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+        (plan.schema(), displayable(plan.as_ref()).indent(false).to_string())
+    };
+    for join in ["INNER", "LEFT", "RIGHT", "FULL"] {
+        let ((schema, plan), (expected, nested)) = (shown("operator", join).await, shown("nested_loop", join).await);
+        assert_eq!(schema, expected);
+        assert!(nested.contains("NestedLoopJoinExec") && plan.contains("SimilarityJoinExec"), "{plan}");
+        assert!(plan.matches("DataSourceExec").count() == 2 && plan.matches("random()").count() == 1, "{plan}");
+    }
+}
+
 /// A node that was sent is the node that there was, and gives the same rows.
 #[tokio::test]
 async fn a_logical_plan_can_be_sent() {
@@ -537,6 +572,7 @@ async fn a_logical_plan_can_be_sent() {
         "0.25 < containment(b.set, a.set) AND a.lang = b.lang",
         "overlap(a.set, b.set) > 2 AND a.id < b.id AND a.lang IS NOT DISTINCT FROM b.lang",
         "hamming(a.id, b.id) <= 1",
+        "(hamming(a.id, b.id) <= 1 OR jaccard(b.set, a.set) > 0.5 AND a.lang = b.lang) AND a.id <> b.id",
     ] {
         for from in FROM {
             let from = from.replace("FROM a ", &format!("FROM '{file}' AS a "));
@@ -708,6 +744,7 @@ async fn what_cannot_be_lowered_stays_a_nested_loop() {
         "jaccard(a.set, b.set) >= 0.0",
         "jaccard(a.set, a.set) >= 0.8",
         "jaccard(a.set, b.set) >= 0.8 OR a.id = b.id",
+        "jaccard(a.set, b.set) >= 0.8 OR dice(a.set, b.set) >= 0.9",
         "jaccard(a.set, b.set) >= a.id",
         "hamming(a.id, b.id) >= 3",
         "hamming(a.id, b.id) <= -1",

@@ -26,8 +26,8 @@ use datafusion_proto::protobuf;
 use ibid_udfs::similarity::{Measure, Side};
 use prost::Message;
 
-use super::node::SimilarityJoin;
-use super::operator::{Condition, Input, Scan, SimilarityJoinExec};
+use super::node::{Disjunct, OnAny, SimilarityJoin};
+use super::operator::{Alternative, Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
 use crate::config::FilterOptions;
 use crate::datafusion_fixes::JoinOrderExec;
@@ -86,6 +86,24 @@ const JOIN_ORDER: &[u8] = b"ibid join order";
 /// A [`SimilarityJoin`], apart from its inputs.
 #[derive(Clone, PartialEq, Message)]
 struct NodeMessage {
+    /// The conditions of which a pair must meet one.
+    #[prost(message, repeated, tag = "1")]
+    any: Vec<DisjunctMessage>,
+    #[prost(message, repeated, tag = "2")]
+    left_keys: Vec<protobuf::LogicalExprNode>,
+    #[prost(message, repeated, tag = "3")]
+    right_keys: Vec<protobuf::LogicalExprNode>,
+    #[prost(message, optional, tag = "4")]
+    filter: Option<protobuf::LogicalExprNode>,
+    #[prost(string, tag = "5")]
+    join_type: String,
+    #[prost(bool, tag = "6")]
+    null_equals_null: bool,
+}
+
+/// A [`Disjunct`] of a node.
+#[derive(Clone, PartialEq, Message)]
+struct DisjunctMessage {
     /// The measure as it is called in the condition.
     #[prost(message, optional, tag = "1")]
     similarity: Option<protobuf::LogicalExprNode>,
@@ -93,16 +111,8 @@ struct NodeMessage {
     threshold: f64,
     #[prost(double, optional, tag = "3")]
     above: Option<f64>,
-    #[prost(message, repeated, tag = "4")]
-    left_keys: Vec<protobuf::LogicalExprNode>,
-    #[prost(message, repeated, tag = "5")]
-    right_keys: Vec<protobuf::LogicalExprNode>,
-    #[prost(message, optional, tag = "6")]
-    filter: Option<protobuf::LogicalExprNode>,
-    #[prost(string, tag = "7")]
-    join_type: String,
-    #[prost(bool, tag = "8")]
-    null_equals_null: bool,
+    #[prost(message, optional, tag = "4")]
+    rest: Option<protobuf::LogicalExprNode>,
 }
 
 /// A [`SimilarityJoinExec`], apart from its inputs, of which there is one if the join is one with itself.
@@ -142,6 +152,27 @@ struct ExecMessage {
     no_count_filter: bool,
     #[prost(message, optional, tag = "17")]
     scan: Option<Scanned>,
+    /// The further conditions of which a pair may meet one instead.
+    #[prost(message, repeated, tag = "18")]
+    others: Vec<AlternativeMessage>,
+}
+
+/// An [`Alternative`] of an operator.
+#[derive(Clone, PartialEq, Message)]
+struct AlternativeMessage {
+    #[prost(string, tag = "1")]
+    measure: String,
+    #[prost(double, tag = "2")]
+    threshold: f64,
+    #[prost(bool, tag = "3")]
+    left_is_second: bool,
+    #[prost(string, tag = "4")]
+    text: String,
+    /// The set of the left and that of the right input.
+    #[prost(message, repeated, tag = "5")]
+    sets: Vec<protobuf::PhysicalExprNode>,
+    #[prost(message, optional, tag = "6")]
+    filter: Option<protobuf::JoinFilter>,
 }
 
 /// What is compared of all pairs: codes of so many bits up to a distance, or bitmaps of sets where there are no bits.
@@ -165,10 +196,16 @@ impl LogicalExtensionCodec for IbidCodec {
             return self.logical.try_encode(node, buf);
         };
         let (left_keys, right_keys): (Vec<_>, Vec<_>) = node.on.iter().map(|(left, right)| (left, right)).unzip();
+        let disjunct = |Disjunct { predicate, rest }: &Disjunct| {
+            Ok::<_, DataFusionError>(DisjunctMessage {
+                similarity: Some(serialize_expr(&Expr::ScalarFunction(predicate.similarity.clone()), self)?),
+                threshold: predicate.threshold,
+                above: predicate.above,
+                rest: rest.as_ref().map(|rest| serialize_expr(rest, self)).transpose()?,
+            })
+        };
         let message = NodeMessage {
-            similarity: Some(serialize_expr(&Expr::ScalarFunction(node.predicate.similarity.clone()), self)?),
-            threshold: node.predicate.threshold,
-            above: node.predicate.above,
+            any: node.on_any.all().map(disjunct).collect::<Result<_>>()?,
             left_keys: serialize_exprs(left_keys, self)?,
             right_keys: serialize_exprs(right_keys, self)?,
             filter: node.filter.as_ref().map(|filter| serialize_expr(filter, self)).transpose()?,
@@ -185,20 +222,28 @@ impl LogicalExtensionCodec for IbidCodec {
         let message = NodeMessage::decode(message).map_err(broken)?;
         let [left, right] = inputs else { return internal_err!("a similarity join of {} inputs", inputs.len()) };
         let exprs = |exprs| Ok::<_, DataFusionError>(parse_exprs(exprs, context, self)?);
-        let similarity = match message.similarity {
-            Some(similarity) => parse_expr(&similarity, context, self)?,
-            None => return internal_err!("a similarity join without a similarity"),
+        let disjunct = |message: &DisjunctMessage| {
+            let similarity = match &message.similarity {
+                Some(similarity) => parse_expr(similarity, context, self)?,
+                None => return internal_err!("a similarity join without a similarity"),
+            };
+            let Expr::ScalarFunction(call) = &similarity else {
+                return internal_err!("a similarity join on {similarity}");
+            };
+            let predicate =
+                SimilarityPredicate::of_call(call, message.threshold, message.above, left.schema(), right.schema());
+            let Some(predicate) = predicate else { return internal_err!("a similarity join on {similarity}") };
+            let rest = message.rest.as_ref().map(|rest| parse_expr(rest, context, self)).transpose()?;
+            Ok(Disjunct { predicate, rest })
         };
-        let Expr::ScalarFunction(call) = &similarity else {
-            return internal_err!("a similarity join on {similarity}");
+        let [first, others @ ..] = message.any.as_slice() else {
+            return internal_err!("a similarity join without a condition");
         };
-        let predicate =
-            SimilarityPredicate::of_call(call, message.threshold, message.above, left.schema(), right.schema());
-        let Some(predicate) = predicate else { return internal_err!("a similarity join on {similarity}") };
+        let on_any = OnAny { first: disjunct(first)?, others: others.iter().map(disjunct).collect::<Result<_>>()? };
         let node = SimilarityJoin::try_new(
             (left.clone(), right.clone()),
             join_type(&message.join_type)?,
-            predicate,
+            on_any,
             exprs(&message.left_keys)?.into_iter().zip(exprs(&message.right_keys)?).collect(),
             message.filter.map(|filter| parse_expr(&filter, context, self)).transpose()?,
             if message.null_equals_null { NullEquality::NullEqualsNull } else { NullEquality::NullEqualsNothing },
@@ -298,6 +343,16 @@ impl PhysicalExtensionCodec for IbidCodec {
             Ok::<_, DataFusionError>(Projection { columns })
         };
         let right = exec.right.as_ref();
+        let other = |other: &Alternative| {
+            Ok::<_, DataFusionError>(AlternativeMessage {
+                measure: other.condition.measure.to_string(),
+                threshold: other.condition.threshold,
+                left_is_second: other.condition.left_is == Side::Right,
+                text: other.condition.text.clone(),
+                sets: vec![expr(&other.left)?, expr(&other.right)?],
+                filter: other.filter.as_ref().map(filter).transpose()?,
+            })
+        };
         let message = ExecMessage {
             measure: exec.condition.measure.to_string(),
             threshold: exec.condition.threshold,
@@ -319,6 +374,7 @@ impl PhysicalExtensionCodec for IbidCodec {
                 Scan::Bitmaps => Scanned::default(),
                 Scan::Codes { bits, distance } => Scanned { bits, distance },
             }),
+            others: exec.others.iter().map(other).collect::<Result<_>>()?,
         };
         buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
@@ -370,7 +426,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         let condition = Condition {
             measure: message.measure.parse::<Measure>()?,
             threshold: message.threshold,
-            left_is: if message.left_is_second { Side::Right } else { Side::Left },
+            left_is: side(message.left_is_second),
             text: message.text,
             filters: FilterOptions {
                 prefix: !message.no_prefix_filter,
@@ -383,8 +439,29 @@ impl PhysicalExtensionCodec for IbidCodec {
                 Scanned { bits, distance } => Scan::Codes { bits, distance },
             }),
         };
+        let other = |other: &AlternativeMessage| {
+            let [left_set, right_set] = other.sets.as_slice() else {
+                return internal_err!("a condition of a similarity join on {} sets", other.sets.len());
+            };
+            let right_schema = right.as_ref().unwrap_or(&left).plan.schema();
+            Ok(Alternative {
+                condition: Arc::new(Condition {
+                    measure: other.measure.parse::<Measure>()?,
+                    threshold: other.threshold,
+                    left_is: side(other.left_is_second),
+                    text: other.text.clone(),
+                    filters: condition.filters.clone(),
+                    scan: None,
+                }),
+                left: expr(left_set, &left.plan.schema())?,
+                right: expr(right_set, &right_schema)?,
+                filter: other.filter.as_ref().map(filter).transpose()?,
+            })
+        };
+        let others = message.others.iter().map(other).collect::<Result<_>>()?;
         let filter = message.filter.as_ref().map(filter).transpose()?;
         let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?
+            .with_others(others)
             .with_estimate(message.estimated_candidates);
         let columns = |projection: Projection| projection.columns.into_iter().map(|column| column as usize).collect();
         let exec = exec.with_projection(message.projection.map(columns))?;
@@ -484,6 +561,10 @@ fn window_function(name: &str) -> Result<Arc<WindowUDF>> {
         Some(function) => Ok(function),
         None => not_impl_err!("ibid has no window function {name}"),
     }
+}
+
+fn side(is_second: bool) -> Side {
+    if is_second { Side::Right } else { Side::Left }
 }
 
 fn join_type(name: &str) -> Result<JoinType> {

@@ -29,10 +29,14 @@ pub(super) struct NearCodes {
 impl NearCodes {
     pub(super) fn of(join: &SimilarityJoin) -> Option<Self> {
         let (left, right) = (join.left.schema(), join.right.schema());
+        let predicate = &join.on_any.first.predicate;
+        if !join.on_any.others.is_empty() {
+            return None;
+        }
         split_conjunction(join.filter.as_ref()?).into_iter().find_map(|conjunct| {
             let ([a, b], k) = distance(conjunct)?;
             let implied = SimilarityPredicate::recognise(&shared_band(conjunct)?, left, right)?;
-            if (&implied.left, &implied.right) != (&join.predicate.left, &join.predicate.right) {
+            if (&implied.left, &implied.right) != (&predicate.left, &predicate.right) {
                 return None;
             }
             let (of_left, of_right) = if implied.left_is == Side::Left { (a, b) } else { (b, a) };

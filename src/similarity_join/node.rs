@@ -10,14 +10,15 @@ use datafusion::logical_expr::{Expr, Join, JoinType, LogicalPlan, UserDefinedLog
 
 use super::predicate::SimilarityPredicate;
 
-/// A join on a similarity in a logical plan, to be run by [`SimilarityJoinExec`](super::operator::SimilarityJoinExec).
+/// A join on a similarity, or on any of several, in a logical plan, to be run by
+/// [`SimilarityJoinExec`](super::operator::SimilarityJoinExec).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SimilarityJoin {
     pub(super) left: LogicalPlan,
     pub(super) right: LogicalPlan,
-    /// Inner, left semi or left anti.
+    /// Inner, left, right, full, left semi or left anti.
     pub(super) join_type: JoinType,
-    pub(super) predicate: SimilarityPredicate,
+    pub(super) on_any: OnAny,
     /// Equalities of an expression of the left and one of the right input.
     pub(super) on: Vec<(Expr, Expr)>,
     /// What else must hold.
@@ -26,24 +27,84 @@ pub(super) struct SimilarityJoin {
     schema: DFSchemaRef,
 }
 
+/// The conditions of which a pair must meet at least one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Hash)]
+pub(super) struct OnAny {
+    pub(super) first: Disjunct,
+    pub(super) others: Vec<Disjunct>,
+}
+
+/// A similarity, and what else must hold of a pair.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Hash)]
+pub(super) struct Disjunct {
+    pub(super) predicate: SimilarityPredicate,
+    pub(super) rest: Option<Expr>,
+}
+
+impl OnAny {
+    /// All of them, in the order in which they are written.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Disjunct> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// The same conditions after they are mapped one by one.
+    fn try_map(&self, mut f: impl FnMut(&Disjunct) -> Result<Disjunct>) -> Result<Self> {
+        Ok(Self { first: f(&self.first)?, others: self.others.iter().map(f).collect::<Result<_>>()? })
+    }
+}
+
+impl From<SimilarityPredicate> for OnAny {
+    fn from(predicate: SimilarityPredicate) -> Self {
+        Self { first: Disjunct { predicate, rest: None }, others: Vec::new() }
+    }
+}
+
+impl Disjunct {
+    pub(super) fn to_expr(&self) -> Expr {
+        self.rest.iter().cloned().fold(self.predicate.to_expr(), Expr::and)
+    }
+}
+
+impl fmt::Display for OnAny {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, Disjunct { predicate, rest }) in self.all().enumerate() {
+            let or = if i == 0 { "" } else { " OR " };
+            write!(f, "{or}{predicate}")?;
+            if let Some(rest) = rest {
+                write!(f, " AND {rest}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl SimilarityJoin {
-    /// The node in place of `join`, whose condition is `predicate` and `filter`.
-    pub(super) fn of(join: Join, predicate: SimilarityPredicate, filter: Option<Expr>) -> Result<Self> {
-        let inputs = (Arc::unwrap_or_clone(join.left), Arc::unwrap_or_clone(join.right));
-        Self::try_new(inputs, join.join_type, predicate, join.on, filter, join.null_equality)
+    /// The node in place of `join`, whose condition is `on_any` and `filter`.
+    pub(super) fn of(join: Join, on_any: OnAny, filter: Option<Expr>) -> Result<Self> {
+        let (left, right) = (Arc::unwrap_or_clone(join.left), Arc::unwrap_or_clone(join.right));
+        let swapped = match join.join_type {
+            JoinType::RightSemi => JoinType::LeftSemi,
+            JoinType::RightAnti => JoinType::LeftAnti,
+            kept => return Self::try_new((left, right), kept, on_any, join.on, filter, join.null_equality),
+        };
+        let on = join.on.into_iter().map(|(left, right)| (right, left)).collect();
+        let on_any = on_any.try_map(|Disjunct { predicate, rest }| {
+            Ok(Disjunct { predicate: predicate.clone().swapped(), rest: rest.clone() })
+        })?;
+        Self::try_new((right, left), swapped, on_any, on, filter, join.null_equality)
     }
 
     /// The join of a left and a right input.
     pub(super) fn try_new(
         (left, right): (LogicalPlan, LogicalPlan),
         join_type: JoinType,
-        predicate: SimilarityPredicate,
+        on_any: OnAny,
         on: Vec<(Expr, Expr)>,
         filter: Option<Expr>,
         null_equality: NullEquality,
     ) -> Result<Self> {
         let schema = Arc::new(build_join_schema(left.schema(), right.schema(), &join_type)?);
-        Ok(Self { left, right, join_type, predicate, on, filter, null_equality, schema })
+        Ok(Self { left, right, join_type, on_any, on, filter, null_equality, schema })
     }
 
     /// Whether both inputs are one, read under two names.
@@ -80,7 +141,7 @@ impl SimilarityJoin {
             let left = columns(left, self.left.schema());
             left.is_some() && left == columns(right, self.right.schema())
         };
-        equal(&self.predicate.left, &self.predicate.right)
+        self.on_any.all().all(|Disjunct { predicate, .. }| equal(&predicate.left, &predicate.right))
             && self.on.iter().all(|(left, right)| equal(left, right))
             && self.is_self_join().unwrap_or(false)
     }
@@ -125,13 +186,15 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
     }
 
     fn expressions(&self) -> Vec<Expr> {
-        let sets = [self.predicate.left.clone(), self.predicate.right.clone()];
+        let any = self.on_any.all().flat_map(|Disjunct { predicate, rest }| {
+            [predicate.left.clone(), predicate.right.clone()].into_iter().chain(rest.clone())
+        });
         let keys = self.on.iter().flat_map(|(left, right)| [left.clone(), right.clone()]);
-        sets.into_iter().chain(keys).chain(self.filter.clone()).collect()
+        any.chain(keys).chain(self.filter.clone()).collect()
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} SimilarityJoin: {}", self.join_type, self.predicate)?;
+        write!(f, "{} SimilarityJoin: {}", self.join_type, self.on_any)?;
         for (left, right) in &self.on {
             write!(f, ", {left} = {right}")?;
         }
@@ -144,14 +207,20 @@ impl UserDefinedLogicalNodeCore for SimilarityJoin {
     fn with_exprs_and_inputs(&self, exprs: Vec<Expr>, inputs: Vec<LogicalPlan>) -> Result<Self> {
         // Rewritten expressions may be given their old names, which nobody reads here.
         let (mut exprs, mut inputs) = (exprs.into_iter().map(Expr::unalias), inputs.into_iter());
-        let (Some(left), Some(right), Some(left_set), Some(right_set)) =
-            (inputs.next(), inputs.next(), exprs.next(), exprs.next())
-        else {
-            return internal_err!("a similarity join has two inputs and two sets; please report it to ibid");
+        let mut next = || match exprs.next() {
+            Some(expr) => Ok(expr),
+            None => internal_err!("a similarity join lacks an expression; please report it to ibid"),
         };
-        let on = self.on.iter().map_while(|_| exprs.next().zip(exprs.next())).collect();
-        let predicate = self.predicate.with_sets(left_set, right_set);
-        Self::try_new((left, right), self.join_type, predicate, on, exprs.next(), self.null_equality)
+        let on_any = self.on_any.try_map(|Disjunct { predicate, rest }| {
+            let predicate = predicate.with_sets(next()?, next()?);
+            Ok(Disjunct { predicate, rest: rest.as_ref().map(|_| next()).transpose()? })
+        })?;
+        let on = self.on.iter().map(|_| Ok((next()?, next()?))).collect::<Result<_>>()?;
+        let filter = self.filter.as_ref().map(|_| next()).transpose()?;
+        let (Some(left), Some(right)) = (inputs.next(), inputs.next()) else {
+            return internal_err!("a similarity join has two inputs; please report it to ibid");
+        };
+        Self::try_new((left, right), self.join_type, on_any, on, filter, self.null_equality)
     }
 
     fn necessary_children_exprs(&self, output_columns: &[usize]) -> Option<Vec<Vec<usize>>> {
@@ -179,7 +248,7 @@ impl PartialOrd for SimilarityJoin {
         let order = [
             self.left.partial_cmp(&other.left),
             self.right.partial_cmp(&other.right),
-            self.predicate.partial_cmp(&other.predicate),
+            self.on_any.partial_cmp(&other.on_any),
             key(self).partial_cmp(&key(other)),
         ];
         match order.into_iter().find(|order| *order != Some(Ordering::Equal)) {
@@ -191,6 +260,6 @@ impl PartialOrd for SimilarityJoin {
 
 impl Hash for SimilarityJoin {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.left, &self.right, self.join_type, &self.predicate, &self.on, &self.filter).hash(state);
+        (&self.left, &self.right, self.join_type, &self.on_any, &self.on, &self.filter).hash(state);
     }
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNode;
-use datafusion::common::{Column, DFSchema, DataFusionError, NullEquality, Result};
+use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, Result};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::QueryPlanner;
@@ -28,8 +28,8 @@ use ibid_gpu::Width;
 use ibid_udfs::similarity::expr_fn::code_words;
 
 use super::hamming::NearCodes;
-use super::node::SimilarityJoin;
-use super::operator::{Condition, Input, Sample, Scan, SimilarityJoinExec, estimate_candidates};
+use super::node::{Disjunct, OnAny, SimilarityJoin};
+use super::operator::{Alternative, Condition, Input, Sample, Scan, SimilarityJoinExec, estimate_candidates};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
@@ -50,6 +50,8 @@ pub(super) struct PlannedJoin<'a> {
     codes: Option<PlannedCodes>,
     /// What must hold of a pair besides its similarity, equalities included.
     pub(super) filter: Option<JoinFilter>,
+    /// The further conditions of which a pair may meet one instead, with what else must hold then.
+    others: Vec<Alternative>,
     /// All that must hold of a pair.
     pub(super) whole: JoinFilter,
     pub(super) options: SimilarityJoinOptions,
@@ -112,11 +114,13 @@ impl AllCodes {
 impl PlanSimilarityJoin for AllCodes {
     async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         let is_asked = join.options.strategy == Strategy::Bitmap;
-        // An index keeps rows with different keys apart.
-        if !join.node.on.is_empty() || !(is_asked || join.options.strategy == Strategy::Auto) {
+        // An index keeps rows with different keys apart, and is used for any of several conditions.
+        if !(join.node.on.is_empty() && join.others.is_empty())
+            || !(is_asked || join.options.strategy == Strategy::Auto)
+        {
             return Ok(None);
         }
-        let predicate = &join.node.predicate;
+        let predicate = &join.node.on_any.first.predicate;
         let (left, right, scan) = match &join.codes {
             Some(codes) if is_asked || Self::fit(join)? => {
                 let PlannedCodes { left, right, bits, distance } = codes;
@@ -149,6 +153,7 @@ impl PlanSimilarityJoin for PrefixIndex {
             join.filter.clone(),
             join.node.join_type,
         )?;
+        let exec = exec.with_others(join.others.clone());
         // What is wrong with the inputs the query will say, if it comes to that.
         let estimate = join.estimate_candidates().await.unwrap_or_default();
         Ok(Some(Arc::new(exec.with_estimate(estimate))))
@@ -157,35 +162,41 @@ impl PlanSimilarityJoin for PrefixIndex {
 
 impl PlannedJoin<'_> {
     fn condition(&self) -> Condition {
-        self.node.predicate.condition(self.options.filters.clone())
+        self.node.on_any.first.predicate.condition(self.options.filters.clone())
     }
 
     /// How many candidates the operator will have; `None` where that is not known without running the inputs.
     async fn estimate_candidates(&self) -> Result<Option<f64>> {
         let node = self.node;
-        let (lefts, rights) = node.on.iter().map(|(left, right)| (left, right)).unzip();
-        let Some(left) = self.sample(&self.left, &node.left, &node.predicate.left, lefts).await? else {
-            return Ok(None);
-        };
-        let right = if self.is_read_once {
-            None
-        } else {
-            let sample = self.sample(&self.right, &node.right, &node.predicate.right, rights).await?;
-            let Some(sample) = sample else { return Ok(None) };
-            Some(sample)
-        };
-        Ok(Some(estimate_candidates(self.condition(), left, right).await?))
+        let (lefts, rights): (Vec<_>, Vec<_>) = node.on.iter().map(|(left, right)| (left, right)).unzip();
+        let mut candidates = 0.0;
+        for Disjunct { predicate, .. } in node.on_any.all() {
+            let Some(left) = self.sample(&self.left, &node.left, &predicate.left, &lefts).await? else {
+                return Ok(None);
+            };
+            let right = if self.is_read_once {
+                None
+            } else {
+                let sample = self.sample(&self.right, &node.right, &predicate.right, &rights).await?;
+                let Some(sample) = sample else { return Ok(None) };
+                Some(sample)
+            };
+            let condition = predicate.condition(self.options.filters.clone());
+            candidates += estimate_candidates(condition, left, right).await?;
+        }
+        Ok(Some(candidates))
     }
 
     /// The sets and keys of the first rows of each partition of an input that is but read.
-    async fn sample(&self, input: &Input, plan: &LogicalPlan, set: &Expr, keys: Vec<&Expr>) -> Result<Option<Sample>> {
+    async fn sample(&self, input: &Input, plan: &LogicalPlan, set: &Expr, keys: &[&Expr]) -> Result<Option<Sample>> {
         let rows = rows(input)?.get_value().copied().unwrap_or_default();
         let wanted = self.options.sample_rows.min(rows);
         if wanted == 0 || !is_scan(&input.plan) {
             return Ok(None);
         }
         // A plan of its own, which reads no other columns, and whose metrics are not those of the query.
-        let columns = std::iter::once(set).chain(keys).zip(0..).map(|(expr, i)| expr.clone().alias(format!("c{i}")));
+        let columns =
+            std::iter::once(&set).chain(keys).zip(0..).map(|(expr, i)| (*expr).clone().alias(format!("c{i}")));
         let plan = LogicalPlanBuilder::from(plan.clone()).project(columns)?.build()?;
         let plan = self.session.create_physical_plan(&plan).await?;
         let partitions = plan.output_partitioning().partition_count();
@@ -259,11 +270,12 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
             Ok::<_, DataFusionError>(Input { plan: Arc::clone(plan), set: physical(set, logical.schema())?, keys })
         };
         let (left_keys, right_keys) = node.on.iter().map(|(left, right)| (left, right)).unzip();
-        let left = input(left, &node.left, &node.predicate.left, left_keys)?;
-        let right = input(right, &node.right, &node.predicate.right, right_keys)?;
+        let OnAny { first, others } = &node.on_any;
+        let left = input(left, &node.left, &first.predicate.left, left_keys)?;
+        let right = input(right, &node.right, &first.predicate.right, right_keys)?;
         let plan_filter = |filter: &Expr| plan_filter(node, filter, physical);
-        let rest = conjunction(rest_of_condition(node));
-        let whole = rest_of_condition(node).fold(node.predicate.to_expr(), Expr::and);
+        let any = others.iter().map(Disjunct::to_expr).fold(first.to_expr(), Expr::or);
+        let whole = rest_of_condition(node).fold(any, Expr::and);
         let options = session.config_options().extensions.get::<IbidOptions>();
         let codes = match NearCodes::of(node) {
             Some(near) if Width::of_bits(near.bits).is_some() => {
@@ -277,11 +289,23 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
             }
             _ => None,
         };
+        let options = options.map(|options| options.similarity_join.clone()).unwrap_or_default();
+        let rest = |disjunct: &Disjunct| rest_of_condition(node).chain(disjunct.rest.clone());
+        let others = others.iter().enumerate().map(|(i, other)| {
+            let rest = conjunction(rest(other).chain(no_earlier(node, i + 1)));
+            Ok(Alternative {
+                condition: Arc::new(other.predicate.condition(options.filters.clone())),
+                left: physical(&other.predicate.left, node.left.schema())?,
+                right: physical(&other.predicate.right, node.right.schema())?,
+                filter: rest.as_ref().map(plan_filter).transpose()?,
+            })
+        });
         let join = PlannedJoin {
             codes,
-            filter: rest.as_ref().map(plan_filter).transpose()?,
+            filter: conjunction(rest(first)).as_ref().map(plan_filter).transpose()?,
+            others: others.collect::<Result<_>>()?,
             whole: plan_filter(&whole)?,
-            options: options.map(|options| options.similarity_join.clone()).unwrap_or_default(),
+            options,
             session,
             node,
             is_read_once: node.is_read_once(),
@@ -307,6 +331,13 @@ fn rest_of_condition(node: &SimilarityJoin) -> impl Iterator<Item = Expr> {
         Expr::BinaryExpr(BinaryExpr::new(Box::new(left.clone()), operator, Box::new(right.clone())))
     };
     node.on.iter().map(equal).chain(node.filter.clone())
+}
+
+/// Conditions by which a pair that meets one of the first `count` disjuncts of a join is not given again; none where rows are but
+/// marked.
+fn no_earlier(node: &SimilarityJoin, count: usize) -> impl Iterator<Item = Expr> {
+    let gives_pairs = !matches!(node.join_type, JoinType::LeftSemi | JoinType::LeftAnti);
+    node.on_any.all().take(count).filter(move |_| gives_pairs).map(|earlier| earlier.to_expr().is_not_true())
 }
 
 /// A condition on pairs of rows, over just the columns that it reads.

@@ -112,6 +112,11 @@ impl SimilarityPredicate {
         cast(Expr::ScalarFunction(self.similarity.clone()), DataType::Float64).gt_eq(lit(self.threshold))
     }
 
+    /// The same condition for inputs that change places.
+    pub(super) fn swapped(self) -> Self {
+        Self { left: self.right, right: self.left, left_is: self.left_is.other(), ..self }
+    }
+
     /// The same condition on other sets of the left and of the right input.
     pub(super) fn with_sets(&self, left: Expr, right: Expr) -> Self {
         let similarity = self.similarity_of(left.clone(), right.clone());

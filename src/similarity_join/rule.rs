@@ -2,21 +2,21 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::common::tree_node::Transformed;
-use datafusion::logical_expr::utils::{conjunction, split_conjunction_owned};
-use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan};
+use datafusion::logical_expr::utils::{conjunction, split_binary, split_conjunction_owned};
+use datafusion::logical_expr::{Expr, Extension, Join, JoinType, LogicalPlan, Operator};
 use datafusion::optimizer::{ApplyOrder, OptimizerConfig, OptimizerRule};
 
 use super::hamming::shared_band;
 use super::lowered::lower;
-use super::node::SimilarityJoin;
+use super::node::{Disjunct, OnAny, SimilarityJoin};
 use super::predicate::{SimilarityPredicate, is_lowered};
 use crate::config::{IbidOptions, Strategy};
 
 /// Recognises joins on a similarity and plans them by `ibid.similarity_join.strategy`.
 ///
 /// The rule stands behind those that move filters, so that filters on one input are below the join by then, and before the
-/// one that prunes columns, to which the node says what it needs. Other kinds of join than the strategy knows, volatile arguments and thresholds that are not constants or
-/// not above 0 keep the nested loop.
+/// one that prunes columns, to which the node says what it needs. Other kinds of join than the strategy knows, volatile arguments,
+/// thresholds that are not constants or not above 0, and `OR` with anything that is no similarity keep the nested loop.
 #[derive(Debug)]
 pub(crate) struct SimilarityJoinRule;
 
@@ -37,46 +37,74 @@ impl OptimizerRule for SimilarityJoinRule {
         let joins: &[JoinType] = match strategy {
             Strategy::NestedLoop => &[],
             Strategy::Lowered => &[JoinType::Inner],
-            Strategy::Operator | Strategy::Bitmap | Strategy::Auto => {
-                &[JoinType::Inner, JoinType::LeftSemi, JoinType::LeftAnti]
-            }
+            Strategy::Operator | Strategy::Bitmap | Strategy::Auto => &[
+                JoinType::Inner,
+                JoinType::Left,
+                JoinType::Right,
+                JoinType::Full,
+                JoinType::LeftSemi,
+                JoinType::LeftAnti,
+                JoinType::RightSemi,
+                JoinType::RightAnti,
+            ],
         };
         // `NOT IN` asks for NULLs in a way of its own.
         let is_known = joins.contains(&join.join_type) && !join.null_aware;
-        let found = if is_known { find_predicate(&join, strategy == Strategy::Bitmap)? } else { None };
+        let found = if is_known { find_condition(&join, strategy == Strategy::Bitmap)? } else { None };
         match found {
-            None => Ok(Transformed::no(LogicalPlan::Join(join))),
-            Some((predicate, _)) if strategy == Strategy::Lowered => {
-                lower(join, &predicate, config).map(Transformed::yes)
+            Some((on_any, _)) if strategy == Strategy::Lowered && on_any.others.is_empty() => {
+                lower(join, &on_any.first.predicate, config).map(Transformed::yes)
             }
-            Some((predicate, rest)) => {
-                let node = SimilarityJoin::of(join, predicate, conjunction(rest))?;
+            Some((on_any, rest)) if strategy != Strategy::Lowered => {
+                let node = SimilarityJoin::of(join, on_any, conjunction(rest))?;
                 Ok(Transformed::yes(LogicalPlan::Extension(Extension { node: Arc::new(node) })))
             }
+            _ => Ok(Transformed::no(LogicalPlan::Join(join))),
         }
     }
 }
 
-/// A similarity predicate that the condition of a join implies, and the rest of the condition; rather one on codes than one on
-/// sets, if that is asked for.
-fn find_predicate(join: &Join, codes_first: bool) -> Result<Option<(SimilarityPredicate, Vec<Expr>)>> {
+/// Finds a similarity that the condition of a join implies, or else several of which it implies one; gives the rest of the condition
+/// beside it.
+fn find_condition(join: &Join, codes_first: bool) -> Result<Option<(OnAny, Vec<Expr>)>> {
     let Some(condition) = &join.filter else { return Ok(None) };
     if is_lowered(condition)? {
         return Ok(None);
     }
-    let recognise = |conjunct: &Expr| SimilarityPredicate::recognise(conjunct, join.left.schema(), join.right.schema());
     let mut conjuncts = split_conjunction_owned(condition.clone());
+    if let Some(predicate) = take_predicate(&mut conjuncts, join, codes_first) {
+        return Ok(Some((predicate.into(), conjuncts)));
+    }
+    let found = conjuncts.iter().enumerate().find_map(|(i, conjunct)| Some((i, any_of(conjunct, join)?)));
+    Ok(found.map(|(i, on_any)| {
+        conjuncts.remove(i);
+        (on_any, conjuncts)
+    }))
+}
+
+/// Reads `similarity OR similarity`, each perhaps with further conditions.
+fn any_of(conjunct: &Expr, join: &Join) -> Option<OnAny> {
+    let disjuncts = split_binary(conjunct, Operator::Or).into_iter().map(|disjunct| {
+        let mut conjuncts = split_conjunction_owned(disjunct.clone());
+        let predicate = take_predicate(&mut conjuncts, join, false)?;
+        Some(Disjunct { predicate, rest: conjunction(conjuncts) })
+    });
+    let mut disjuncts = disjuncts.collect::<Option<Vec<_>>>()?.into_iter();
+    Some(OnAny { first: disjuncts.next()?, others: disjuncts.collect() })
+}
+
+/// Takes a similarity predicate out of conditions that must all hold; rather one on codes than one on sets, if that is asked for. The
+/// distance of codes stays among the conditions, as codes that share a band still may be far apart.
+fn take_predicate(conjuncts: &mut Vec<Expr>, join: &Join, codes_first: bool) -> Option<SimilarityPredicate> {
+    let recognise = |conjunct: &Expr| SimilarityPredicate::recognise(conjunct, join.left.schema(), join.right.schema());
     let on_codes = conjuncts.iter().filter_map(shared_band).find_map(|shared_band| recognise(&shared_band));
     let on_sets = conjuncts.iter().enumerate().find_map(|(i, conjunct)| Some((i, recognise(conjunct)?)));
-    Ok(match (on_codes, on_sets) {
-        (Some(predicate), on_sets) if codes_first || on_sets.is_none() => {
-            // Codes that share a band still may be far apart.
-            Some((predicate, conjuncts))
-        }
+    match (on_codes, on_sets) {
+        (Some(predicate), on_sets) if codes_first || on_sets.is_none() => Some(predicate),
         (_, Some((i, predicate))) => {
             conjuncts.remove(i);
-            Some((predicate, conjuncts))
+            Some(predicate)
         }
         _ => None,
-    })
+    }
 }

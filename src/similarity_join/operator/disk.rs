@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::{DataFusionError, JoinSide, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::physical_plan::metrics::MetricBuilder;
 
@@ -11,7 +11,7 @@ use super::blocks::{Block, Blocks};
 use super::index::Share;
 use super::memory::{MemoryPlan, Summary};
 use super::order::Order;
-use super::output::Matched;
+use super::output::Marks;
 use super::run::{Collected, Round, Run};
 use super::shared_ranks::SharedRanks;
 use super::spill::{Dealing, Portions, Spilled};
@@ -20,7 +20,7 @@ use super::spill::{Dealing, Portions, Spilled};
 struct Disk<'a> {
     run: &'a Arc<Run>,
     plan: MemoryPlan,
-    matched: Option<Arc<Matched>>,
+    marks: Arc<Marks>,
     /// What cannot be spilled any more: the order of the elements, counters, and rows that are dealt.
     reservation: MemoryReservation,
 }
@@ -31,18 +31,22 @@ impl Run {
         left: Collected,
         right: Collected,
         summary: &Summary,
-        matched: Option<Arc<Matched>>,
+        marks: &Arc<Marks>,
     ) -> Result<()> {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
-        // Semi and anti joins give rows of the left input in the end; the rest of the disk is free again once rows are dealt.
-        let left = matched.is_some().then(|| Arc::clone(&spilled.left));
+        // Some joins give rows of an input in the end; the rest of the disk is free again once rows are dealt.
+        let given = marks.sides().filter(|_| self.is_last).map(|(side, matched)| {
+            let rows = if side == JoinSide::Right && !self.is_self_join() { &spilled.right } else { &spilled.left };
+            (side, matched, Arc::clone(rows))
+        });
+        let given: Vec<_> = given.collect();
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
-        let disk = Disk { run: self, plan, matched: matched.clone(), reservation: reserve(self) };
+        let disk = Disk { run: self, plan, marks: Arc::clone(marks), reservation: reserve(self) };
         disk.join(spilled, summary).await?;
-        if let (Some(left), Some(matched)) = (left, matched) {
-            let mut batches = left.read();
+        for (side, matched, rows) in given {
+            let mut batches = rows.read();
             while let Some(batch) = batches.next().await? {
-                self.send(self.shape.rows_of(&batch, &matched)?).await;
+                self.send(self.shape.rest_of(side, &batch, matched)?).await;
             }
         }
         Ok(())
@@ -59,12 +63,12 @@ impl Disk<'_> {
         self.resize(order.size() + plan.ranks + 2 * plan.portion)?;
         let shared = SharedRanks::of(self.run, &spilled, &order, plan.ranks, portions).await?;
         // A row is at home in a share, too, where it meets itself.
-        let homes = if self.run.is_self_join { summary.rows } else { 0 };
+        let homes = if self.run.is_self_join() { summary.rows } else { 0 };
         let shares = plan.shares(summary, shared.postings + homes);
         let held = order.size() + shared.size();
         if shares.are_blocks_tried() {
             let blocks = self.deal_into_blocks(&spilled, held).await?;
-            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join());
             if blocks.times_read(&pairs) <= shares.times_moved() {
                 drop((spilled, order, shared));
                 self.resize(0)?;
@@ -95,10 +99,10 @@ impl Disk<'_> {
         let of_share = part.of_share();
         if of_share.bytes() > self.plan.share {
             let blocks = self.deal_into_blocks(part, held).await?;
-            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join);
+            let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join());
             return self.join_blocks(&blocks, pairs, Some((share, order))).await;
         }
-        let is_self_join = self.run.is_self_join;
+        let is_self_join = self.run.is_self_join();
         let round = Round { is_self_join, share, order: Some(Arc::clone(order)), scan: None };
         let right = (!is_self_join).then_some(0..1);
         self.join_round(part, 0..1, right, round, |summary| summary.bytes_to_join(of_share.postings)).await
@@ -109,7 +113,7 @@ impl Disk<'_> {
         // A portion may be of one block, and what is made of it takes some times as much.
         let portion = self.plan.block / 12;
         self.resize(held + 2 * portion)?;
-        let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join);
+        let (condition, is_self_join) = (&self.run.condition, self.run.is_self_join());
         let blocks = Blocks::of(spilled, condition, is_self_join, self.plan.block, self.portions(portion)).await?;
         self.resize(held)?;
         Ok(blocks)
@@ -156,11 +160,11 @@ impl Disk<'_> {
         let summary = batches.summary(&self.run.condition, round.is_self_join)?;
         reservation.try_resize(summary.bytes + to_find(&summary)).map_err(too_much)?;
         let joining = self.run.index(batches, round, &reservation).await?;
-        self.run.search(joining, self.matched.as_ref()).await
+        self.run.search(joining, &self.marks).await
     }
 
     fn resize(&self, bytes: usize) -> Result<()> {
-        let resized = self.reservation.try_resize(bytes + Matched::bytes(self.matched.as_deref()));
+        let resized = self.reservation.try_resize(bytes + self.marks.bytes());
         resized.map_err(|error| too_little(&format!("needs {bytes} bytes to deal rows"), &error))
     }
 

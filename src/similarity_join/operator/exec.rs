@@ -1,6 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{JoinSide, JoinType, Result, internal_err, project_schema};
@@ -15,11 +16,12 @@ use datafusion::physical_plan::projection::{EmbeddedProjection, ProjectionExec, 
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::TryStreamExt;
+use tokio::sync::mpsc::Sender;
 
 use super::condition::Condition;
 use super::input::Input;
 use super::output::Shape;
-use super::run::{Run, RunMetrics};
+use super::run::{Kept, Run, RunMetrics, run_all};
 use crate::config::Strategy;
 
 /// What the operator is called in plans.
@@ -36,6 +38,8 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     /// `None` where it is the left input again, which then is read once.
     pub(in crate::similarity_join) right: Option<Input>,
     pub(in crate::similarity_join) filter: Option<JoinFilter>,
+    /// Further conditions: pairs of rows match that meet any of them.
+    pub(in crate::similarity_join) others: Vec<Alternative>,
     pub(in crate::similarity_join) join_type: JoinType,
     pub(in crate::similarity_join) projection: Option<Vec<usize>>,
     pub(in crate::similarity_join) fetch: Option<usize>,
@@ -46,6 +50,17 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     join_schema: SchemaRef,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
+}
+
+/// A further condition of a join, on other sets of the same rows.
+#[derive(Debug, Clone)]
+pub(in crate::similarity_join) struct Alternative {
+    pub(in crate::similarity_join) condition: Arc<Condition>,
+    pub(in crate::similarity_join) left: Arc<dyn PhysicalExpr>,
+    /// The set of a row of the right input, also where that is the left one again.
+    pub(in crate::similarity_join) right: Arc<dyn PhysicalExpr>,
+    /// What else must hold, among it that the pair meets no earlier condition.
+    pub(in crate::similarity_join) filter: Option<JoinFilter>,
 }
 
 impl SimilarityJoinExec {
@@ -68,6 +83,7 @@ impl SimilarityJoinExec {
             left,
             right,
             filter,
+            others: Vec::new(),
             join_type,
             columns,
             join_schema,
@@ -82,6 +98,10 @@ impl SimilarityJoinExec {
         Self { estimated_candidates, ..self }
     }
 
+    pub(in crate::similarity_join) fn with_others(self, others: Vec<Alternative>) -> Self {
+        Self { others, ..self }
+    }
+
     /// The columns to give of those of the join.
     fn output_columns(&self) -> Vec<ColumnIndex> {
         match &self.projection {
@@ -90,9 +110,9 @@ impl SimilarityJoinExec {
         }
     }
 
-    /// The columns of an input that are kept until the output is made.
-    fn kept_columns(&self, side: JoinSide) -> Vec<usize> {
-        let of_filter = self.filter.iter().flat_map(|filter| filter.column_indices().to_vec());
+    /// The columns of an input that are kept until the output is made of pairs that meet `filter`.
+    fn kept_columns(&self, side: JoinSide, filter: Option<&JoinFilter>) -> Vec<usize> {
+        let of_filter = filter.iter().flat_map(|filter| filter.column_indices().to_vec());
         let of_side = |column: &ColumnIndex| column.side == side || self.right.is_none();
         let mut kept: Vec<_> =
             self.output_columns().into_iter().chain(of_filter).filter(of_side).map(|column| column.index).collect();
@@ -102,8 +122,8 @@ impl SimilarityJoinExec {
     }
 
     /// How the output is made of the columns that are kept.
-    fn shape(&self, batch_size: usize) -> Shape {
-        let (lefts, rights) = (self.kept_columns(JoinSide::Left), self.kept_columns(JoinSide::Right));
+    fn shape(&self, batch_size: usize, filter: Option<&JoinFilter>) -> Shape {
+        let (lefts, rights) = (self.kept_columns(JoinSide::Left, filter), self.kept_columns(JoinSide::Right, filter));
         let kept = |columns: &[ColumnIndex]| -> Vec<_> {
             let place = |column: &ColumnIndex| {
                 let kept = if column.side == JoinSide::Right { &rights } else { &lefts };
@@ -111,7 +131,7 @@ impl SimilarityJoinExec {
             };
             columns.iter().map(place).collect()
         };
-        let filter = self.filter.as_ref().map(|filter| {
+        let filter = filter.map(|filter| {
             let columns = kept(filter.column_indices());
             JoinFilter::new(Arc::clone(filter.expression()), columns, Arc::clone(filter.schema()))
         });
@@ -122,6 +142,40 @@ impl SimilarityJoinExec {
             filter,
             batch_size,
         }
+    }
+
+    /// A run for each condition, one after the other.
+    fn runs(&self, context: &Arc<TaskContext>, out: &Sender<Result<RecordBatch>>) -> Vec<Arc<Run>> {
+        let config = context.session_config();
+        let metrics = RunMetrics::new(&self.metrics, config.target_partitions());
+        let run = |condition: &Arc<Condition>, left: Input, right: Option<Input>, filter: Option<&JoinFilter>| Run {
+            condition: Arc::clone(condition),
+            left: Kept { input: left, columns: self.kept_columns(JoinSide::Left, filter) },
+            right: right.map(|input| Kept { input, columns: self.kept_columns(JoinSide::Right, filter) }),
+            is_last: false,
+            shape: Arc::new(self.shape(config.batch_size(), filter)),
+            context: Arc::clone(context),
+            metrics: metrics.clone(),
+            out: out.clone(),
+        };
+        let first = run(&self.condition, self.left.clone(), self.right.clone(), self.filter.as_ref());
+        let others = self.others.iter().map(|other| {
+            let with_set = |input: &Input, set| Input { set: Arc::clone(set), ..input.clone() };
+            let left = with_set(&self.left, &other.left);
+            let right = self.right.as_ref().map(|input| with_set(input, &other.right));
+            run(&other.condition, left, right, other.filter.as_ref())
+        });
+        let mut runs: Vec<_> = std::iter::once(first).chain(others).collect();
+        if let Some(last) = runs.last_mut() {
+            last.is_last = true;
+        }
+        runs.into_iter().map(Arc::new).collect()
+    }
+
+    /// The conditions as they were written.
+    fn text(&self) -> String {
+        let others = self.others.iter().map(|other| other.condition.text.as_str());
+        std::iter::once(self.condition.text.as_str()).chain(others).collect::<Vec<_>>().join(" OR ")
     }
 
     /// The same operator over other inputs.
@@ -151,15 +205,18 @@ fn properties(schema: &SchemaRef, boundedness: Boundedness) -> PlanProperties {
 impl DisplayAs for SimilarityJoinExec {
     fn fmt_as(&self, form: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
         if let DisplayFormatType::TreeRender = form {
-            return writeln!(f, "on={}", self.condition.text);
+            return writeln!(f, "on={}", self.text());
         }
         let strategy = if self.condition.scan.is_some() { Strategy::Bitmap } else { Strategy::Operator };
-        write!(f, "{SIMILARITY_JOIN}: {}, strategy={strategy}, join_type={}", self.condition.text, self.join_type)?;
+        write!(f, "{SIMILARITY_JOIN}: {}, strategy={strategy}, join_type={}", self.text(), self.join_type)?;
         if self.right.is_none() {
             write!(f, ", self_join=true")?;
         }
-        if let Some(filter) = &self.filter {
-            write!(f, ", filter={}", filter.expression())?;
+        let filters =
+            std::iter::once(self.filter.as_ref()).chain(self.others.iter().map(|other| other.filter.as_ref()));
+        let filters: Vec<_> = filters.flatten().map(|filter| filter.expression().to_string()).collect();
+        if !filters.is_empty() {
+            write!(f, ", filter={}", filters.join("; "))?;
         }
         if self.projection.is_some() {
             let names: Vec<_> = self.schema().fields().iter().map(|field| field.name().clone()).collect();
@@ -199,7 +256,10 @@ impl ExecutionPlan for SimilarityJoinExec {
         let of_inputs = std::iter::once(&self.left)
             .chain(&self.right)
             .flat_map(|input| std::iter::once(&input.set).chain(&input.keys));
-        apply_expression_roots(of_inputs.chain(self.filter.iter().map(JoinFilter::expression)), f)
+        let of_others = self.others.iter().flat_map(|other| {
+            [&other.left, &other.right].into_iter().chain(other.filter.iter().map(JoinFilter::expression))
+        });
+        apply_expression_roots(of_inputs.chain(self.filter.iter().map(JoinFilter::expression)).chain(of_others), f)
     }
 
     fn replace_children(
@@ -218,16 +278,12 @@ impl ExecutionPlan for SimilarityJoinExec {
         if partition > 0 {
             return internal_err!("a similarity join has one partition, not {}", partition + 1);
         }
-        let config = context.session_config();
-        let (shape, rest) = (Arc::new(self.shape(config.batch_size())), self.fetch.unwrap_or(usize::MAX));
-        let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema(), config.target_partitions());
-        let (condition, metrics) =
-            (Arc::clone(&self.condition), RunMetrics::new(&self.metrics, config.target_partitions()));
-        let is_self_join = self.right.is_none();
-        let run = Arc::new(Run { condition, is_self_join, shape, context, metrics, out: stream.tx() });
-        let left = (self.left.clone(), self.kept_columns(JoinSide::Left));
-        let right = (self.right.clone(), self.kept_columns(JoinSide::Right));
-        stream.spawn(run.run(left, right));
+        let rest = self.fetch.unwrap_or(usize::MAX);
+        let threads = context.session_config().target_partitions();
+        let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema(), threads);
+        let runs = self.runs(&context, &stream.tx());
+        let (left, right) = (Arc::clone(&self.left.plan), self.right.as_ref().map(|input| Arc::clone(&input.plan)));
+        stream.spawn(run_all(runs, left, right));
         let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
         let limited =
             futures::stream::try_unfold((stream.build(), rest, rows), |(mut batches, rest, rows)| async move {

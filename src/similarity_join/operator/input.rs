@@ -14,7 +14,7 @@ use datafusion::execution::memory_pool::MemoryReservation;
 use datafusion::execution::spill_file::SpillFile;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SendableRecordBatchStream, SpillManager};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, SpillManager};
 use futures::StreamExt;
 use ibid_udfs::similarity::{canonical_sets, set_type};
 
@@ -152,16 +152,17 @@ pub(super) struct Batches {
 impl Batches {
     /// What is held in memory.
     pub(super) fn of(left: Vec<Held>, right: Vec<Held>) -> Self {
-        let mut batches = Self { all: Vec::new(), left: 0 };
-        let mut first = 0;
-        for mut batch in left.into_iter().flat_map(|held| held.batches) {
-            batch.first = first;
-            first += batch.rows.num_rows();
-            batches.all.push(batch);
-        }
-        batches.left = batches.all.len();
-        batches.all.extend(right.into_iter().flat_map(|held| held.batches));
-        batches
+        let numbered = |held: Vec<Held>| {
+            held.into_iter().flat_map(|held| held.batches).scan(0, |rows, batch| {
+                let first = *rows;
+                *rows += batch.rows.num_rows();
+                Some(Batch { first, ..batch })
+            })
+        };
+        let mut all: Vec<_> = numbered(left).collect();
+        let left = all.len();
+        all.extend(numbered(right));
+        Self { all, left }
     }
 
     /// How much they are.
@@ -207,9 +208,10 @@ impl Input {
         Reader { set, set_at, keys, columns: columns.to_vec(), enough }
     }
 
-    /// Reads all rows, keeping `columns` of them, in memory as long as there is some and then on disk.
+    /// Reads the rows of all partitions, keeping `columns` of them, in memory as long as there is some and then on disk.
     pub(super) async fn collect(
         &self,
+        partitions: Vec<SendableRecordBatchStream>,
         columns: &[usize],
         context: &Arc<TaskContext>,
         reservation: &Arc<MemoryReservation>,
@@ -217,8 +219,7 @@ impl Input {
         shown: &Shown,
     ) -> Result<Vec<Held>> {
         let mut tasks = Vec::new();
-        for partition in 0..self.plan.output_partitioning().partition_count() {
-            let stream = self.plan.execute(partition, Arc::clone(context))?;
+        for stream in partitions {
             let reader = self.reader(columns, context.session_config().batch_size());
             let held = Held::new(Arc::clone(reservation), spill.clone(), shown.clone());
             tasks.push(SpawnedTask::spawn(reader.read(stream, held)));

@@ -11,6 +11,10 @@
 //!    Where the measure asks how much of the one set is in the other, steps 4 and 5 count instead ([`counting`]).
 //! 6. [`output`]: pairs of sets become pairs of rows, filtered by the rest of the join's condition.
 //!
+//! Where pairs match by any of several conditions, all steps are done for one condition after the other, over rows that are kept after
+//! the first ([`replay`]): later conditions leave out the pairs of earlier ones. An outer join, a semi join and an anti join mark
+//! rows that have a partner, and give rows of an input after the last pair ([`output`]).
+//!
 //! What does not fit into the memory allowed is written to disk while it is read, and dealt into parts that fit ([`disk`],
 //! [`memory`]); steps 2 to 6 run for one part after the other. The elements are counted on disk, and a row goes to the share of each
 //! rank that it shows ([`spill`]) and that others show, too ([`shared_ranks`]). Where rows share so much that they would be in many
@@ -34,6 +38,7 @@ mod order;
 mod output;
 mod parallel;
 mod prefix;
+mod replay;
 mod run;
 mod scan;
 mod search;
@@ -45,7 +50,7 @@ mod work;
 pub(super) use condition::Condition;
 pub(super) use estimate::{Sample, estimate_candidates};
 pub(crate) use exec::SIMILARITY_JOIN;
-pub(super) use exec::SimilarityJoinExec;
+pub(super) use exec::{Alternative, SimilarityJoinExec};
 pub(super) use input::Input;
 pub(crate) use memory::bytes_to_join;
 pub(super) use scan::Scan;

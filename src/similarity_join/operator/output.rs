@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, new_null_array};
 use datafusion::arrow::compute::{filter_record_batch, interleave};
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::cast::as_boolean_array;
@@ -32,30 +32,62 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The rows of a batch of the left input that a semi or an anti join gives.
-    pub(super) fn rows_of(&self, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
+    /// Returns true if the join gives pairs of rows, and not only rows of its left input.
+    fn gives_pairs(&self) -> bool {
+        !matches!(self.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
+    }
+
+    /// The rows of a batch of one input that the join gives in the end: those with a partner of a semi join, else those without one,
+    /// beside NULLs in place of the other input.
+    pub(super) fn rest_of(&self, side: JoinSide, all: &Batch, matched: &Matched) -> Result<RecordBatch> {
         let wanted = self.join_type == JoinType::LeftSemi;
         let rows = all.rows.num_rows();
         let is_wanted: BooleanArray = (0..rows).map(|row| Some(matched.is_set(all.number(row)) == wanted)).collect();
-        let columns = self.columns.iter().map(|column| Arc::clone(all.rows.column(column.index))).collect();
-        Ok(filter_record_batch(&batch(&self.schema, columns, rows)?, &is_wanted)?)
+        let columns = self.columns.iter().zip(self.schema.fields()).map(|(column, field)| match column.side == side {
+            true => Arc::clone(all.rows.column(column.index)),
+            false => new_null_array(field.data_type(), rows),
+        });
+        Ok(filter_record_batch(&batch(&self.schema, columns.collect(), rows)?, &is_wanted)?)
     }
 }
 
-/// Which rows of the left input have a partner; for semi and anti joins.
+/// The rows that have a partner, of each input of which the join gives rows in the end.
+#[derive(Debug)]
+pub(super) struct Marks {
+    left: Option<Matched>,
+    right: Option<Matched>,
+}
+
+impl Marks {
+    /// Those of a join of so many rows; none has a partner yet.
+    pub(super) fn new(join_type: JoinType, left: usize, right: usize) -> Self {
+        let is_left_given =
+            matches!(join_type, JoinType::Left | JoinType::Full | JoinType::LeftSemi | JoinType::LeftAnti);
+        let is_right_given = matches!(join_type, JoinType::Right | JoinType::Full);
+        Self { left: is_left_given.then(|| Matched::new(left)), right: is_right_given.then(|| Matched::new(right)) }
+    }
+
+    /// How much memory they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.sides().map(|(_, matched)| size_of_val(matched.bits.as_slice())).sum()
+    }
+
+    /// The inputs of which there are marks.
+    pub(super) fn sides(&self) -> impl Iterator<Item = (JoinSide, &Matched)> {
+        let left = self.left.iter().map(|matched| (JoinSide::Left, matched));
+        left.chain(self.right.iter().map(|matched| (JoinSide::Right, matched)))
+    }
+}
+
+/// The rows of an input that have a partner.
 #[derive(Debug)]
 pub(super) struct Matched {
     bits: Vec<AtomicU64>,
 }
 
 impl Matched {
-    pub(super) fn new(rows: usize) -> Self {
+    fn new(rows: usize) -> Self {
         Self { bits: std::iter::repeat_with(AtomicU64::default).take(rows.div_ceil(64)).collect() }
-    }
-
-    /// How much memory it takes, if there is one.
-    pub(crate) fn bytes(matched: Option<&Self>) -> usize {
-        matched.map_or(0, |matched| size_of_val(matched.bits.as_slice()))
     }
 
     fn set(&self, row: usize) {
@@ -112,17 +144,13 @@ impl Output {
 
     /// Takes pairs of rows until there are enough for a batch, or it took long; false if there are no more pairs. Pairs of sets
     /// with too many rows for one worker are given to `share` instead, in pieces.
-    pub(super) fn take(
-        &mut self,
-        sets: &Sets,
-        batches: &Batches,
-        matched: Option<&Matched>,
-        share: impl Fn(Piece),
-    ) -> bool {
+    pub(super) fn take(&mut self, sets: &Sets, batches: &Batches, marks: &Marks, share: impl Fn(Piece)) -> bool {
         let mut steps = 0;
+        // A row of a semi or an anti join that has a partner needs no other.
+        let partnered = marks.left.as_ref().filter(|_| !self.shape.gives_pairs());
         while let Some(&(left, right)) = self.pairs.get(self.next.0) {
             let (lefts, rights) = (sets.members(left), sets.members(right));
-            if let Some(matched) = matched.filter(|_| self.shape.filter.is_none()) {
+            if let Some(matched) = partnered.filter(|_| self.shape.filter.is_none()) {
                 steps += matched.set_all(lefts.iter().map(|left| batches.number(*left)));
                 self.next.0 += 1;
                 if steps > STEPS {
@@ -144,8 +172,7 @@ impl Output {
                 if steps > STEPS {
                     return true;
                 }
-                // A row that has a partner needs no other.
-                let done = matched.is_some_and(|matched| matched.is_set(batches.number(left)));
+                let done = partnered.is_some_and(|matched| matched.is_set(batches.number(left)));
                 while let Some(&right) = rights.get(self.next.2).filter(|_| !done) {
                     if self.lefts.len() == self.shape.batch_size {
                         return true;
@@ -161,9 +188,9 @@ impl Output {
         self.lefts.len() == self.shape.batch_size
     }
 
-    /// The pairs of rows that were taken, if the rest of the condition holds for them: as a batch of an inner join, or as
-    /// marks in `matched`.
-    pub(super) fn flush(&mut self, batches: &Batches, matched: Option<&Matched>) -> Result<Option<RecordBatch>> {
+    /// Marks the rows of the pairs that were taken, if the rest of the condition holds for them, and gives these pairs as a batch
+    /// unless the join gives none.
+    pub(super) fn flush(&mut self, batches: &Batches, marks: &Marks) -> Result<Option<RecordBatch>> {
         if self.lefts.is_empty() {
             return Ok(None);
         }
@@ -178,13 +205,13 @@ impl Output {
             let mut kept = keep.values().iter();
             self.rights.retain(|_| kept.next().unwrap_or(false));
         }
-        let out = match matched {
-            Some(matched) => {
-                self.lefts.iter().for_each(|&row| matched.set(batches.number(row)));
-                None
-            }
-            None if self.lefts.is_empty() => None,
-            None => {
+        for (side, matched) in marks.sides() {
+            let rows = if side == JoinSide::Right { &self.rights } else { &self.lefts };
+            rows.iter().for_each(|&row| matched.set(batches.number(row)));
+        }
+        let out = match self.lefts.is_empty() || !self.shape.gives_pairs() {
+            true => None,
+            false => {
                 let columns = self.columns(batches, &self.shape.columns)?;
                 Some(batch(&self.shape.schema, columns, self.lefts.len())?)
             }

@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::runtime::SpawnedTask;
-use datafusion::common::{DataFusionError, JoinType, Result, exec_err};
+use datafusion::common::{DataFusionError, JoinSide, Result, exec_err};
 use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::{Count, ExecutionPlanMetricsSet, Gauge, MetricBuilder, SpillMetrics, Time};
+use datafusion::physical_plan::{ExecutionPlan, SpillManager};
 use futures::future::try_join_all;
 use ibid_gpu::Hit;
 use tokio::sync::Mutex;
@@ -20,7 +20,8 @@ use super::index::{Index, Share};
 use super::input::{Batch, Batches, Held, Input};
 use super::memory::Summary;
 use super::order::Order;
-use super::output::{Matched, Output, Shape};
+use super::output::{Marks, Output, Shape};
+use super::replay::Rows;
 use super::scan::{Scan, Scanned};
 use super::search::{Counts, Required, Search, tasks};
 use super::sets::Sets;
@@ -29,16 +30,27 @@ use super::work::{Work, WorkList};
 use crate::config::IbidOptions;
 use crate::functions::gpu;
 
-/// A run of the operator, from its inputs to its last batch.
+/// A run of the operator with one of its conditions, from its inputs to its last batch.
 pub(crate) struct Run {
     pub(super) condition: Arc<Condition>,
-    pub(super) is_self_join: bool,
+    pub(super) left: Kept,
+    /// `None` where it is the left input again.
+    pub(super) right: Option<Kept>,
+    /// True if no other condition comes after this one, so that the rows without a partner are known then.
+    pub(super) is_last: bool,
     pub(super) shape: Arc<Shape>,
     pub(super) context: Arc<TaskContext>,
     pub(super) metrics: RunMetrics,
     pub(super) out: Sender<Result<RecordBatch>>,
 }
 
+/// An input and the columns that are kept of it.
+pub(super) struct Kept {
+    pub(super) input: Input,
+    pub(super) columns: Vec<usize>,
+}
+
+#[derive(Clone)]
 pub(super) struct RunMetrics {
     pub(super) all: ExecutionPlanMetricsSet,
     build_time: Time,
@@ -93,23 +105,41 @@ pub(super) struct Joining {
 /// Pairs of sets whose codes are near, for whoever comes first.
 type NearPairs = Arc<Mutex<Receiver<Vec<Hit>>>>;
 
+/// Runs the conditions of a join one after the other over rows that are read once.
+pub(super) async fn run_all(
+    runs: Vec<Arc<Run>>,
+    left: Arc<dyn ExecutionPlan>,
+    right: Option<Arc<dyn ExecutionPlan>>,
+) -> Result<()> {
+    let Some(Run { context, metrics, .. }) = runs.first().map(AsRef::as_ref) else { return Ok(()) };
+    let rows = async |plan| Rows::read_times(runs.len(), plan, context, &metrics.all).await;
+    let left = rows(&left).await?;
+    let right = match &right {
+        Some(right) => Some(rows(right).await?),
+        None => None,
+    };
+    let mut marks = None;
+    for run in &runs {
+        marks = Some(run.run(&left, right.as_ref(), marks).await?);
+    }
+    Ok(())
+}
+
 impl Run {
-    /// Reads `left` and, unless it is the same, `right`, of which it keeps the given columns, and joins them.
-    pub(super) async fn run(
-        self: Arc<Self>,
-        left: (Input, Vec<usize>),
-        right: (Option<Input>, Vec<usize>),
-    ) -> Result<()> {
+    /// Joins `left` and, unless it is the same, `right`, of which some rows may have a partner by other conditions already; gives
+    /// the rows that have one now.
+    async fn run(self: &Arc<Self>, left: &Rows, right: Option<&Rows>, marks: Option<Arc<Marks>>) -> Result<Arc<Marks>> {
         let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
         let reservation = Arc::new(consumer.register(self.context.memory_pool()));
-        let left = self.collect(&left.0, &left.1, true, &reservation).await?;
-        let right = match &right.0 {
-            Some(input) => self.collect(input, &right.1, false, &reservation).await?,
+        let left = self.collect(&self.left, left, true, &reservation).await?;
+        let right = match self.right.as_ref().zip(right) {
+            Some((kept, rows)) => self.collect(kept, rows, false, &reservation).await?,
             None => Collected { held: Vec::new(), spill: left.spill.clone(), set_at: left.set_at },
         };
         let (of_left, of_right) = (left.summary(), right.summary());
-        let is_wanted = self.shape.join_type != JoinType::Inner;
-        let matched = is_wanted.then(|| Arc::new(Matched::new(of_left.rows)));
+        let right_rows = if self.is_self_join() { of_left.rows } else { of_right.rows };
+        let new_marks = || Arc::new(Marks::new(self.shape.join_type, of_left.rows, right_rows));
+        let marks = marks.unwrap_or_else(new_marks);
         let mut summary = of_left;
         summary += of_right;
         let to_join = match self.condition.scan {
@@ -117,34 +147,41 @@ impl Run {
             None => summary.bytes_to_find(),
         };
         let is_spilled = left.is_spilled() || right.is_spilled();
-        if !is_spilled && reservation.try_grow(to_join + Matched::bytes(matched.as_deref())).is_ok() {
-            self.join_in_memory(left, right, matched, reservation).await
+        if !is_spilled && reservation.try_grow(to_join + marks.bytes()).is_ok() {
+            self.join_in_memory(left, right, &marks, reservation).await?;
         } else if self.condition.is_distance() {
-            exec_err!(
+            return exec_err!(
                 "a join of codes by their distance holds them and the columns that it gives in memory, {} bytes here: raise the \
                  memory limit (`memory`, or datafusion.runtime.memory_limit), or SET ibid.similarity_join.strategy = 'operator', \
                  which can do without",
                 summary.bytes + to_join
-            )
+            );
         } else {
             drop(reservation);
-            self.join_from_disk(left, right, &summary, matched).await
+            self.join_from_disk(left, right, &summary, &marks).await?;
         }
+        Ok(marks)
+    }
+
+    /// Returns true if the right input is the left one again.
+    pub(super) fn is_self_join(&self) -> bool {
+        self.right.is_none()
     }
 
     async fn collect(
         &self,
-        input: &Input,
-        columns: &[usize],
+        Kept { input, columns }: &Kept,
+        rows: &Rows,
         is_left: bool,
         reservation: &Arc<MemoryReservation>,
     ) -> Result<Collected> {
-        let shown = Shown::new(&self.condition, is_left, self.is_self_join);
+        let shown = Shown::new(&self.condition, is_left, self.is_self_join());
         let set_at = input.set_at(columns);
         let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, set_at);
         let metrics = SpillMetrics::new(&self.metrics.all, 0);
         let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
-        let held = input.collect(columns, &self.context, reservation, &spill, &shown).await?;
+        let partitions = rows.partitions(&self.context)?;
+        let held = input.collect(partitions, columns, &self.context, reservation, &spill, &shown).await?;
         Ok(Collected { held, spill, set_at })
     }
 
@@ -152,18 +189,20 @@ impl Run {
         self: &Arc<Self>,
         left: Collected,
         right: Collected,
-        matched: Option<Arc<Matched>>,
+        marks: &Arc<Marks>,
         reservation: Arc<MemoryReservation>,
     ) -> Result<()> {
         let batches = Batches::of(left.held, right.held);
-        let (is_self_join, scan) = (self.is_self_join, self.condition.scan);
+        let (is_self_join, scan) = (self.is_self_join(), self.condition.scan);
         let round = Round { is_self_join, share: Share::ALL, order: None, scan };
         let joining = self.index(batches, round, &reservation).await?;
         let batches = Arc::clone(&joining.batches);
-        self.search(joining, matched.as_ref()).await?;
-        if let Some(matched) = matched {
-            for batch in &batches.all[..batches.left] {
-                self.send(self.shape.rows_of(batch, &matched)?).await;
+        self.search(joining, marks).await?;
+        for (side, matched) in marks.sides().filter(|_| self.is_last) {
+            let (left, right) = batches.all.split_at(batches.left);
+            let of_side = if side == JoinSide::Right && !is_self_join { right } else { left };
+            for batch in of_side {
+                self.send(self.shape.rest_of(side, batch, matched)?).await;
             }
         }
         Ok(())
@@ -206,15 +245,15 @@ impl Run {
         Ok(Joining { work: WorkList::new(tasks(&sets, &index)), required, batches, sets, index, scanned: None })
     }
 
-    /// Finds the pairs, and gives those of an inner join.
-    pub(super) async fn search(self: &Arc<Self>, joining: Joining, matched: Option<&Arc<Matched>>) -> Result<()> {
+    /// Finds the pairs, gives them if the join gives pairs, and marks their rows.
+    pub(super) async fn search(self: &Arc<Self>, joining: Joining, marks: &Arc<Marks>) -> Result<()> {
         let joining = Arc::new(joining);
         let (near, scanning) = self.scan(&joining)?.unzip();
         let worker = |metrics: &WorkerMetrics| Worker {
             run: Arc::clone(self),
             joining: Arc::clone(&joining),
             near: near.clone(),
-            matched: matched.cloned(),
+            marks: Arc::clone(marks),
             output: Output::new(Arc::clone(&self.shape)),
             metrics: metrics.clone(),
         };
@@ -292,7 +331,7 @@ struct Worker {
     run: Arc<Run>,
     joining: Arc<Joining>,
     near: Option<NearPairs>,
-    matched: Option<Arc<Matched>>,
+    marks: Arc<Marks>,
     output: Output,
     metrics: WorkerMetrics,
 }
@@ -388,7 +427,7 @@ impl Worker {
     fn take(&mut self) -> bool {
         let started = Instant::now();
         let Joining { sets, batches, work, .. } = self.joining.as_ref();
-        let is_full = self.output.take(sets, batches, self.matched.as_deref(), |piece| work.add(piece));
+        let is_full = self.output.take(sets, batches, &self.marks, |piece| work.add(piece));
         self.metrics.join_time.add_elapsed(started);
         is_full
     }
@@ -396,7 +435,7 @@ impl Worker {
     /// Gives what was taken.
     async fn flush(&mut self) -> Result<()> {
         let started = Instant::now();
-        let batch = self.output.flush(&self.joining.batches, self.matched.as_deref())?;
+        let batch = self.output.flush(&self.joining.batches, &self.marks)?;
         self.metrics.join_time.add_elapsed(started);
         if let Some(batch) = batch {
             self.run.send(batch).await;

@@ -84,11 +84,11 @@ impl SharedRanks {
         let metrics = SpillMetrics::new(&run.metrics.all, 0);
         let spill = SpillManager::new(run.context.runtime_env(), metrics, schema);
         let postings = async |side, is_left| {
-            let shown = Shown::new(&run.condition, is_left, run.is_self_join);
+            let shown = Shown::new(&run.condition, is_left, run.is_self_join());
             Postings::of(side, order, shown, spill.clone(), portions).await
         };
         let left = postings(&spilled.left, true).await?;
-        let right = if run.is_self_join { None } else { Some(postings(&spilled.right, false).await?) };
+        let right = if run.is_self_join() { None } else { Some(postings(&spilled.right, false).await?) };
         let mut shared = Self { ranks: Ranks::new(bytes / 2), postings: 0 };
         for file in 0..FILES {
             let mut seen = Ranks::new(bytes / 2);

@@ -207,8 +207,8 @@ impl Spilled {
         portions: Portions,
     ) -> Result<Self> {
         let dealt = async |side, is_left| {
-            let shown = Shown::new(&run.condition, is_left, run.is_self_join);
-            deal(side, Arc::clone(dealing), shown, run.is_self_join, files.clone(), portions).await
+            let shown = Shown::new(&run.condition, is_left, run.is_self_join());
+            deal(side, Arc::clone(dealing), shown, run.is_self_join(), files.clone(), portions).await
         };
         Ok(Self { left: dealt(&self.left, true).await?, right: dealt(&self.right, false).await? })
     }

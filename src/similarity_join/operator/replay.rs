@@ -1,0 +1,124 @@
+use std::sync::Arc;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::runtime::SpawnedTask;
+use datafusion::common::utils::memory::RecordBatchMemoryCounter;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::spill_file::SpillFile;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, SpillManager};
+use futures::{StreamExt, TryStreamExt};
+
+use super::spill::SpillWriter;
+
+/// The rows of an input.
+pub(super) enum Rows {
+    /// Read once, from the plan that gives them.
+    Once(Arc<dyn ExecutionPlan>),
+    /// Read several times although the plan runs once, as it may be expensive or give other rows each time.
+    Replayed(Replay),
+}
+
+impl Rows {
+    /// Runs `plan` now if its rows are read more than once.
+    pub(super) async fn read_times(
+        times: usize,
+        plan: &Arc<dyn ExecutionPlan>,
+        context: &Arc<TaskContext>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Self> {
+        Ok(if times > 1 {
+            Self::Replayed(Replay::record(plan, context, metrics).await?)
+        } else {
+            Self::Once(Arc::clone(plan))
+        })
+    }
+
+    /// The rows of each partition, in the same order each time.
+    pub(super) fn partitions(&self, context: &Arc<TaskContext>) -> Result<Vec<SendableRecordBatchStream>> {
+        match self {
+            Self::Once(plan) => partitions(plan, context).collect(),
+            Self::Replayed(replay) => replay.parts.iter().map(|part| part.read(&replay.spill)).collect(),
+        }
+    }
+}
+
+fn partitions(
+    plan: &Arc<dyn ExecutionPlan>,
+    context: &Arc<TaskContext>,
+) -> impl Iterator<Item = Result<SendableRecordBatchStream>> {
+    let count = plan.output_partitioning().partition_count();
+    (0..count).map(|partition| plan.execute(partition, Arc::clone(context)))
+}
+
+/// The rows that a plan gave, in memory as long as there is some and then on disk.
+pub(super) struct Replay {
+    parts: Vec<Part>,
+    spill: SpillManager,
+    /// Of the batches in memory.
+    _reservation: Arc<MemoryReservation>,
+}
+
+impl Replay {
+    async fn record(
+        plan: &Arc<dyn ExecutionPlan>,
+        context: &Arc<TaskContext>,
+        metrics: &ExecutionPlanMetricsSet,
+    ) -> Result<Self> {
+        let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
+        let reservation = Arc::new(consumer.register(context.memory_pool()));
+        let spill = SpillManager::new(context.runtime_env(), SpillMetrics::new(metrics, 0), plan.schema());
+        let record = |rows| SpawnedTask::spawn(Part::record(rows, spill.clone(), Arc::clone(&reservation)));
+        let tasks: Vec<_> = partitions(plan, context).map(|rows| rows.map(record)).collect::<Result<_>>()?;
+        let mut parts = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            parts.push(task.join_unwind().await.map_err(|e| DataFusionError::ExecutionJoin(Box::new(e)))??);
+        }
+        Ok(Self { parts, spill, _reservation: reservation })
+    }
+}
+
+/// The rows of a partition: the first of them in memory, the rest on disk.
+struct Part {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    file: Option<Arc<dyn SpillFile>>,
+}
+
+impl Part {
+    async fn record(
+        mut rows: SendableRecordBatchStream,
+        spill: SpillManager,
+        reservation: Arc<MemoryReservation>,
+    ) -> Result<Self> {
+        let (mut batches, mut writer) = (Vec::new(), None);
+        let mut counted = RecordBatchMemoryCounter::new();
+        while let Some(batch) = rows.next().await.transpose()? {
+            if writer.is_none() && reservation.try_grow(counted.count_batch(&batch)).is_ok() {
+                batches.push(batch);
+                continue;
+            }
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(SpillWriter::try_new(&spill)?),
+            };
+            writer.append(&batch)?;
+        }
+        let file = writer.map_or(Ok(None), SpillWriter::finish)?;
+        Ok(Self { schema: rows.schema(), batches, file })
+    }
+
+    fn read(&self, spill: &SpillManager) -> Result<SendableRecordBatchStream> {
+        let in_memory = futures::stream::iter(self.batches.clone()).map(Ok);
+        let spilled = match &self.file {
+            Some(file) => spill.read_spill_as_stream(Arc::clone(file), None)?,
+            None => Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), futures::stream::empty())),
+        };
+        let rows = in_memory.chain(spilled.into_stream());
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.schema), rows)))
+    }
+}
