@@ -1052,6 +1052,33 @@ fn numbers_beside_texts_of_json_are_text_as_they_are_written() {
     }
 }
 
+#[test]
+fn whole_numbers_of_json_that_are_too_large_for_int64_are_not_rounded() {
+    let place = Place::with([
+        ("ids.jsonl", "{\"id\":9223372036854775809}\n{\"id\":18446744073709551615}\n{\"id\":1}\n"),
+        ("signed.jsonl", "{\"id\":9223372036854775809}\n{\"id\":-1}\n"),
+        ("larger.jsonl", "{\"id\":1}\n{\"id\":18446744073709551616}\n"),
+        ("both/1.jsonl", "{\"id\":-1}\n"),
+        ("both/2.jsonl", "{\"id\":9223372036854775809}\n"),
+        ("late.jsonl", &("{\"id\":9223372036854775809}\n".repeat(1000) + "{\"id\":-1}\n")),
+    ]);
+    for (from, kind, ids) in [
+        ("ids.jsonl", "UInt64", &["1", "18446744073709551615", "9223372036854775809"][..]),
+        ("signed.jsonl", "Utf8", &["-1", "9223372036854775809"]),
+        ("larger.jsonl", "Utf8", &["1", "18446744073709551616"]),
+        ("both", "Utf8", &["-1", "9223372036854775809"]),
+    ] {
+        let rows =
+            place.sql(&format!("SELECT arrow_typeof(id) AS kind, CAST(id AS TEXT) AS id FROM '{from}' ORDER BY 2"));
+        let expected: Vec<_> = ids.iter().map(|id| json!({"kind": kind, "id": id})).collect();
+        assert_eq!(rows, expected, "{from}");
+    }
+    let rows = place.sql("SELECT id FROM 'ids.jsonl' WHERE id > 9223372036854775808 ORDER BY id DESC LIMIT 1");
+    assert_eq!(rows, [json!({"id": u64::MAX})]);
+    let ended = place.run_with(["sql", "SELECT max(id) FROM 'late.jsonl'"], "");
+    assert!(ended.code == Some(1) && ended.err.contains("late.jsonl, line 1001, byte "), "{}", ended.err);
+}
+
 /// The reader of CSV looks at the fields of some rows as one text.
 #[test]
 fn a_field_of_csv_is_text_by_itself() {

@@ -25,6 +25,7 @@ use super::number_inference::Spelling;
 use super::place::{Reason, Refused, first_row};
 use super::records::Syntax;
 use super::store::{DecodingStore, at_ends, blocks};
+use super::whole_numbers::with_whole_numbers;
 use crate::store::Explained;
 
 /// How many files are looked at at once.
@@ -151,7 +152,10 @@ fn of_both(a: &DataType, b: &DataType, is_csv: bool) -> DataType {
         |a: &Field, b: &Field| Arc::new(a.clone().with_data_type(of_both(a.data_type(), b.data_type(), is_csv)));
     match (a, b) {
         (DataType::Null, other) | (other, DataType::Null) => other.clone(),
-        (DataType::Int64, DataType::Float64) | (DataType::Float64, DataType::Int64) => DataType::Float64,
+        (DataType::Int64 | DataType::UInt64, DataType::Float64)
+        | (DataType::Float64, DataType::Int64 | DataType::UInt64) => DataType::Float64,
+        // There may be numbers below zero beside those that are too large for Int64.
+        (DataType::Int64, DataType::UInt64) | (DataType::UInt64, DataType::Int64) => DataType::Utf8,
         (DataType::List(a), DataType::List(b)) => DataType::List(of_fields(a, b)),
         (DataType::Struct(a), DataType::Struct(b)) => {
             let both = a.iter().map(|a| b.find(a.name()).map_or_else(|| Arc::clone(a), |(_, b)| of_fields(a, b)));
@@ -223,11 +227,12 @@ async fn columns_of_json(
         return Err(too_many_from(files, object, byte).await?);
     }
     let memory = InMemory::new();
-    memory.put(&object.location, records.into()).await?;
+    let records = Bytes::from(records);
+    memory.put(&object.location, records.clone().into()).await?;
     let first: Arc<dyn ObjectStore> = Arc::new(memory);
     let error = match format.infer_schema(state, &first, slice::from_ref(object)).await {
         Err(error) if Reason::of(&error).is_some() => error,
-        columns => return Ok(columns?.as_ref().clone()),
+        columns => return Ok(with_whole_numbers(columns?.as_ref(), &records)?),
     };
     let read = |store, object| async move { format.infer_schema(state, &store, &[object]).await.map(|_| ()) }.boxed();
     match Refused::find(files, &object.location, false, 0, read).await? {

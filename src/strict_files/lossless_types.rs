@@ -224,7 +224,7 @@ fn is_time(text: &str, kind: &DataType) -> bool {
 }
 
 /// Whether a number is written without a point or an exponent.
-fn is_whole(number: &str) -> bool {
+pub(super) fn is_whole(number: &str) -> bool {
     number.trim_end().ends_with(|last: char| last.is_ascii_digit()) && !number.contains(['.', 'e', 'E'])
 }
 

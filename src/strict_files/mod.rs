@@ -15,6 +15,7 @@ mod read;
 mod records;
 mod store;
 mod strict;
+mod whole_numbers;
 
 use std::any::Any;
 use std::collections::HashMap;
