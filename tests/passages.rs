@@ -239,6 +239,95 @@ fn one_document_that_quotes_what_many_have_gets_its_sources() {
     assert!(among.contains("passages 0, families 1, documents in families 25"), "{among}");
 }
 
+/// A licence in three documents, two of which have the same word of it changed and a quote besides.
+fn licensed() -> (String, String, Vec<(&'static str, String)>) {
+    let mut dice = Dice(29);
+    let (licence, quote) = (words(&mut dice, 120), words(&mut dice, 40));
+    let mut changed: Vec<_> = licence.split(' ').collect();
+    changed[60] = "amended";
+    let changed = changed.join(" ");
+    let mut own = || words(&mut dice, 40);
+    let documents = vec![
+        ("a", format!("{}. {licence}. {}", own(), own())),
+        ("b", format!("{}. {changed}. {quote}. {}", own(), own())),
+        ("c", format!("{}. {changed}. {}. {quote}.", own(), own())),
+    ];
+    (licence, quote, documents)
+}
+
+#[test]
+fn text_to_ignore_makes_families_and_founds_no_passage() {
+    let (licence, quote, documents) = licensed();
+    let place = Place::with([("in.jsonl", &jsonl(documents.clone())), ("licence.txt", &licence)]);
+    assert_eq!(place.rows("passages in.jsonl").len(), 3);
+    let ended = place.run("passages in.jsonl --ignore licence.txt -o out/");
+    let said = "documents 3, ignored documents 1, document pairs 1, passages 1, families 1, documents in families 3";
+    assert!(ended.err.contains(said), "{}", ended.err);
+    let rows = place.sql("SELECT * FROM 'out/passages.parquet'");
+    assert_eq!((&rows[0]["doc_a"], &rows[0]["doc_b"]), (&json!("b"), &json!("c")));
+    for (side, document) in [("a", &documents[1].1), ("b", &documents[2].1)] {
+        let [start, end] = ["start", "end"].map(|end| number(&rows[0], &format!("byte_{side}_{end}")));
+        assert!(document[start..end].contains(quote.trim()), "{side}: {}", &document[start..end]);
+    }
+    let families = place.sql(
+        "SELECT count(*) AS places, bool_and(ignored) AS ignored, min(char_end - char_start) AS shortest \
+         FROM 'out/families.parquet'",
+    );
+    assert!(number(&families[0], "shortest") >= licence.trim().len(), "{families:?}");
+    assert_eq!((&families[0]["places"], &families[0]["ignored"]), (&json!(3), &json!(true)));
+    let rows = place.sql("SELECT doc_a, doc_b FROM passages('in.jsonl', ignore => ['licence.txt'])");
+    assert_eq!(rows, [json!({"doc_a": "b", "doc_b": "c"})]);
+    let refused = place.fails(1, "passages in.jsonl --ignore licence.txt --profile edited");
+    assert!(refused.contains("--ignore has no effect here"), "{refused}");
+    place.write("none.jsonl", "");
+    let refused = place.fails(1, "passages in.jsonl --ignore none.jsonl");
+    assert!(refused.contains("cannot read the documents to ignore: there are no documents"), "{refused}");
+}
+
+#[test]
+fn text_to_ignore_is_ignored_in_two_collections_and_in_what_is_added() {
+    let (licence, _, documents) = licensed();
+    let place = Place::with([("licence.txt", licence.as_str())]);
+    for (id, text) in &documents {
+        place.write(&format!("{id}.jsonl"), jsonl([(id, text)]));
+    }
+    for (own, other, count) in [("a", "b", 0), ("b", "c", 1)] {
+        let rows = place.rows(&format!("passages {own}.jsonl --against {other}.jsonl --ignore licence.txt"));
+        assert_eq!(rows.len(), count, "{own} {other}");
+    }
+    for (id, count) in [("a", 0), ("b", 0), ("c", 1)] {
+        place.ok(&format!("passages index --add {id}.jsonl --ignore licence.txt -o new.parquet"));
+        assert_eq!(place.sql("SELECT * FROM 'new.parquet'").len(), count, "{id}");
+    }
+}
+
+#[test]
+fn a_form_in_a_thousand_documents_makes_no_pairs() {
+    let mut dice = Dice(31);
+    let form = words(&mut dice, 100);
+    let documents: Vec<_> = (0..1000).map(|i| (format!("d{i}"), format!("{form}. {}", words(&mut dice, 30)))).collect();
+    let place = Place::with([("in.jsonl", &jsonl(documents)), ("form.txt", &form)]);
+    let ended = place.run("passages in.jsonl --common none --max-pairs 1000 --ignore form.txt -o found.parquet");
+    assert!(ended.err.contains("passages 0, families 1, documents in families 1,000"), "{}", ended.err);
+}
+
+#[test]
+fn an_empty_text_to_ignore_changes_nothing() {
+    let mut bytes = 0;
+    for seed in 0..3 {
+        let place = Place::with([("in.jsonl", &jsonl(with_banners(seed))), ("empty.txt", "")]);
+        let run = |ignore: &str| {
+            let files = "--families families.csv -o passages.csv";
+            place.ok(&format!("passages in.jsonl --common 3 -q {files}{ignore}"));
+            ["passages.csv", "families.csv"].map(|file| place.read(file))
+        };
+        let found = run("");
+        bytes += found.iter().map(Vec::len).sum::<usize>();
+        assert!(run(" --ignore empty.txt") == found, "seed {seed}");
+    }
+    assert!(bytes > 3000, "too little to tell: {bytes}");
+}
+
 #[test]
 fn a_run_of_equal_words_is_found_wherever_it_lies() {
     let mut dice = Dice(19);

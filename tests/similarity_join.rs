@@ -288,11 +288,14 @@ async fn sets_that_show_nothing_are_spread_over_the_shares() {
     );
     let memory = RuntimeEnvBuilder::new().with_memory_limit(2 << 20, 1.0).build_arc().unwrap();
     let session = session_in(memory, "operator", 1, 1024, &rows, &rows).await;
-    let sql = "SELECT a.id FROM a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8";
-    let plan = session.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
-    let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
-    assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 20_000);
-    assert!(plan.metrics().unwrap().spilled_rows().unwrap() > 20_000);
+    let any = "overlap(a.set, b.set) > 2 OR jaccard(a.set, b.set) >= 0.8 OR dice(a.set, b.set) > 0.9 AND a.id < b.id";
+    for join in ["a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8", &format!("a FULL JOIN a AS b ON {any}")] {
+        let sql = format!("SELECT a.id FROM {join}");
+        let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+        let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+        assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 20_000);
+        assert!(plan.metrics().unwrap().spilled_rows().unwrap() > 20_000);
+    }
 }
 
 /// A session with so much memory, and how often a metric of the join was counted beside the rows that it gives.

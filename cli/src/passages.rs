@@ -39,6 +39,10 @@ pub(super) struct Passages {
     /// Text that stands in more documents than this is common: it makes families, and founds no passage; none for no text
     #[arg(long, value_name = "K", default_value = "20", value_parser = common)]
     common: Common,
+    /// Text that stands in these documents, such as a form or a licence, makes families, in however few documents, and founds no
+    /// passage, for the profile verbatim
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    ignore: Vec<String>,
     /// Write the table of families, where common text stands, to this file
     #[arg(long, value_name = "FILE")]
     families: Option<PathBuf>,
@@ -147,6 +151,7 @@ impl Passages {
             min_words: self.min_words,
             max_gap: self.max_gap,
             against: self.method.other.against.as_ref(),
+            ignore: (!self.ignore.is_empty()).then(|| self.ignore.clone()),
         );
         passages.shared().reading = self.reading.reading();
         passages

@@ -1,8 +1,8 @@
--- reads:  sampled(fingerprint, own, other, places), sequences(side, words)
+-- reads:  sampled(fingerprint, own, other, places), sequences(side, words), ignored(fingerprint)
 -- writes: frequencies(fingerprint, places, common): in how many places fingerprints were sampled, and which are common: they stand in
 --         more than $common documents, or make more pairs of documents of two collections, $against, than so many do, or were
---         sampled in many more places. What stands beside a text decides whether it is sampled there, so documents are counted
---         anew for those that may be common
+--         sampled in many more places, or are of text that is to be ignored. What stands beside a text decides whether it is
+--         sampled there, so documents are counted anew for those that may be common
 CREATE TABLE frequencies AS
 WITH counted AS (
     SELECT print['fingerprint'] AS fingerprint, sum(1 - side) AS own, sum(side) AS other
@@ -32,5 +32,8 @@ SELECT
             THEN coalesce(counted.own, sampled.own) * coalesce(counted.other, sampled.other) > $common * $common
         ELSE coalesce(counted.own + counted.other, sampled.own + sampled.other) > $common
     END
-    OR sampled.places > 4 * $common AS common
-FROM sampled LEFT JOIN counted ON sampled.fingerprint = counted.fingerprint
+    OR sampled.places > 4 * $common
+    OR ignored.fingerprint IS NOT NULL AS common
+FROM sampled
+LEFT JOIN counted ON sampled.fingerprint = counted.fingerprint
+LEFT JOIN ignored ON sampled.fingerprint = ignored.fingerprint

@@ -26,7 +26,7 @@ use crate::export::{Form, Format, StagedFile, write_rows};
 use crate::index::Index;
 use crate::index::stored::{Stored, check_place, index_to_add};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, read_first, script};
+use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, ignored_statements, read_first, script};
 use crate::seal::Root;
 use crate::store::{Stores, seal_of};
 
@@ -330,6 +330,10 @@ impl Addition {
         } else {
             statements.extend(Stored::Index(index.clone()).statements("", needed)?);
         }
+        if let Some(ignored) = &self.method.base().ignored {
+            let (inputs, reading) = (ignored.named_places()?, &self.method.base().reading);
+            statements.extend(ignored_statements(&inputs, reading, index.stores())?);
+        }
         let mut adding = vec![query::ADDED_LEFT_OUT];
         adding.extend(batch_tables(needed));
         let time_column = time_column(&index, self.time_column.as_deref())?;
@@ -399,6 +403,8 @@ struct Adding<'a> {
     folder: PathBuf,
     /// The documents to add, as they were named.
     documents: Vec<String>,
+    /// Those whose text is to be ignored.
+    ignored: Option<Vec<String>>,
     /// Has read the batch, and keeps it.
     reader: Run,
     batch: PathBuf,
@@ -442,6 +448,10 @@ impl<'a> Adding<'a> {
                 reader.take_in("added_", documents, NEEDED, false).await?
             }
         };
+        let ignored = match &base.ignored {
+            Some(ignored) => Some(ignored.resolved(&reader, "ignored_").await?),
+            None => None,
+        };
         let problems = Problems::new(&reading.on_error);
         let (seals, refused, needed) = (seals(&batch, index.stores())?, HashSet::new(), addition.method.needed());
         Ok(Self {
@@ -451,6 +461,7 @@ impl<'a> Adding<'a> {
             reading,
             folder,
             documents,
+            ignored,
             reader,
             batch,
             seals,
@@ -472,6 +483,9 @@ impl<'a> Adding<'a> {
         // With a window all parts are looked at for the ids alone, and what their sentences say is not read, nor hashed.
         let looked_at = if method.window().is_some() { Needed::Documents } else { self.needed };
         self.open_index(&mut run, &index, looked_at).await?;
+        if let Some(ignored) = &self.ignored {
+            run.open_ignored(ignored, &self.reading).await?;
+        }
         run.workspace.parameters = times(time_column.as_deref());
         let left_out = self.leave_out(&mut run).await?;
         let [_, new] = run.count("documents").await?;

@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Write as _};
 use anyhow::Result;
 use parquet::file::reader::Length as _;
 
+use super::passages::ignored;
 use super::{Base, Pairs, Passages, check_ranges};
 use crate::error::Error;
 use crate::index::stored::Stored;
@@ -123,15 +124,16 @@ async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<
     let every = one_in(sentences, sample);
     run.workspace.parameters = method.parameters.clone();
     run.workspace.parameters.set("every", i64::try_from(every)?);
-    let stages = [
+    let mut stages = vec![
         query::UNITS_DOCS,
         query::UNITS_DOC_TEXTS,
         query::COMMON_SEQUENCES,
         query::COMMON_FINGERPRINTS,
         query::EXPLAIN_FINGERPRINTS,
         query::COMMON_SAMPLED,
-        query::COMMON_FREQUENCIES,
     ];
+    stages.extend(ignored(base.ignored.is_some()));
+    stages.push(query::COMMON_FREQUENCIES);
     run.workspace.run_all(&stages).await?;
     let [pairs, rare, common, share] = run.numbers(query::EXPLAIN_PASSAGES).await?;
     let about = if every > 1 { "about " } else { "" };
@@ -144,9 +146,10 @@ async fn estimate_passages(base: &Base, method: &Method, sample: u64) -> Result<
     }
     let _ = writeln!(said, "pairs of places   {about}{} (`max_pairs` {}){refused}", of_all(pairs), grouped(most));
     let _ = writeln!(said, "founds passages   {about}{} runs of words in two documents or more", of_all(rare));
+    let ignored = if base.ignored.is_some() { " or to be ignored (`ignore`)" } else { "" };
     let _ = writeln!(
         said,
-        "makes families    {about}{} runs of words in too many (`common`), {share} % of the text",
+        "makes families    {about}{} runs of words in too many (`common`){ignored}, {share} % of the text",
         of_all(common)
     );
     let _ =

@@ -86,6 +86,8 @@ pub struct Base {
     pub(crate) input: Input,
     pub(crate) against: Option<Input>,
     pub(crate) same_ids: bool,
+    /// The documents whose text is to be ignored.
+    pub(crate) ignored: Option<Input>,
     /// How its collections are read.
     pub reading: corpus::Options,
     pub(crate) quarantine: Option<PathBuf>,
@@ -100,6 +102,7 @@ impl Base {
             input,
             against: None,
             same_ids: false,
+            ignored: None,
             reading: corpus::Options::default(),
             quarantine: None,
             settings: Settings::default(),
@@ -116,7 +119,11 @@ impl Base {
             Some(against) => Some(against.resolved(&run, "against_").await?),
             None => None,
         };
-        Ok((run, Collections { inputs, against, reading, same_ids: self.same_ids }))
+        let ignored = match &self.ignored {
+            Some(ignored) => Some(ignored.resolved(&run, "ignored_").await?),
+            None => None,
+        };
+        Ok((run, Collections { inputs, against, ignored, reading, same_ids: self.same_ids }))
     }
 
     fn check_against(&self) -> Result<()> {
@@ -144,9 +151,10 @@ impl Base {
     /// Returns the places that are read, where none of them is of rows in memory.
     fn places(&self) -> Result<Collections> {
         self.check_against()?;
-        let against = self.against.as_ref().map(Input::named_places).transpose()?;
+        let places = |input: &Option<Input>| input.as_ref().map(Input::named_places).transpose();
+        let (against, ignored) = (places(&self.against)?, places(&self.ignored)?);
         let (reading, same_ids) = (self.reading.clone(), self.same_ids);
-        Ok(Collections { inputs: self.input.named_places()?, against, reading, same_ids })
+        Ok(Collections { inputs: self.input.named_places()?, against, ignored, reading, same_ids })
     }
 }
 
@@ -154,6 +162,7 @@ impl Base {
 struct Collections {
     inputs: Vec<String>,
     against: Option<Vec<String>>,
+    ignored: Option<Vec<String>>,
     reading: corpus::Options,
     same_ids: bool,
 }
@@ -163,6 +172,7 @@ impl Collections {
         Compared {
             inputs: &self.inputs,
             against: self.against.as_deref(),
+            ignored: self.ignored.as_deref(),
             reading: self.reading.clone(),
             against_reading: None,
             needed,

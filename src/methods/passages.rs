@@ -111,13 +111,17 @@ const EDITED: [(&str, i64); 4] = [
 const MAX_PAIR_FREQUENCY: i64 = 20;
 const MIN_OVERLAP: i64 = 4;
 
-/// The stages that find families, from the words of the documents on.
-const STAGES: [Query; 14] = [
+/// The stages that count fingerprints, from the texts of the documents on.
+const COUNTED: [Query; 5] = [
     query::UNITS_DOC_TEXTS,
     query::UNITS_SENTENCE_STARTS,
     query::COMMON_SEQUENCES,
     query::COMMON_FINGERPRINTS,
     query::COMMON_SAMPLED,
+];
+
+/// The stages from there to families.
+const STAGES: [Query; 10] = [
     query::COMMON_FREQUENCIES,
     query::COMMON,
     query::COMMON_PRINT_LINKS,
@@ -127,7 +131,13 @@ const STAGES: [Query; 14] = [
     query::FAMILIES_MEMBERS,
     query::FAMILIES_STRETCHES,
     query::FAMILIES_PLACES,
+    query::FAMILIES_IGNORED,
 ];
+
+/// Returns the stages that find what text is to be ignored, if some is.
+pub(super) fn ignored(is_some: bool) -> &'static [Query] {
+    if is_some { &[query::IGNORED_SEQUENCES, query::IGNORED] } else { &[query::IGNORED_NONE] }
+}
 
 /// From places to the further tables.
 const FAMILIES: [Query; 1] = [query::FAMILIES];
@@ -173,6 +183,27 @@ impl Passages {
         self
     }
 
+    /// Ignores the text of these documents, such as a form or a licence: it founds no passage, and makes families, in however few
+    /// documents it stands, for the profile verbatim. The documents are none of the collection. Default: none.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let engine = ibid::Engine::new()?;
+    /// let form = "I hereby apply for a place in the garden of the city and have read the rules that hold there.";
+    /// let sent = engine.sql(&format!("SELECT id, '{form} ' || id AS text FROM (VALUES ('Ann'), ('Bob')) AS t(id)")).await?;
+    /// let form = engine.sql(&format!("SELECT 'form' AS id, '{form}' AS text")).await?;
+    /// let found = engine.passages(sent).ignore(form).await?;
+    /// assert_eq!(found.dataframe("passages")?.count().await?, 0);
+    /// assert_eq!(found.dataframe("families")?.count().await?, 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ignore(mut self, documents: impl Into<Input>) -> Self {
+        self.base.ignored = Some(documents.into());
+        self
+    }
+
     /// Makes the table `coverage`, too: `doc_id`, `characters`, `in_passages`, `in_families`, `reused`, `closest`,
     /// `shared_with_closest`. Default: no.
     pub fn coverage(mut self, makes: bool) -> Self {
@@ -204,6 +235,7 @@ impl Passages {
         refuse_without_effect(&[
             ("min_words", self.min_words.is_some(), !edited),
             ("max_gap", self.max_gap.is_some(), edited),
+            ("ignore", self.base.ignored.is_some(), !edited),
         ])?;
         check_ratio("threshold", self.threshold.unwrap_or(1.0))?;
         check_ranges(&[
@@ -249,10 +281,12 @@ impl Passages {
             fate: None,
         };
         let located = [query::PASSAGES_PLACES, query::FAMILIES_LOCATED];
+        let ignored = ignored(self.base.ignored.is_some());
+        let families = COUNTED.iter().chain(ignored).chain(&STAGES);
         if edited {
             method.before = texts.stages(self.base.against.is_some());
             method.estimate = (query::TEXTS_ESTIMATE, method.estimate.1);
-            method.pairs.extend(STAGES);
+            method.pairs.extend(families);
             method.pairs.extend([
                 self.pairing.unit_pairs(),
                 query::EDITED_SEEDS,
@@ -268,7 +302,7 @@ impl Passages {
             method.fate = Some("they found no passage, and only carry on those that others found");
         } else {
             method.before.extend([query::UNITS_DOCS, twins(self.base.against.is_some())]);
-            method.before.extend(STAGES);
+            method.before.extend(families);
             method.pairs.extend([
                 query::PASSAGES_SEEDS,
                 query::PASSAGES_MARKED,
@@ -277,6 +311,9 @@ impl Passages {
             ]);
             method.pairs.extend(located);
             method.pairs.push(query::PASSAGES_PLACED);
+            if self.base.ignored.is_some() {
+                method.counts.push(("ignored documents", query::IGNORED_SEQUENCES));
+            }
             method.counts.push(("document pairs", query::PASSAGES_SEEDS));
         }
         if self.coverage {
@@ -321,6 +358,7 @@ impl NamedOptions for Passages {
         "min_sentences",
         "max_gap",
         "common",
+        "ignore",
         "against",
         "same_ids",
         "within_documents",
@@ -338,6 +376,7 @@ impl NamedOptions for Passages {
             "max_gap" => self.max_gap = Some(given.number()?),
             "common" if given.text()? == "none" => self.common = None,
             "common" => self.common = Some(given.number()?),
+            "ignore" => self.base.ignored = Some(input_of(given)?),
             "against" => self.base.against = Some(input_of(given)?),
             "same_ids" => self.base.same_ids = given.flag()?,
             _ => self.pairing.set_option(given)?,
@@ -353,7 +392,7 @@ impl Tabular for Passages {
             "families" => [
                 vec![text("family_id"), text("doc_id")],
                 numbers(&["sent_start", "sent_end", "char_start", "char_end", "byte_start", "byte_end"]),
-                vec![long("documents"), boolean("representative"), float("similarity")],
+                vec![long("documents"), boolean("representative"), float("similarity"), boolean("ignored")],
             ]
             .concat(),
             "coverage" => {

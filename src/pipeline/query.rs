@@ -173,9 +173,13 @@ queries! {
     FAMILIES_MEMBERS = "families/2_members.sql";
     FAMILIES_STRETCHES = "families/3_stretches.sql";
     FAMILIES_PLACES = "families/4_family_places.sql";
-    FAMILIES_LOCATED = "families/5_located_families.sql";
-    FAMILIES = "families/6_families.sql";
-    FAMILIES_SUMS = "families/7_sums.sql";
+    FAMILIES_IGNORED = "families/5_ignored_families.sql";
+    FAMILIES_LOCATED = "families/6_located_families.sql";
+    FAMILIES = "families/7_families.sql";
+    FAMILIES_SUMS = "families/8_sums.sql";
+    IGNORED_SEQUENCES = "ignored/1_sequences.sql";
+    IGNORED = "ignored/2_ignored.sql";
+    IGNORED_NONE = "ignored/none.sql";
     COVERED = "coverage/1_covered.sql";
     COVERAGE = "coverage/2_coverage.sql";
     PASSAGES_ESTIMATE = "passages/1_estimate.sql";

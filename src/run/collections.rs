@@ -29,8 +29,8 @@ impl Run {
         check: impl Fn(&str, &Schema) -> Result<()>,
     ) -> Result<Vec<Stored>> {
         let other = compared.against.map(|inputs| ("against_", inputs));
-        let is_stdin = |inputs: &[String]| inputs.iter().any(|input| input == "-");
-        if is_stdin(compared.inputs) && compared.against.is_some_and(is_stdin) {
+        let all = [Some(compared.inputs), compared.against, compared.ignored];
+        if all.iter().flatten().filter(|inputs| inputs.iter().any(|input| input == "-")).count() > 1 {
             bail!("- (standard input) can be read only once; name a file for one of the two collections");
         }
         let mut collections = Vec::new();
@@ -64,7 +64,22 @@ impl Run {
                 self.workspace.run(&statement).await?;
             }
         }
+        if let Some(ignored) = compared.ignored {
+            self.open_ignored(ignored, &compared.reading).await?;
+        }
         Ok(stored)
+    }
+
+    /// Opens the documents whose text is to be ignored, known as `ignored_documents` then.
+    pub(crate) async fn open_ignored(&mut self, inputs: &[String], reading: &corpus::Options) -> Result<()> {
+        let (prefix, needed, failed) = ("ignored_", Needed::Documents, "cannot read the documents to ignore");
+        let Some(stored) = corpus_folder(inputs, self.engine.stores())? else {
+            let documents = self.read(inputs, reading, false).context(failed)?;
+            return self.take_in(prefix, documents, needed, false).await.map(drop).context(failed);
+        };
+        stored.refuse_results(reading)?;
+        stored.register(&self.workspace.session, prefix, needed).await?;
+        self.note_contents(prefix, &stored, needed).await
     }
 
     /// Opens what there is to read, and makes a collection known that is stored.
@@ -218,6 +233,8 @@ pub(crate) struct Compared<'a> {
     pub(crate) inputs: &'a [String],
     /// The other collection; `None` where the first is compared with itself.
     pub(crate) against: Option<&'a [String]>,
+    /// The documents whose text is to be ignored.
+    pub(crate) ignored: Option<&'a [String]>,
     pub(crate) reading: corpus::Options,
     /// How the other collection is read, where that is not the same.
     pub(crate) against_reading: Option<corpus::Options>,

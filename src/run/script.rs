@@ -31,6 +31,9 @@ impl Compared<'_> {
                 }
             }
         }
+        if let Some(ignored) = self.ignored {
+            statements.extend(ignored_statements(ignored, &self.reading, stores)?);
+        }
         match self.against {
             None => statements.extend(self.no_other_collection()),
             Some(other) => statements.extend(self.origins_in(&origins, || Ok(self.inputs == other))?),
@@ -42,6 +45,18 @@ impl Compared<'_> {
 /// Inputs as they are written, without secrets.
 pub(crate) fn shown(inputs: &[String]) -> String {
     inputs.iter().map(|input| redacted_url(input)).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the statements that make the documents known whose text is to be ignored.
+pub(crate) fn ignored_statements(
+    inputs: &[String],
+    reading: &corpus::Options,
+    stores: &Arc<Stores>,
+) -> Result<Vec<String>> {
+    match corpus_folder(inputs, stores)? {
+        Some(stored) => stored.statements("ignored_", Needed::Documents),
+        None => Ok(read_first("ignored_", inputs, reading, Needed::Documents)),
+    }
 }
 
 /// The statements that make inputs known once they have been read in.

@@ -199,6 +199,7 @@ impl CompareContainment {
         let compared = Compared {
             inputs: &inputs,
             against: None,
+            ignored: None,
             reading: self.base.reading_of_run()?,
             against_reading: None,
             needed: Needed::DocumentsAndSentences,
@@ -309,6 +310,7 @@ fn stored(folder: &[String]) -> Compared<'_> {
     Compared {
         inputs: folder,
         against: None,
+        ignored: None,
         reading: corpus::Options::default(),
         against_reading: None,
         needed: Needed::DocumentsAndSentences,

@@ -5,7 +5,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::utils::memory::RecordBatchMemoryCounter;
 use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::execution::spill_file::SpillFile;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, SpillMetrics};
@@ -55,7 +55,7 @@ fn partitions(
     (0..count).map(|partition| plan.execute(partition, Arc::clone(context)))
 }
 
-/// The rows that a plan gave, in memory as long as there is some and then on disk.
+/// The rows that a plan gave: as many in memory as leave the join enough of it, and the rest on disk.
 pub(super) struct Replay {
     parts: Vec<Part>,
     spill: SpillManager,
@@ -71,8 +71,13 @@ impl Replay {
     ) -> Result<Self> {
         let consumer = MemoryConsumer::new("SimilarityJoin").with_can_spill(true);
         let reservation = Arc::new(consumer.register(context.memory_pool()));
+        // From disk, the join takes up to two thirds of the limit beside the rows of both inputs.
+        let most = match context.memory_pool().memory_limit() {
+            MemoryLimit::Finite(bytes) => bytes / 8,
+            _ => usize::MAX,
+        };
         let spill = SpillManager::new(context.runtime_env(), SpillMetrics::new(metrics, 0), plan.schema());
-        let record = |rows| SpawnedTask::spawn(Part::record(rows, spill.clone(), Arc::clone(&reservation)));
+        let record = |rows| SpawnedTask::spawn(Part::record(rows, spill.clone(), Arc::clone(&reservation), most));
         let tasks: Vec<_> = partitions(plan, context).map(|rows| rows.map(record)).collect::<Result<_>>()?;
         let mut parts = Vec::with_capacity(tasks.len());
         for task in tasks {
@@ -94,13 +99,17 @@ impl Part {
         mut rows: SendableRecordBatchStream,
         spill: SpillManager,
         reservation: Arc<MemoryReservation>,
+        most: usize,
     ) -> Result<Self> {
         let (mut batches, mut writer) = (Vec::new(), None);
         let mut counted = RecordBatchMemoryCounter::new();
         while let Some(batch) = rows.next().await.transpose()? {
-            if writer.is_none() && reservation.try_grow(counted.count_batch(&batch)).is_ok() {
-                batches.push(batch);
-                continue;
+            if writer.is_none() {
+                let bytes = counted.count_batch(&batch);
+                if reservation.size() + bytes <= most && reservation.try_grow(bytes).is_ok() {
+                    batches.push(batch);
+                    continue;
+                }
             }
             let writer = match &mut writer {
                 Some(writer) => writer,
