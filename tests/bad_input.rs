@@ -222,7 +222,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>, Outcome)> {
         ("deep.html", deep(5_000, "<div>", "</div>").into_bytes(), Fine(1)),
         ("open.html", b"<a <b <!-- <![CDATA[ <script> &#xFFFFFFFF; &#0;".to_vec(), Fine(1)),
         // Dumps of wikis.
-        ("page.xml", b"<html><p>x</p></html>".to_vec(), Nothing("line 1, byte 0: it is no MediaWiki dump")),
+        ("page.xml", b"<html><p>x</p></html>".to_vec(), Nothing("line 1, byte 0: it is no MediaWiki dump and no TEI")),
         ("cut.xml", dump("x")[..200].to_vec(), Left("not well-formed XML (syntax error: tag not closed", 1)),
         ("entity.xml", dump("&nbsp;"), Left("&nbsp; is no character of XML", 2)),
         ("tag.xml", dump("<<"), Left("not well-formed XML", 2)),

@@ -12,8 +12,8 @@ use crate::store::Stores;
 /// Turn files into a corpus: a folder with the documents and their sentences as Parquet
 #[derive(Debug, Args)]
 pub(super) struct Ingest {
-    /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki, .warc, .wet (each also .gz,
-    /// .zst, .bz2, .xz), .parquet, and .zip and .tar of such, here or by URL, such as s3://bucket/dir/; - is standard input
+    /// Files, folders and quoted globs of .txt, .md, .html, .jsonl, .csv, .tsv, .xml of MediaWiki or TEI, .warc, .wet (each
+    /// also .gz, .zst, .bz2, .xz), .parquet, and .zip and .tar of such, here or by URL, such as s3://bucket/dir/; - is standard input
     #[arg(required = true)]
     inputs: Vec<String>,
     /// The corpus folder to write, here or by URL

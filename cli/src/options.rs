@@ -27,15 +27,15 @@ pub(super) struct InputOptions {
     /// title+body; several texts stand one after the other, apart by blank lines [default: text]
     #[arg(long, value_name = "NAME")]
     text_column: Option<String>,
-    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps, url of archives of the web; ''
-    /// numbers the records]
+    /// The column that holds the id [default: doc_id or id if there is one, title of MediaWiki dumps, url of archives of the web, xml:id of
+    /// TEI; '' numbers the records]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
     /// The format of the input, where file names do not say it: text, lines (a document a line), html, markdown, jsonl, csv, tsv,
-    /// parquet, mediawiki, warc
+    /// parquet, mediawiki, tei, warc
     #[arg(long, value_name = "FORMAT", value_parser = format_of)]
     input_format: Option<InputFormat>,
-    /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, and what pages of HTML declare]
+    /// The encoding of text, such as windows-1252, utf-16le or shift_jis [default: utf-8, and what HTML and TEI declare]
     #[arg(long, value_name = "LABEL", value_parser = encoding_of)]
     encoding: Option<&'static Encoding>,
     /// The language whose rules tell where sentences end, such as de; en for those that all texts have [default: auto, that of each text]

@@ -167,6 +167,10 @@ pub(crate) fn xz(data: &[u8]) {
 }
 
 pub(crate) fn warc(data: &[u8]) {
+pub(crate) fn tei(data: &[u8]) {
+    check(data, Format::Tei);
+}
+
     check(data, Format::Warc);
 }
 

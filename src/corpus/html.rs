@@ -13,11 +13,12 @@
 //! before it, which takes hours on a tag of a million: since no attribute is wanted, tags reach it without any.
 
 use std::cell::{Cell, RefCell};
-use std::mem::take;
 
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
+
+use super::blocks::{Blocks, Gap, is_space};
 
 /// The tokenizer is fed at most so much text at a time.
 const PIECE: usize = 64 << 10;
@@ -107,10 +108,6 @@ fn opens_declaration(html: &str) -> bool {
     html.starts_with("<!") || html.starts_with("<?") || (html.starts_with("</") && !opens_tag(html))
 }
 
-fn is_space(byte: u8) -> bool {
-    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0C)
-}
-
 /// Where the name of the tag at the start of `html` ends. `None` if the page ends first.
 fn end_of_name(html: &str) -> Option<usize> {
     html.bytes().skip(2).position(|b| is_space(b) || b == b'/' || b == b'>').map(|i| i + 2)
@@ -147,16 +144,6 @@ fn end_of_tag(html: &str, mut at: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// What stands between the text so far and the next text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Gap {
-    #[default]
-    None,
-    Space,
-    Line,
-    Blank,
-}
-
 /// Takes the tokens and keeps the text.
 #[derive(Default)]
 struct Sink {
@@ -171,8 +158,7 @@ struct Sink {
     after_pre: Cell<bool>,
     /// Whether a token has come since this was last set to false.
     heard: Cell<bool>,
-    gap: Cell<Gap>,
-    out: RefCell<String>,
+    blocks: RefCell<Blocks>,
 }
 
 impl TokenSink for Sink {
@@ -224,7 +210,7 @@ impl Sink {
         }
         let whole = self.xml && tag.self_closing;
         match name {
-            "br" => self.widen(if self.gap.get() >= Gap::Line { Gap::Blank } else { Gap::Line }),
+            "br" => self.break_line(),
             "svg" | "math" if tag.self_closing => {}
             "svg" | "math" | "template" if !whole => *self.dropped.borrow_mut() = Some((name.to_owned(), 1)),
             "pre" | "listing" if !whole => {
@@ -294,7 +280,12 @@ impl Sink {
     }
 
     fn widen(&self, gap: Gap) {
-        self.gap.set(self.gap.get().max(gap));
+        self.blocks.borrow_mut().widen(gap);
+    }
+
+    fn break_line(&self) {
+        let gap = self.blocks.borrow().gap();
+        self.widen(if gap >= Gap::Line { Gap::Blank } else { Gap::Line });
     }
 
     fn characters(&self, text: &str) {
@@ -306,52 +297,17 @@ impl Sink {
         if text.is_empty() || self.dropped.borrow().is_some() || raw.as_deref().is_some_and(is_dropped) {
             return;
         }
-        let mut out = self.out.borrow_mut();
+        let mut blocks = self.blocks.borrow_mut();
         if self.pre.get() > 0 || matches!(raw.as_deref(), Some("textarea" | "xmp" | "plaintext")) {
-            self.close_gap(&mut out);
-            out.push_str(text);
-            return;
-        }
-        let mut rest = text;
-        while let Some(start) = rest.bytes().position(|b| !is_space(b)) {
-            if start > 0 {
-                self.widen(Gap::Space);
-            }
-            self.close_gap(&mut out);
-            let end = rest[start..].bytes().position(is_space).map_or(rest.len(), |i| start + i);
-            out.push_str(&rest[start..end]);
-            rest = &rest[end..];
-        }
-        if !rest.is_empty() {
-            self.widen(Gap::Space);
-        }
-    }
-
-    fn close_gap(&self, out: &mut String) {
-        let gap = self.gap.take();
-        if gap >= Gap::Line {
-            trim_end(out);
-        }
-        if !out.is_empty() {
-            out.push_str(match gap {
-                Gap::None => "",
-                Gap::Space => " ",
-                Gap::Line => "\n",
-                Gap::Blank => "\n\n",
-            });
+            blocks.push_verbatim(text);
+        } else {
+            blocks.push(text);
         }
     }
 
     fn text(&self) -> String {
-        let mut text = take(&mut *self.out.borrow_mut());
-        trim_end(&mut text);
-        text
+        self.blocks.borrow_mut().finish()
     }
-}
-
-/// Removes white space that markup put at the end; other spaces, such as U+00A0, are text.
-fn trim_end(text: &mut String) {
-    text.truncate(text.trim_end_matches([' ', '\t', '\n', '\r', '\u{C}']).len());
 }
 
 /// How far raw text goes.

@@ -3,7 +3,7 @@
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`]), how
 //! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
-//! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`warc`]), how rows become batches ([`batch`]), whether ids are
+//! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]; [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
 //! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
@@ -11,11 +11,11 @@
 //!   file.
 //! * Memory is bounded by the batch and by the longest record, never by a file: no record is longer than
 //!   `max_record_bytes`, and compressed files are read as streams, as long as they do not grow beyond `max_ratio`. Only the check of ids grows, by some bytes an id.
-//! * Text is kept as given, except that HTML and the pages of wikis lose their markup and a UTF-8 byte order mark is
+//! * Text is kept as given, except that HTML, TEI and the pages of wikis lose their markup and a UTF-8 byte order mark is
 //!   dropped. Markdown is taken as it is. All offsets of later tables refer to this `text`.
 //!
 //! **Ids.** A file of records has its ids in the column `id_column`, or in `doc_id` or `id` if there is one; a dump of
-//! MediaWiki has them in `title`. Otherwise a
+//! MediaWiki has them in `title`, TEI in `xml:id`. Otherwise a
 //! record's id is its number, from 1, counting bad records; with several files, `path#number`. A file that is one
 //! document has its path as id. Paths begin below the deepest folder common to all inputs: for one folder, below it.
 //! The id column becomes `doc_id` and the text column `text`; they are not repeated under their own names.
@@ -23,6 +23,7 @@
 mod ahead;
 mod archives;
 mod batch;
+mod blocks;
 mod columns;
 mod compression;
 mod csv;
@@ -40,9 +41,11 @@ mod pages;
 mod parquet;
 mod paths;
 mod problem;
+mod tei;
 mod text;
 mod text_column;
 mod warc;
+mod xml;
 
 #[cfg(test)]
 mod testing;
@@ -102,7 +105,7 @@ pub struct Options {
     pub max_record_bytes: usize,
     /// How many bytes may come of one compressed byte, beyond the first 64 MiB of a file.
     pub max_ratio: u64,
-    /// The encoding of text. Default: UTF-8, and what pages of HTML declare.
+    /// The encoding of text. Default: UTF-8, and what HTML and TEI declare.
     pub encoding: Option<&'static Encoding>,
     /// The signs that part the fields of CSV.
     pub fields: Fields,
@@ -404,6 +407,7 @@ impl Plan {
         let mut of_file = options.clone();
         let id_column = match file.format {
             Format::MediaWiki => Some(mediawiki::ID_COLUMN),
+            Format::Tei => Some(tei::ID_COLUMN),
             Format::Warc => Some(warc::ID_COLUMN),
             _ => None,
         };
@@ -457,6 +461,7 @@ impl Plan {
             Format::Csv | Format::Tsv => csv::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Parquet => parquet::batches(context).map(|batches| Box::new(batches) as Items),
             Format::MediaWiki => mediawiki::rows(context).map(|rows| Box::new(rows) as Items),
+            Format::Tei => tei::rows(context).map(|rows| Box::new(rows) as Items),
             Format::Warc => warc::rows(context).map(|rows| Box::new(rows) as Items),
         };
         items.unwrap_or_else(|problem| Box::new(std::iter::once(Err(problem))))
@@ -485,11 +490,15 @@ impl Plan {
 
 /// Fails where the text is to come from somewhere else than the text of the pages.
 fn check_text_of_pages(file: &InputFile, text_column: Option<&str>) -> Result<(), Error> {
-    let what = if file.format == Format::Warc { "an archive of the web" } else { "a MediaWiki dump" };
+    let what = match file.format {
+        Format::Warc => "an archive of the web",
+        Format::Tei => "TEI",
+        _ => "a MediaWiki dump",
+    };
     match text_column {
         None | Some("text") => Ok(()),
         Some(column) => Err(Error::Input(format!(
-            "{}: the text of {what} is that of its pages, not {column:?}; leave `text_column` out, or read it apart",
+            "{}: the text of {what} is that of its documents, not {column:?}; leave `text_column` out, or read it apart",
             file.label
         ))),
     }
@@ -507,6 +516,7 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
         // What is wrong with them is wrong with all of the file, and not found again when rows are read.
         Format::Parquet => return parquet::columns(file).map_err(Error::Record),
         Format::MediaWiki => mediawiki::columns(file, limit),
+        Format::Tei => tei::columns(file, limit),
         Format::Warc => warc::columns(file, limit),
     };
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))

@@ -17,7 +17,7 @@ use walkdir::WalkDir;
 use super::archives;
 use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
 use super::problem::{Error, Problem};
-use super::{OnError, Options};
+use super::{OnError, Options, tei, xml};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
 use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above, nowhere};
@@ -43,11 +43,13 @@ pub enum Format {
     Parquet,
     /// A dump of MediaWiki, a document a page (`.xml`).
     MediaWiki,
+    /// XML of the Text Encoding Initiative, a document a `<TEI>` (`.tei`, and `.xml` whose first element says so).
+    Tei,
     /// An archive of the web, a document a page (`.warc`, `.wet`).
     Warc,
 }
 
-const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml, .warc, .wet (each also .gz, .zst, .bz2 or .xz), .parquet, and .zip \
+const EXTENSIONS: &str = ".txt, .md, .html, .jsonl, .csv, .tsv, .xml (MediaWiki or TEI), .tei, .warc, .wet (each also .gz, .zst, .bz2 or .xz), .parquet, and .zip \
      and .tar of such";
 
 impl Format {
@@ -63,6 +65,7 @@ impl Format {
             "tsv" => Some(Self::Tsv),
             "parquet" => Some(Self::Parquet),
             "xml" | "mediawiki" => Some(Self::MediaWiki),
+            "tei" => Some(Self::Tei),
             "warc" | "wet" => Some(Self::Warc),
             _ => None,
         }
@@ -358,7 +361,8 @@ pub(crate) fn expand(
         match format.or(by_name) {
             Some(format) => {
                 refuse_result(&path, options)?;
-                insert(&mut files, InputFile { path, label, name, format, compression, decoding, object });
+                let file = InputFile { path, label, name, format, compression, decoding, object };
+                insert(&mut files, recognized(file, options));
             }
             None if named => {
                 return Err(Error::Input(format!(
@@ -383,6 +387,25 @@ pub(crate) fn expand(
         )));
     }
     Ok(selection)
+}
+
+/// Returns a file of XML with the format that its first element says, unless the user names one.
+fn recognized(file: InputFile, options: &Options) -> InputFile {
+    if options.format.is_some() || file.format != Format::MediaWiki {
+        return file;
+    }
+    let format = format_of_xml(&file, options.max_record_bytes).unwrap_or(file.format);
+    InputFile { format, ..file }
+}
+
+/// Returns the format that the first element of a file of XML says.
+fn format_of_xml(file: &InputFile, limit: usize) -> Option<Format> {
+    let root = xml::root_of(file, limit)?;
+    match xml::local_name(&root) {
+        "mediawiki" => Some(Format::MediaWiki),
+        name if tei::is_document(name) || tei::is_corpus(name) => Some(Format::Tei),
+        _ => None,
+    }
 }
 
 /// Adds a file by its name, or by another one where that is taken.
@@ -416,7 +439,8 @@ fn members(
             (Some(path), Some(format)) => {
                 let (compression, name) = (from_extension(&name).1, format!("{}/{name}", archive.name));
                 let object = None;
-                insert(files, InputFile { path, label, name, format, compression, object, ..archive.clone() });
+                let file = InputFile { path, label, name, format, compression, object, ..archive.clone() };
+                insert(files, recognized(file, options));
             }
             _ if is_hidden(&name) => {}
             _ => selection.passed_over.push((PassedOver::UnknownKind, PathBuf::from(label))),
@@ -744,7 +768,8 @@ pub(super) fn matcher(input: &str, pattern: &str) -> Result<GlobMatcher, Error> 
 }
 
 /// Copies what can be read only once into a temporary file, since schema and rows take two readings. Without a format,
-/// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, else one text.
+/// it is Parquet by its first bytes, JSONL where the first byte that is not white space is `{`, MediaWiki or TEI by its first element, else
+/// one text.
 fn spool(
     label: &str,
     from: &mut dyn Read,
@@ -789,7 +814,7 @@ fn spool(
     file.format = match options.format {
         Some(format) => format,
         None if head.starts_with(b"PAR1") => Format::Parquet,
-        None => sniff(&file),
+        None => sniff(&file, options.max_record_bytes),
     };
     spooled.push(copy);
     Ok(file)
@@ -871,19 +896,14 @@ impl<R: Read> Read for Limited<R> {
     }
 }
 
-fn sniff(file: &InputFile) -> Format {
-    const DUMP: &[u8] = b"<mediawiki";
+fn sniff(file: &InputFile, limit: usize) -> Format {
     let Ok(mut stream) = Stream::open(file) else { return Format::Text };
     loop {
         let Ok(bytes) = stream.fill() else { return Format::Text };
         let blank = bytes.iter().take_while(|b| b.is_ascii_whitespace()).count();
         match bytes.get(blank) {
             Some(b'{') => return Format::Jsonl,
-            Some(b'<') => {
-                stream.consume(blank);
-                let is_dump = stream.read_all(DUMP.len() - 1).is_ok_and(|start| start == DUMP);
-                return if is_dump { Format::MediaWiki } else { Format::Text };
-            }
+            Some(b'<') => return format_of_xml(file, limit).unwrap_or(Format::Text),
             Some(_) => return Format::Text,
             None if blank == 0 => return Format::Text,
             None => stream.consume(blank),
@@ -1043,6 +1063,7 @@ mod tests {
             (b"PAR1....", Format::Parquet),
             (b"text {", Format::Text),
             (b"\n<mediawiki xml:lang=\"en\">", Format::MediaWiki),
+            (b"<?xml version=\"1.0\"?><!-- <p> --><t:TEI xmlns:t=\"x\">", Format::Tei),
             (b"<media", Format::Text),
             (b"\n\n", Format::Text),
         ] {

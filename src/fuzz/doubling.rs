@@ -201,6 +201,7 @@ fn measured() -> Vec<Measured> {
         ("JSON lines", |given| timed::record(given, Format::Jsonl)),
         ("text in CSV", |given| timed::record(&format!("text\n\"{}\"\n", given.replace('"', "\"\"")), Format::Csv)),
         ("CSV", |given| timed::record(given, Format::Csv)),
+        ("TEI", |given| timed::record(&format!("<TEI><text><body>{given}"), Format::Tei)),
         ("dumps", |given| timed::record(&format!("<mediawiki><page><title>{given}"), Format::MediaWiki)),
     ]
 }

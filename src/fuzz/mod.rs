@@ -27,7 +27,7 @@ use crate::terminal;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 33] = [
+pub const TARGETS: [Target; 34] = [
     ("answers", store::fuzz::answers),
     ("bzip2", corpus::fuzz::bzip2),
     ("calls", table_functions::fuzz::calls),
@@ -55,6 +55,7 @@ pub const TARGETS: [Target; 33] = [
     ("sentences", functions::sentences),
     ("sets", functions::sets),
     ("signatures", functions::signatures),
+    ("tei", corpus::fuzz::tei),
     ("terminal", terminal::fuzz),
     ("tokens", functions::tokens),
     ("warc", corpus::fuzz::warc),

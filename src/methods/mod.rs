@@ -204,8 +204,8 @@ macro_rules! common_options {
                 self
             }
 
-            /// Names the column that holds the id. Default: `doc_id` or `id` if there is one, the title of MediaWiki dumps; an empty
-            /// name numbers the records.
+            /// Names the column that holds the id. Default: `doc_id` or `id` if there is one, the title of MediaWiki dumps, `xml:id`
+            /// of TEI; an empty name numbers the records.
             pub fn id_column(mut self, name: impl Into<String>) -> Self {
                 self.base.reading.id_column = Some(name.into());
                 self
@@ -242,7 +242,7 @@ macro_rules! common_options {
                 self
             }
 
-            /// Names the encoding of text: a label of the web, such as `windows-1252`. Default: UTF-8, and what pages of HTML declare.
+            /// Names the encoding of text: a label of the web, such as `windows-1252`. Default: UTF-8, and what HTML and TEI declare.
             ///
             /// # Errors
             ///

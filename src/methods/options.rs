@@ -206,7 +206,7 @@ pub(super) const OF_ALL: [&str; 14] = [
 /// Reads the name of a format of input.
 pub fn format_of(name: &str) -> Result<InputFormat> {
     InputFormat::from_name(name).ok_or_else(|| {
-        misuse!("known formats are text, lines, html, markdown, jsonl, csv, tsv, parquet, mediawiki and warc")
+        misuse!("known formats are text, lines, html, markdown, jsonl, csv, tsv, parquet, mediawiki, tei and warc")
     })
 }
 

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use crate::converter::{Work, control_and};
 use crate::names::kind_of_section;
 use crate::render::{BREAK, GUARD, HOLE, LIST, Rendered};
-use crate::sections::{Kind, Section, place};
+use crate::sections::{Kind, Section, end_all};
 
 /// Makes the text of a page, and its sections.
 pub(super) fn lay_out(rendered: &Rendered, work: &mut Work) -> (String, Vec<Section>) {
@@ -56,11 +56,6 @@ impl Gap {
             Self::Blank => "\n\n",
         }
     }
-}
-
-/// A section that begins at a byte. What else there is to know of its place comes at the end.
-fn begun(heading: usize, level: i32, kind: Kind, start: usize) -> Section {
-    Section { heading: place(heading), level, kind, chars: [0, 0], bytes: [place(start), 0] }
 }
 
 struct Layout<'a> {
@@ -133,7 +128,7 @@ impl Layout<'_> {
         let outer = self.parents.last().map_or(Kind::Prose, |(_, kind)| *kind);
         let kind = kind_of_section(title).unwrap_or(outer);
         self.parents.push((level, kind));
-        self.sections.push(begun(title.len(), level, kind, start));
+        self.sections.push(Section::begun(title.len(), level, kind, start));
         self.heading_end = self.text.len();
     }
 
@@ -154,7 +149,7 @@ impl Layout<'_> {
         self.gap = writer.gap;
         self.in_paragraph = continues;
         if self.sections.is_empty() {
-            self.sections.push(begun(0, 0, Kind::Lead, 0));
+            self.sections.push(Section::begun(0, 0, Kind::Lead, 0));
         }
         Some(start)
     }
@@ -201,7 +196,7 @@ impl Layout<'_> {
                         *kind = Kind::References;
                     }
                 }
-                _ => self.sections.push(begun(0, 0, Kind::References, start)),
+                _ => self.sections.push(Section::begun(0, 0, Kind::References, start)),
             }
         }
     }
@@ -209,19 +204,6 @@ impl Layout<'_> {
 
 fn on_one_line(text: &str) -> Cow<'_, str> {
     if text.contains(['\n', BREAK]) { Cow::Owned(text.replace(['\n', BREAK], " ")) } else { Cow::Borrowed(text) }
-}
-
-/// Finds the ends of sections, and their offsets in characters: where they stand, since there may be millions.
-fn end_all(text: &str, sections: &mut [Section]) {
-    let mut chars = [0, text.chars().count()].map(place);
-    let mut end = place(text.len());
-    for section in sections.iter_mut().rev() {
-        let inside = |at: i32| usize::try_from(at).unwrap_or_default();
-        let start = section.bytes[0];
-        chars[0] = chars[1] - place(text[inside(start)..inside(end)].chars().count());
-        (section.chars, section.bytes) = (chars, [start, end]);
-        (chars[1], end) = (chars[0], start);
-    }
 }
 
 /// The bytes that a line cannot simply be copied at. Those above 0x7F begin spaces or brackets of other scripts.

@@ -30,4 +30,4 @@ mod tests;
 
 pub use self::converter::{Converted, Converter};
 pub use self::names::{Site, is_disambiguation_title};
-pub use self::sections::{Kind, Section};
+pub use self::sections::{Kind, Section, end_all};

@@ -41,10 +41,28 @@ pub struct Section {
 }
 
 impl Section {
+    /// Makes a section that begins at a byte, with a heading of so many bytes. [`end_all`] gives it its end.
+    pub fn begun(heading: usize, level: i32, kind: Kind, start: usize) -> Self {
+        Self { heading: place(heading), level, kind, chars: [0, 0], bytes: [place(start), 0] }
+    }
+
     /// Its heading in the text of the page; '' where there is none.
     pub fn title<'a>(&self, text: &'a str) -> &'a str {
         let [start, length] = [self.bytes[0], self.heading].map(|n| usize::try_from(n).unwrap_or_default());
         text.get(start..start + length).unwrap_or_default()
+    }
+}
+
+/// Finds the ends of sections, and their offsets in characters: where they stand, since there may be millions.
+pub fn end_all(text: &str, sections: &mut [Section]) {
+    let mut chars = [0, text.chars().count()].map(place);
+    let mut end = place(text.len());
+    for section in sections.iter_mut().rev() {
+        let inside = |at: i32| usize::try_from(at).unwrap_or_default();
+        let start = section.bytes[0];
+        chars[0] = chars[1] - place(text[inside(start)..inside(end)].chars().count());
+        (section.chars, section.bytes) = (chars, [start, end]);
+        (chars[1], end) = (chars[0], start);
     }
 }
 

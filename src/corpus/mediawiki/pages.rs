@@ -1,36 +1,28 @@
 //! The pages of a dump, one after the other: XML to titles, numbers and the text of the last revision.
 //!
-//! The XML reader holds an event at a time, and an event is a tag, a comment, or the text between two tags or entities.
-//! [`Metered`] stands between it and the file, so that none is longer than the limit: of a longer text it passes over the
-//! rest, anything else ends the page. After whatever is not well-formed, reading goes on with the next page, head or end of
-//! a dump; so it does with a `<page>` that begins before what is open ends.
+//! After whatever is not well-formed, reading goes on with the next page, head or end of a dump; so it does with a `<page>` that begins
+//! before what is open ends. Of a text that is too long the rest is passed over; anything else that is too long ends the page.
 
-use std::borrow::Cow;
-use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 
 use ibid_wikitext::Site;
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 use quick_xml::Reader;
-use quick_xml::escape::{resolve_xml_entity, unescape};
+use quick_xml::escape::resolve_xml_entity;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use super::super::compression::Stream;
 use super::super::paths::InputFile;
 use super::super::problem::Problem;
+use super::super::xml::{LONGEST_NAME, Metered, attribute, broken, keep, reader};
 use super::{LeftOut, PageFilter};
 
 /// How deep elements may be nested; dumps have six levels.
 const DEPTH: usize = 32;
 
-/// The longest name of an element.
-const LONGEST_NAME: usize = 256;
-
-/// How much longer an event may be than its text: for the marks around it.
-const MARKS: usize = 64;
-
-/// How much of a page is kept as it stands in the file: a byte more than the quarantine takes, which shows that it is cut.
-const KEPT: usize = (1 << 20) + 1;
+/// What to do about XML that is no dump.
+const NO_DUMP: &str = "name another file, or say its format with `input_format`, such as html for the text of any XML, or leave it out with \
+     `on_error = skip`";
 
 /// A page, with its last revision.
 #[derive(Debug, Default)]
@@ -53,13 +45,6 @@ pub(super) struct Page {
     pub(super) left_out: Option<LeftOut>,
     /// How it stands in the file, for the quarantine: the first of it, as far as it was read.
     pub(super) source: Vec<u8>,
-}
-
-impl Page {
-    fn keep(&mut self, event: &[u8]) {
-        let room = KEPT.saturating_sub(self.source.len());
-        self.source.extend_from_slice(&event[..event.len().min(room)]);
-    }
 }
 
 /// An element that matters.
@@ -214,7 +199,7 @@ impl Pages {
             Ok(_) => Ok(false),
         };
         if within || self.path.contains(&Element::Page) {
-            self.page.keep(&event);
+            keep(&mut self.page.source, &event);
         }
         let outcome = outcome.map_err(|problem| if within { self.with_page(problem) } else { problem });
         self.line += memchr_iter(b'\n', &event).count() as u64;
@@ -253,7 +238,7 @@ impl Pages {
         };
         self.path.clear();
         self.path.extend_from_slice(parents);
-        self.reader = self.reader.take().map(|taken| reader(Metered { replay: tag, ..taken.into_inner() }));
+        self.reader = self.reader.take().map(|taken| reader(taken.into_inner().replaying(tag)));
         problem
     }
 
@@ -270,10 +255,10 @@ impl Pages {
                     return Err(self.go_on_after(problem));
                 }
                 self.reader = None;
-                let reason = format!("it is no MediaWiki dump: its first element is <{shown}>, not <mediawiki>");
-                return Err(self.here(Problem::new(&self.file, reason)).remedy(
-                    "name another file, or say its format with `input_format`, or leave it out with `on_error = skip`",
-                ));
+                let reason = format!(
+                    "it is no MediaWiki dump and no TEI: its first element is <{shown}>, not <mediawiki> or <TEI>"
+                );
+                return Err(self.here(Problem::new(&self.file, reason)).remedy(NO_DUMP));
             }
             self.begun = true;
             self.site = Site::default();
@@ -426,9 +411,8 @@ impl Pages {
     fn end_of_file(&mut self) -> Result<(), Box<Problem>> {
         self.reader = None;
         let problem = if !self.begun {
-            Problem::new(&self.file, "it is no MediaWiki dump: it has no element <mediawiki>").remedy(
-                "name another file, or say its format with `input_format`, or leave it out with `on_error = skip`",
-            )
+            Problem::new(&self.file, "it is no MediaWiki dump and no TEI: it has no element <mediawiki> or <TEI>")
+                .remedy(NO_DUMP)
         } else if self.path.is_empty() {
             return Ok(());
         } else {
@@ -460,18 +444,9 @@ impl Pages {
             self.reader = None;
             return problem.at_line(self.line).cut();
         }
-        let problem = match error {
-            _ if too_long => Problem::too_long(&self.file, "a tag or a comment", self.limit),
-            quick_xml::Error::Encoding(_) => {
-                let at = std::str::from_utf8(event).map_or_else(|error| error.valid_up_to(), |_| 0);
-                let lines = memchr_iter(b'\n', &event[..at]).count() as u64;
-                let problem = Problem::not_utf8(&self.file, event, at);
-                let problem = self.here(problem).at_line(self.line + lines).at_byte(self.byte + at as u64);
-                return self.go_on_after(problem);
-            }
-            error => Problem::new(&self.file, format!("not well-formed XML ({error})")),
-        };
-        let problem = self.here(problem.showing(event, 0));
+        let too_long = too_long.then_some(self.limit);
+        let problem = broken(&self.file, error, event, (self.line, self.byte), too_long);
+        let problem = if self.path.contains(&Element::Page) { problem.in_record(self.record) } else { problem };
         self.go_on_after(problem)
     }
 
@@ -480,182 +455,13 @@ impl Pages {
         let problem = problem.cut();
         let source = self.reader.take().map(Reader::into_inner);
         // What stands before the head of a dump belongs to none.
-        let source = source.filter(|_| self.begun).and_then(Metered::seek);
+        let source = source.filter(|_| self.begun).and_then(|source| source.seek(is_place));
         self.path.clear();
         if source.as_ref().is_some_and(|source| source.replay != b"<mediawiki") {
             self.path.push(Element::MediaWiki);
         }
         self.reader = source.map(reader);
         problem
-    }
-}
-
-fn reader(source: Metered) -> Reader<Metered> {
-    let mut reader = Reader::from_reader(source);
-    let config = reader.config_mut();
-    config.expand_empty_elements = true;
-    // After a problem, elements end that began before it.
-    config.allow_unmatched_ends = true;
-    reader
-}
-
-/// The value of an attribute.
-fn attribute(tag: &BytesStart<'_>, name: &str) -> Option<String> {
-    let attribute = tag.try_get_attribute(name).ok().flatten()?;
-    unescape(&attribute.value).ok().map(Cow::into_owned)
-}
-
-/// The bytes of a file, as many an event as may be.
-struct Metered {
-    stream: Stream,
-    /// What comes before the bytes of the stream: the beginning of a tag, or all of it, that was read already.
-    replay: Vec<u8>,
-    /// How many bytes an event may have.
-    most: usize,
-    /// How many bytes of the event were taken, and the first of them.
-    taken: usize,
-    first: Option<u8>,
-    /// Whether the rest of a text was passed over, and with how many line ends.
-    cut_off: bool,
-    lines: u64,
-    /// Whether something else than text was too long.
-    too_long: bool,
-    /// Why the file cannot be read any further.
-    failure: Option<Box<Problem>>,
-}
-
-impl Metered {
-    fn new(stream: Stream, limit: usize) -> Self {
-        Self {
-            stream,
-            replay: Vec::new(),
-            most: limit + MARKS,
-            taken: 0,
-            first: None,
-            cut_off: false,
-            lines: 0,
-            too_long: false,
-            failure: None,
-        }
-    }
-
-    fn begin_event(&mut self) {
-        (self.taken, self.first, self.cut_off, self.too_long) = (0, None, false, false);
-    }
-
-    /// The place in the file.
-    fn offset(&self) -> u64 {
-        self.stream.offset() - self.replay.len() as u64
-    }
-
-    /// Passes over the rest of a text.
-    fn skip_text(&mut self) -> Result<(), Box<Problem>> {
-        loop {
-            let bytes = self.stream.fill()?;
-            let text = memchr(b'<', bytes).unwrap_or(bytes.len());
-            if text == 0 {
-                return Ok(());
-            }
-            self.cut_off = true;
-            self.lines += memchr_iter(b'\n', &bytes[..text]).count() as u64;
-            self.stream.consume(text);
-        }
-    }
-
-    /// Passes over all that comes before the next page, or head or end of a dump. `None` if there is none.
-    fn seek(mut self) -> Option<Self> {
-        // A tag up to the end of its name.
-        self.replay.clear();
-        loop {
-            let bytes = match self.stream.fill() {
-                Ok([]) => return None,
-                Ok(bytes) => bytes,
-                Err(problem) => {
-                    self.replay.clear();
-                    self.failure = Some(problem);
-                    return Some(self);
-                }
-            };
-            let (mut at, mut found) = (0, false);
-            while at < bytes.len() {
-                if self.replay.is_empty() {
-                    at += memchr(b'<', &bytes[at..]).unwrap_or(bytes.len() - at);
-                }
-                let Some(&byte) = bytes.get(at) else { break };
-                let is_behind_name =
-                    matches!(byte, b'>' | b' ' | b'\t' | b'\r' | b'\n') || (byte == b'/' && self.replay != b"<");
-                found = is_behind_name && self.replay.get(1..).is_some_and(is_place);
-                if found {
-                    break;
-                }
-                if is_behind_name || byte == b'<' || self.replay.len() > LONGEST_NAME {
-                    self.replay.clear();
-                }
-                if byte == b'<' || !self.replay.is_empty() {
-                    self.replay.push(byte);
-                }
-                at += 1;
-            }
-            self.lines += memchr_iter(b'\n', &bytes[..at]).count() as u64;
-            self.stream.consume(at);
-            if found {
-                return Some(self);
-            }
-        }
-    }
-
-    /// Makes sure that there are bytes to take, or that the file has ended.
-    fn prepare(&mut self) -> Result<(), Box<Problem>> {
-        let taken = self.taken;
-        if taken < self.most {
-            return Ok(());
-        }
-        if matches!(self.first, Some(b'<' | b'&')) {
-            self.too_long = true;
-            return Ok(());
-        }
-        // The last character of what is kept is kept whole.
-        let goes_on = self.stream.fill()?.first().is_some_and(|b| b & 0b1100_0000 == 0b1000_0000);
-        if goes_on && taken < self.most + 3 { Ok(()) } else { self.skip_text() }
-    }
-}
-
-impl Read for Metered {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.fill_buf()?;
-        let n = bytes.len().min(buf.len());
-        buf[..n].copy_from_slice(&bytes[..n]);
-        self.consume(n);
-        Ok(n)
-    }
-}
-
-impl BufRead for Metered {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if !self.replay.is_empty() {
-            self.first = self.first.or(self.replay.first().copied());
-            return Ok(self.replay.as_slice());
-        }
-        if self.failure.is_none() {
-            let prepared = self.prepare().and_then(|()| self.stream.fill().map(drop));
-            self.failure = prepared.err();
-        }
-        if self.failure.is_some() || self.too_long {
-            return Err(io::Error::other("see the problem"));
-        }
-        let most = self.most.saturating_sub(self.taken).max(1);
-        let bytes = self.stream.fill().map_err(|_| io::Error::other("see the problem"))?;
-        self.first = self.first.or(bytes.first().copied());
-        Ok(&bytes[..bytes.len().min(most)])
-    }
-
-    fn consume(&mut self, n: usize) {
-        self.taken += n;
-        if self.replay.is_empty() {
-            self.stream.consume(n);
-        } else {
-            self.replay.drain(..n.min(self.replay.len()));
-        }
     }
 }
 
