@@ -486,6 +486,7 @@ mod tests {
             compression,
             decoding: Decoding { max_ratio, most_window, ..Decoding::default() },
             object: None,
+            labels: Vec::new(),
         };
         Stream::open(&input)?.read_all(1 << 30)
     }
@@ -641,6 +642,7 @@ mod tests {
             compression: Compression::Plain,
             decoding: Decoding::default(),
             object: None,
+            labels: Vec::new(),
         };
         let mut stream = Stream::open(&input).unwrap();
         let mut line = Vec::new();

@@ -23,7 +23,7 @@ pub(crate) struct Inputs {
 pub struct Content {
     files: usize,
     bytes: u64,
-    /// XXH3 of the names as ids call them, the sizes, and the bytes; of an object with a tag that changes with any byte, of its
+    /// XXH3 of the names as ids call them, the sizes, the bytes, and the labels that their places give; of an object with a tag that changes with any byte, of its
     /// address and the tag instead.
     hash: u128,
 }
@@ -66,6 +66,9 @@ impl Inputs {
             all.update(file.name.as_bytes());
             all.update(&size.to_le_bytes());
             all.update(&hash.to_le_bytes());
+            for (column, value) in &file.labels {
+                all.update(format!("{column}={value}").as_bytes());
+            }
         }
         Ok(Content { files: self.selection.files.len(), bytes, hash: all.digest128() })
     }

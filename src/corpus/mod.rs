@@ -1,7 +1,7 @@
 //! Readers: from the user's files to documents.
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
-//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`]), how
+//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`], [`datasets`]), how
 //! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
 //! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]; [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
@@ -27,6 +27,7 @@ mod blocks;
 mod columns;
 mod compression;
 mod csv;
+mod datasets;
 mod encoding;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod fuzz;
@@ -58,7 +59,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow::array::{AsArray, Int64Array, RecordBatch, StringBuilder};
+use arrow::array::{AsArray, Int64Array, RecordBatch, StringArray, StringBuilder};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use encoding_rs::Encoding;
@@ -70,6 +71,7 @@ use self::batch::{BatchBuilder, Cell, Row};
 use self::columns::{FileColumns, Roles, Union};
 pub(crate) use self::columns::{Kind, UserColumn};
 pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
+use self::datasets::Label;
 pub use self::encoding::encoding_of;
 use self::ids::{Ids, LONGEST_ID};
 pub(crate) use self::inputs::{Content, Inputs};
@@ -374,6 +376,8 @@ struct Plan {
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
+    /// The columns of each file that its place gives one value, by their index in the schema.
+    labels: Vec<Vec<(usize, String)>>,
 }
 
 impl Plan {
@@ -381,14 +385,20 @@ impl Plan {
         let limit = options.max_record_bytes;
         let mut union = Union::default();
         let mut roles = Vec::with_capacity(selection.files.len());
+        let mut labels = Vec::with_capacity(selection.files.len());
         for file in &selection.files {
-            roles.push(match Self::roles(file, options, &mut union) {
+            let mut labels_of_file = Vec::new();
+            let found = Self::roles(file, options, &mut union, &mut labels_of_file);
+            labels.push(labels_of_file);
+            roles.push(match found {
                 Err(Error::Record(problem)) if options.on_error != OnError::Fail => Err(problem),
                 found => Ok(found?),
             });
         }
         let (schema, columns, user) = union.finish();
         let pages = Arc::new(options.pages.clone());
+        let index_of = |(name, value): Label| Some((*columns.get(name)?, value));
+        let labels = labels.into_iter().map(|labels| labels.into_iter().filter_map(index_of).collect()).collect();
         Ok(Self {
             selection: Arc::new(selection),
             roles,
@@ -398,12 +408,13 @@ impl Plan {
             limit,
             most_pages: options.most_pages(),
             pages,
+            labels,
         })
     }
 
-    /// The roles of the columns of a file, of which the others go into `union`.
-    fn roles(file: &InputFile, options: &Options, union: &mut Union) -> Result<Roles, Error> {
-        let columns = file_columns(file, options.max_record_bytes, &options.on_error)?;
+    /// The roles of the columns of a file, of which the others go into `union`, and the labels that are columns of it.
+    fn roles(file: &InputFile, options: &Options, union: &mut Union, labels: &mut Vec<Label>) -> Result<Roles, Error> {
+        let mut columns = file_columns(file, options.max_record_bytes, &options.on_error)?;
         let mut of_file = options.clone();
         let id_column = match file.format {
             Format::MediaWiki => Some(mediawiki::ID_COLUMN),
@@ -421,6 +432,11 @@ impl Plan {
         }
         let by_record = file.format == Format::Jsonl && options.on_error != OnError::Fail;
         let found = Roles::find(&file.label, &columns, &of_file, by_record).map_err(Error::Record)?;
+        for (name, value) in &file.labels {
+            if !columns.has(name) && columns.add(name, Kind::Text).is_some() {
+                labels.push((*name, value.clone()));
+            }
+        }
         union.add(&file.label, &columns, &found).map_err(Error::Record)?;
         Ok(found)
     }
@@ -520,6 +536,15 @@ fn file_columns(file: &InputFile, limit: usize, on_error: &OnError) -> Result<Fi
         Format::Warc => warc::columns(file, limit),
     };
     columns.or_else(|problem| tolerate(problem).map(|()| FileColumns::default()))
+}
+
+/// Returns a batch in which columns have one value each, by their index.
+fn labelled(batch: RecordBatch, labels: &[(usize, String)]) -> Result<RecordBatch, ArrowError> {
+    let (schema, mut columns, rows) = batch.into_parts();
+    for (index, value) in labels {
+        columns[*index] = Arc::new(StringArray::from_iter_values(std::iter::repeat_n(value, rows)));
+    }
+    RecordBatch::try_new(schema, columns)
 }
 
 /// The places that documents come from.
@@ -649,7 +674,9 @@ impl Documents {
                 None => self.items = None,
                 Some(Err(problem)) => self.problems.take(problem)?,
                 Some(Ok(Item::LeftOut(reason))) => self.left_out.add(reason),
-                Some(Ok(Item::Row(row))) => {
+                Some(Ok(Item::Row(mut row))) => {
+                    let labels = &self.plan.labels[self.next_file - 1];
+                    row.others.extend(labels.iter().map(|(index, value)| (*index, Cell::Text(value.clone()))));
                     self.check_id(&row.id, row.record, row.line)?;
                     self.note_origin(row.record);
                     self.builder.push(row)?;
@@ -658,6 +685,7 @@ impl Documents {
                     }
                 }
                 Some(Ok(Item::Batch { batch, records })) => {
+                    let batch = labelled(batch, &self.plan.labels[self.next_file - 1])?;
                     for (id, record) in batch.column(0).as_string::<i32>().iter().zip(records) {
                         self.check_id(id.unwrap_or_default(), record, None)?;
                         self.note_origin(record);

@@ -16,6 +16,7 @@ use walkdir::WalkDir;
 
 use super::archives;
 use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
+use super::datasets::{self, Datasets, Label};
 use super::problem::{Error, Problem};
 use super::{OnError, Options, tei, xml};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
@@ -113,6 +114,8 @@ pub(crate) struct InputFile {
     pub(crate) decoding: Decoding,
     /// The object that it is, where it is no file of this machine.
     pub(crate) object: Option<Object>,
+    /// The values that its place in a data set gives to columns which it does not have.
+    pub(crate) labels: Vec<Label>,
 }
 
 impl InputFile {
@@ -153,6 +156,7 @@ impl InputFile {
             compression: Compression::Plain,
             decoding: Decoding::default(),
             object: None,
+            labels: Vec::new(),
         }
     }
 }
@@ -193,6 +197,8 @@ pub(crate) enum PassedOver {
     Known,
     /// It is a folder of results, such as a corpus or an index.
     Collection,
+    /// It describes a data set in whose folder it stands.
+    Description,
 }
 
 impl From<Nowhere> for PassedOver {
@@ -213,6 +219,7 @@ impl PassedOver {
             Self::Loop => "links to a folder above them",
             Self::Nothing => "links to nothing",
             Self::Known => "files that are read by another name",
+            Self::Description => "files that describe data sets",
             Self::Collection => "corpora, indexes and other folders of results",
         }
     }
@@ -240,6 +247,9 @@ struct Found {
 /// A file or object, by whatever name it was reached.
 type Known = (Option<Location>, PathBuf);
 
+/// A file or object, and true if a link below the folder of the input leads to it.
+type Place = (Known, bool);
+
 /// The folders of files, by the names by which they were reached.
 #[derive(Default)]
 struct Folders(HashMap<PathBuf, PathBuf>);
@@ -249,8 +259,7 @@ impl Folders {
         self.0.entry(folder.to_owned()).or_insert_with_key(|folder| canonical(folder)).clone()
     }
 
-    /// Returns what a file is, and true if a link below the folder of the input leads to it.
-    fn place_of(&mut self, found: &Found) -> (Known, bool) {
+    fn place_of(&mut self, found: &Found) -> Place {
         if let Some(object) = &found.object {
             return ((Some(object.location.clone()), PathBuf::new()), false);
         }
@@ -330,6 +339,7 @@ pub(crate) fn expand(
         (!a.named, linked_a, &a.path).cmp(&(!b.named, linked_b, &b.path))
     });
     let base = common_folder(found.iter().map(|(_, found)| found.root.as_path()));
+    let datasets = datasets_of(&found, options);
     let mut files = BTreeMap::new();
     let mut places: HashMap<Known, PathBuf> = HashMap::new();
     for ((place, _), Found { path, named, object, .. }) in found {
@@ -342,6 +352,11 @@ pub(crate) fn expand(
             }
             Entry::Vacant(new) => new.insert(path.clone()),
         };
+        if !named && datasets.describes(&path) {
+            selection.passed_over.push((PassedOver::Description, path));
+            continue;
+        }
+        let labels = datasets.labels(&path);
         let Some(label) = path.to_str() else {
             let problem = Problem::new(&written_out(&path), "its name is not valid UTF-8");
             selection.leave_out(problem.remedy("rename it, or leave it out with `on_error = skip`"), options)?;
@@ -354,14 +369,14 @@ pub(crate) fn expand(
         let name = if base.as_os_str().is_empty() && object.is_some() { label.clone() } else { name };
         if let Some((kind, compression)) = archives::Kind::of(&label) {
             refuse_result(&path, options)?;
-            let archive = InputFile { path, label, name, format: Format::Text, compression, decoding, object };
+            let archive = InputFile { path, label, name, format: Format::Text, compression, decoding, object, labels };
             members(archive, kind, options, &mut files, &mut selection)?;
             continue;
         }
         match format.or(by_name) {
             Some(format) => {
                 refuse_result(&path, options)?;
-                let file = InputFile { path, label, name, format, compression, decoding, object };
+                let file = InputFile { path, label, name, format, compression, decoding, object, labels };
                 insert(&mut files, recognized(file, options));
             }
             None if named => {
@@ -387,6 +402,27 @@ pub(crate) fn expand(
         )));
     }
     Ok(selection)
+}
+
+/// Returns the data sets among the files that were found and not named.
+fn datasets_of(found: &[(Place, Found)], options: &Options) -> Datasets {
+    let holds_records = |path: &Path| {
+        let (format, _) = from_extension(path.to_str().unwrap_or_default());
+        matches!(format, Some(Format::Jsonl | Format::Csv | Format::Tsv | Format::Parquet))
+    };
+    let files = || found.iter().map(|(_, found)| found).filter(|found| !found.named);
+    let cards: HashMap<&Path, &Found> = files()
+        .filter(|found| found.path.ends_with(datasets::CARD))
+        .map(|found| (found.path.as_path(), found))
+        .collect();
+    let is_card = |path: &Path| {
+        let Some(Found { path, object, .. }) = cards.get(path) else { return false };
+        let (path, object, decoding) = (path.clone(), object.clone(), options.decoding());
+        let file = InputFile { path, object, decoding, ..InputFile::stdin(Format::Markdown) };
+        let head = Stream::open(&file).and_then(|mut stream| stream.read_all(datasets::HEAD_BYTES));
+        head.is_ok_and(|head| datasets::is_card(&String::from_utf8_lossy(&head)))
+    };
+    Datasets::among(files().map(|found| (found.path.as_path(), holds_records(&found.path))), is_card)
 }
 
 /// Returns a file of XML with the format that its first element says, unless the user names one.
@@ -810,6 +846,7 @@ fn spool(
         compression,
         decoding: options.decoding(),
         object: None,
+        labels: Vec::new(),
     };
     file.format = match options.format {
         Some(format) => format,

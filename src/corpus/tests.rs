@@ -333,3 +333,62 @@ fn members_of_archives_are_files() {
         assert!(error.contains(name) && error.contains("fetch it again, or unpack it"), "{error}");
     }
 }
+
+/// The metadata at the beginning of a README of Hugging Face.
+const CARD: &[u8] = b"---\nlicense: mit\ntask_categories:\n- text-generation\n---\n# Ferries\n";
+
+#[test]
+fn a_data_set_of_hugging_face_has_splits_and_its_readme_is_no_document() {
+    let parquet = {
+        use arrow::array::{ArrayRef, RecordBatch, StringArray};
+        let column = Arc::new(StringArray::from(vec!["three", "four"])) as ArrayRef;
+        let batch = RecordBatch::try_from_iter([("text", column)]).unwrap();
+        let mut writer = ::parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    };
+    let jsonl = b"{\"id\": 1, \"text\": \"one\"}\n{\"id\": 2, \"text\": \"two\"}\n";
+    let folder = Folder::of(&[
+        ("a/README.md", CARD),
+        ("a/dataset_infos.json", b"{}"),
+        ("a/.gitattributes", b"x"),
+        ("a/data/train-00000-of-00002.jsonl", jsonl),
+        ("a/data/validation-00000-of-00001.parquet", &parquet),
+        ("a/notes.txt", b"five"),
+    ]);
+    let reading = folder.open(&["a"], &Options::default()).unwrap();
+    let said: Vec<_> = super::PassedOver::summarize(&reading.summary().passed_over).collect();
+    assert!(said[0].starts_with("2 files that describe data sets, such as ") && said.len() == 1, "{said:?}");
+    let train = ["1|one|train", "2|two|train"];
+    let validation = "data/validation-00000-of-00001.parquet";
+    let others = [format!("{validation}#1|three|validation"), format!("{validation}#2|four|validation")];
+    let expected =
+        [&["doc_id|text|split"], &train[..], &others.each_ref().map(String::as_str), &["notes.txt|five|"]].concat();
+    assert_eq!(folder.table(&["a"], &Options::default()), expected);
+    // Several configurations; a file with a column of its own keeps that.
+    folder.add("a/en/test.csv", b"id,text,split\n7,six,dev\n");
+    let table = folder.table(&["a"], &Options::default());
+    assert_eq!(table[0], "doc_id|text|split|config");
+    assert!(
+        table.contains(&"7|six|dev|en".to_owned()) && table.contains(&"1|one|train|default".to_owned()),
+        "{table:?}"
+    );
+    // Within a folder of several data sets, and named.
+    assert!(folder.table(&[""], &Options::default()).contains(&"7|six|dev|en".to_owned()));
+    let named = folder.table(&["a/README.md", "a/data"], &Options::default());
+    assert!(named[0] == "doc_id|text" && named.iter().any(|row| row.starts_with("README.md|")), "{named:?}");
+}
+
+#[test]
+fn other_folders_have_no_splits_and_their_readme_is_a_document() {
+    let jsonl: &[u8] = b"{\"id\": 1, \"text\": \"one\"}\n";
+    for files in [
+        [("README.md", &b"---\ntitle: Notes\nlanguage: en\n---\n"[..]), ("train.jsonl", jsonl)],
+        [("README.md", b"# Ferries"), ("train.jsonl", jsonl)],
+        // Cards alone are texts like others.
+        [("README.md", CARD), ("train/a.txt", b"text")],
+    ] {
+        let table = Folder::of(&files).table(&[""], &Options::default());
+        assert!(table[0] == "doc_id|text" && table.iter().any(|row| row.starts_with("README.md|")), "{table:?}");
+    }
+}
