@@ -175,6 +175,7 @@ class Connection:
         min_sentences: Optional[int] = None,
         max_gap: Optional[int] = None,
         common: Union[int, Literal["none"], None] = None,
+        ignore: Optional[Documents] = None,
         same_ids: Optional[bool] = None,
         within_documents: Optional[bool] = None,
         max_pairs: Optional[int] = None,
@@ -191,6 +192,7 @@ class Connection:
         `min_sentences`: the least number of sentences that a passage touches on both sides; default 1.
         `max_gap`: how many sentences a passage may skip, for the profile edited; default 4.
         `common`: text in more documents than this makes families, and no passages; "none" for no text; default 20.
+        `ignore`: text of these documents, such as a form, makes families, and no passages, for the profile verbatim.
         `same_ids`: takes documents of both collections with the same id and text for the same.
         `within_documents`: looks within documents, too.
         `max_pairs`: more pairs of places are an error; default 50,000,000.
@@ -210,6 +212,7 @@ class Connection:
             min_sentences=min_sentences,
             max_gap=max_gap,
             common=common,
+            ignore=ignore,
             same_ids=same_ids,
             within_documents=within_documents,
             max_pairs=max_pairs,
