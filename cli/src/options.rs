@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use crate::outbox;
 use ibid::bytes;
 use ibid::program::corpus::{
-    self, Encoding, Fields, Format as InputFormat, LanguageChoice, PageFilter, encoding_of, refuse_result,
+    self, Boilerplate, Encoding, Fields, Format as InputFormat, LanguageChoice, PageFilter, encoding_of, refuse_result,
 };
 use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
 use ibid::program::methods::{format_of, sign_of};
@@ -68,6 +68,9 @@ pub(super) struct InputOptions {
     /// Leave out the pages of disambiguation of MediaWiki dumps
     #[arg(long)]
     skip_disambiguation: bool,
+    /// What to do with what is not the main content of pages of HTML: navigation, side bars, banners, footers
+    #[arg(long, value_enum, default_value_t = BoilerplateChoice::Keep)]
+    boilerplate: BoilerplateChoice,
 }
 
 /// The limits of files.
@@ -80,6 +83,14 @@ pub(super) struct LimitOptions {
     /// The most bytes that may come of one compressed byte, beyond the first 64 MiB of a file; more is an error
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_ratio: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BoilerplateChoice {
+    /// Keep it
+    Keep,
+    /// Drop it where it can be told, and count it
+    Drop,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -111,6 +122,10 @@ impl InputOptions {
                 _ => corpus::OnError::Skip,
             },
             pages: self.pages(),
+            boilerplate: match self.boilerplate {
+                BoilerplateChoice::Keep => Boilerplate::Keep,
+                BoilerplateChoice::Drop => Boilerplate::Drop,
+            },
             reads_stdin: true,
             results: self.results.get().map(|places| places.results.clone()).unwrap_or_default(),
         }

@@ -37,3 +37,5 @@ class Reading(TypedDict, total=False):
     """Leaves out the redirects of MediaWiki dumps."""
     skip_disambiguation: Optional[bool]
     """Leaves out the pages of disambiguation of MediaWiki dumps."""
+    boilerplate: Literal["keep", "drop", None]
+    """What to do with what is not the main content of pages of HTML: "keep", the default, or "drop"."""

@@ -7,6 +7,7 @@ use std::io::{BufReader, Cursor, Read, Write};
 use arrow::array::AsArray;
 use encoding_rs::Encoding;
 
+use super::boilerplate::{Boilerplate, Cutter};
 use super::compression::{BYTE_ORDER_MARK, Compression, Stream, wide_encoding};
 use super::encoding::{Transcoded, encoding_of};
 use super::paths::{Format, InputFile, matcher};
@@ -166,11 +167,11 @@ pub(crate) fn xz(data: &[u8]) {
     });
 }
 
-pub(crate) fn warc(data: &[u8]) {
 pub(crate) fn tei(data: &[u8]) {
     check(data, Format::Tei);
 }
 
+pub(crate) fn warc(data: &[u8]) {
     check(data, Format::Warc);
 }
 
@@ -196,6 +197,8 @@ pub(crate) fn encodings(data: &[u8]) {
 pub(crate) fn html(data: &[u8]) {
     let page = String::from_utf8_lossy(data);
     assert_eq!(pages::to_text(&page), pages::by_tokenizer_alone(&page));
+    let cut = || Cutter::new(Boilerplate::Drop).text(&page);
+    assert_eq!(cut(), cut());
     pages::declared_charset(data);
     if let Ok(matcher) = matcher(&page, &page) {
         matcher.is_match("a/b.txt");

@@ -21,7 +21,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{self, BATCH_BYTES, BATCH_ROWS, Documents, LeftOutCounts, Summary, origins_schema};
+use crate::corpus::{self, BATCH_BYTES, BATCH_ROWS, Documents, Dropped, LeftOutCounts, Summary, origins_schema};
 use crate::export::layout::ORIGINS;
 use crate::seal::{SealedWriter, Written};
 use crate::store::{Found, Location, Stores};
@@ -42,11 +42,12 @@ pub struct Ingested {
 impl Ingested {
     /// What tells it from another ingest of the same files, where no bad records are left out.
     pub(crate) fn to_json(&self) -> Value {
-        let Summary { documents, left_out: LeftOutCounts { namespace, redirect, disambiguation, records }, .. } =
-            self.summary;
+        let Summary { documents, left_out, dropped: Dropped { pages, whole, bytes, dropped }, .. } = self.summary;
+        let LeftOutCounts { namespace, redirect, disambiguation, records } = left_out;
         json!({
             "documents": documents,
             "left_out": [namespace, redirect, disambiguation, records],
+            "dropped": [pages, whole, bytes, dropped],
             "sentences": self.sentences,
         })
     }
@@ -57,7 +58,10 @@ impl Ingested {
         let [namespace, redirect, disambiguation, records] =
             [0, 1, 2, 3].map(|reason| number(&json["left_out"][reason]));
         let left_out = LeftOutCounts { namespace, redirect, disambiguation, records };
-        let summary = Summary { files_begun: before.files, documents: number(&json["documents"]), left_out, ..before };
+        let [pages, whole, bytes, dropped] = [0, 1, 2, 3].map(|count| number(&json["dropped"][count]));
+        let dropped = Dropped { pages, whole, bytes, dropped };
+        let documents = number(&json["documents"]);
+        let summary = Summary { files_begun: before.files, documents, left_out, dropped, ..before };
         Self { summary, sentences: number(&json["sentences"]) }
     }
 }

@@ -3,7 +3,7 @@
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
 //! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`], [`datasets`]), how
 //! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
-//! [`lines`], [`html`], [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]; [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
+//! [`lines`], [`html`], of which [`boilerplate`] is dropped on request, [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]; [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
 //! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
@@ -24,6 +24,7 @@ mod ahead;
 mod archives;
 mod batch;
 mod blocks;
+mod boilerplate;
 mod columns;
 mod compression;
 mod csv;
@@ -68,6 +69,9 @@ use serde_json::{Value, json};
 
 pub(crate) use self::batch::{BATCH_BYTES, BATCH_ROWS};
 use self::batch::{BatchBuilder, Cell, Row};
+pub use self::boilerplate::Boilerplate;
+use self::boilerplate::Cutter;
+pub(crate) use self::boilerplate::Dropped;
 use self::columns::{FileColumns, Roles, Union};
 pub(crate) use self::columns::{Kind, UserColumn};
 pub(crate) use self::compression::{BYTE_ORDER_MARK, Compression, FREE_GROWTH, MOST_WINDOW, unreadable, wide_encoding};
@@ -119,6 +123,8 @@ pub struct Options {
     pub on_error: OnError,
     /// Which pages of wikis to read.
     pub pages: PageFilter,
+    /// What to do with what is not the main content of pages of HTML.
+    pub boilerplate: Boilerplate,
     /// True if `-` is standard input, which is read by programs alone.
     pub reads_stdin: bool,
     /// The places, resolved, that results go to. None of them is an input, nor has one in it.
@@ -144,6 +150,7 @@ impl Options {
             "namespaces": self.pages.namespaces,
             "skip_redirects": self.pages.skip_redirects,
             "skip_disambiguation": self.pages.skip_disambiguation,
+            "boilerplate": self.boilerplate.name(),
         })
     }
 
@@ -195,6 +202,7 @@ impl Default for Options {
             memory: None,
             on_error: OnError::Fail,
             pages: PageFilter::default(),
+            boilerplate: Boilerplate::default(),
             reads_stdin: false,
             results: Vec::new(),
         }
@@ -216,6 +224,8 @@ pub struct Summary {
     pub(crate) skipped_count: u64,
     /// How many pages of wikis were left out on request.
     pub(crate) left_out: LeftOutCounts,
+    /// What was dropped of pages of HTML.
+    pub(crate) dropped: Dropped,
     /// What was passed over in folders, and why.
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,
 }
@@ -278,6 +288,7 @@ struct Context {
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
+    cutter: Arc<Cutter>,
     /// Where the text is, as the name of its column says.
     places: TextPlaces,
     /// Whether this is the only file.
@@ -376,6 +387,7 @@ struct Plan {
     limit: usize,
     most_pages: u64,
     pages: Arc<PageFilter>,
+    cutter: Arc<Cutter>,
     /// The columns of each file that its place gives one value, by their index in the schema.
     labels: Vec<Vec<(usize, String)>>,
 }
@@ -408,6 +420,7 @@ impl Plan {
             limit,
             most_pages: options.most_pages(),
             pages,
+            cutter: Arc::new(Cutter::new(options.boilerplate)),
             labels,
         })
     }
@@ -465,6 +478,7 @@ impl Plan {
             limit: self.limit,
             most_pages: self.most_pages,
             pages: Arc::clone(&self.pages),
+            cutter: Arc::clone(&self.cutter),
             places,
             alone: self.files().len() == 1,
         };
@@ -644,6 +658,11 @@ impl Documents {
         self.plan.files().iter().any(|file| file.format == Format::MediaWiki)
     }
 
+    /// Returns true if there are files among them that may hold pages of HTML.
+    pub(crate) fn reads_html(&self) -> bool {
+        self.plan.files().iter().any(|file| matches!(file.format, Format::Html | Format::Warc))
+    }
+
     /// What has been read so far.
     pub(crate) fn summary(&self) -> Summary {
         Summary {
@@ -653,6 +672,7 @@ impl Documents {
             skipped: self.problems.skipped.clone(),
             skipped_count: self.problems.count,
             left_out: self.left_out,
+            dropped: self.plan.cutter.counts(),
             passed_over: self.plan.selection.passed_over.clone(),
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn read(context: &Context) -> Result<Row, Box<Problem>> {
             }
         }
     };
-    let text = if file.format == Format::Html { html::to_text(&text) } else { text };
+    let text = if file.format == Format::Html { context.cutter.text(&text) } else { text };
     if text.len() > context.limit {
         return Err(Problem::too_long(&file.label, "the document", context.limit));
     }

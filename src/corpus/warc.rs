@@ -8,6 +8,7 @@ use std::io::Read;
 use flate2::read::{GzDecoder, ZlibDecoder};
 
 use super::batch::Cell;
+use super::boilerplate::Cutter;
 use super::columns::{FileColumns, Kind};
 use super::compression::{Line, Stream};
 use super::encoding::decoded;
@@ -128,7 +129,12 @@ impl Records {
                 .at_byte(self.start));
         }
         let content = self.content(length)?;
-        let page = if kind == "response" { of_response(&content, self.limit) } else { of_content(&head, &content) };
+        let cutter = &context.cutter;
+        let page = if kind == "response" {
+            of_response(&content, self.limit, cutter)
+        } else {
+            of_content(&head, &content, cutter)
+        };
         let Page { mime, text } = match page.map_err(|reason| self.problem(&reason).showing(&content, 0))? {
             Some(page) => page,
             None => return Ok(Some(Item::LeftOut(LeftOut::Record))),
@@ -251,7 +257,7 @@ fn is_text(mime: &str) -> bool {
 }
 
 /// Returns the page of a response of HTTP, if it is one. Fails where it cannot be decoded, within so many bytes.
-fn of_response(response: &[u8], limit: usize) -> Result<Option<Page>, String> {
+fn of_response(response: &[u8], limit: usize, cutter: &Cutter) -> Result<Option<Page>, String> {
     let mut head = Head(Vec::new());
     let mut rest = response;
     let mut status = None;
@@ -281,8 +287,8 @@ fn of_response(response: &[u8], limit: usize) -> Result<Option<Page>, String> {
         Ok(0)
     };
     match read {
-        Ok(0) => of_content(&head, body),
-        Ok(_) => of_content(&head, &unpacked),
+        Ok(0) => of_content(&head, body, cutter),
+        Ok(_) => of_content(&head, &unpacked, cutter),
         Err(error) => Err(format!("its Content-Encoding cannot be undone: {error}")),
     }
 }
@@ -304,7 +310,7 @@ fn dechunked(body: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the page that some content is, if it is one. Fails where it is in no encoding that is known.
-fn of_content(head: &Head, content: &[u8]) -> Result<Option<Page>, String> {
+fn of_content(head: &Head, content: &[u8], cutter: &Cutter) -> Result<Option<Page>, String> {
     let (mime, charset) = head.content_type();
     let is_html = is_html(&mime);
     if !is_html && !is_text(&mime) {
@@ -332,7 +338,7 @@ fn of_content(head: &Head, content: &[u8]) -> Result<Option<Page>, String> {
             }
         }
     };
-    let text = if is_html { html::to_text(&text) } else { text };
+    let text = if is_html { cutter.text(&text) } else { text };
     Ok(Some(Page { mime, text }))
 }
 

@@ -26,7 +26,10 @@ use crate::export::{Form, Format, StagedFile, write_rows};
 use crate::index::Index;
 use crate::index::stored::{Stored, check_place, index_to_add};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
-use crate::run::{Method, Run, Summary, check_pages, corpus_folder, grouped, ignored_statements, read_first, script};
+use crate::run::{
+    Method, Run, Summary, check_boilerplate, check_pages, corpus_folder, grouped, ignored_statements, read_first,
+    script,
+};
 use crate::seal::Root;
 use crate::store::{Stores, seal_of};
 
@@ -433,6 +436,7 @@ impl<'a> Adding<'a> {
             }
             Some(stored) => {
                 check_pages(&reading.pages, false)?;
+                check_boilerplate(reading.boilerplate, false)?;
                 stored.refuse_results(&reading)?;
                 stored.register(&reader.workspace.session, "added_", NEEDED).await?;
                 let documents = reader.workspace.session.table("added_documents").await?;
@@ -609,6 +613,7 @@ impl<'a> Adding<'a> {
             skipped: self.problems.skipped.clone(),
             skipped_count: self.problems.count,
             left_out: Default::default(),
+            dropped: Default::default(),
             passed_over: Vec::new(),
         }
     }

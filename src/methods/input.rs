@@ -14,8 +14,8 @@ use parquet::arrow::ArrowWriter;
 use tempfile::TempPath;
 use tokio::sync::Mutex;
 
-pub use crate::corpus::Format as InputFormat;
 use crate::corpus::ingest::register_file;
+pub use crate::corpus::{Boilerplate, Format as InputFormat};
 use crate::engine::Engine;
 use crate::error::{Error, misuse};
 use crate::pipeline::Scratch;

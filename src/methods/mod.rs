@@ -62,7 +62,7 @@ pub use self::explain::Estimate;
 pub use self::found::{Found, Staged};
 pub use self::gc::{Gc, Removal};
 pub use self::ingest::Ingest;
-pub use self::input::{Input, InputFormat};
+pub use self::input::{Boilerplate, Input, InputFormat};
 pub use self::options::bytes;
 pub use self::pairs::{Pairs, Unit};
 pub use self::passages::{Passages, Profile};
@@ -291,6 +291,12 @@ macro_rules! common_options {
             /// Leaves out the pages of disambiguation of MediaWiki dumps.
             pub fn skip_disambiguation(mut self, skips: bool) -> Self {
                 self.base.reading.pages.skip_disambiguation = skips;
+                self
+            }
+
+            /// Says what to do with what is not the main content of pages of HTML, such as navigation and side bars. Default: keep it.
+            pub fn boilerplate(mut self, boilerplate: $crate::methods::Boilerplate) -> Self {
+                self.base.reading.boilerplate = boilerplate;
                 self
             }
 

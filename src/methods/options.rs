@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use ibid_udfs::LanguageChoice;
 
 use super::{Builder, Input, InputFormat};
-use crate::corpus::{OnError, encoding_of};
+use crate::corpus::{Boilerplate, OnError, encoding_of};
 use crate::error::{Error, misuse};
 
 /// An option by its name: its values as they are written, one or a list of them, or a collection.
@@ -175,6 +175,7 @@ pub(crate) trait NamedOptions: Builder {
                     numbers.map_err(|_| misuse!("`namespace` is a whole number, or a list of them"))?;
             }
             "skip_redirects" => base.reading.pages.skip_redirects = given.flag()?,
+            "boilerplate" => base.reading.boilerplate = given.choice(&Boilerplate::NAMES)?,
             "skip_disambiguation" => base.reading.pages.skip_disambiguation = given.flag()?,
             name => {
                 let known: Vec<_> = Self::NAMES.iter().chain(&OF_ALL).copied().collect();
@@ -186,7 +187,7 @@ pub(crate) trait NamedOptions: Builder {
 }
 
 /// The options of all methods that read.
-pub(super) const OF_ALL: [&str; 14] = [
+pub(super) const OF_ALL: [&str; 15] = [
     "text_column",
     "id_column",
     "input_format",
@@ -201,6 +202,7 @@ pub(super) const OF_ALL: [&str; 14] = [
     "namespace",
     "skip_redirects",
     "skip_disambiguation",
+    "boilerplate",
 ];
 
 /// Reads the name of a format of input.

@@ -447,6 +447,7 @@ impl Judge {
             skipped: self.problems.skipped,
             skipped_count: self.problems.count,
             left_out: Default::default(),
+            dropped: Default::default(),
             passed_over: Vec::new(),
         });
         let counts = vec![

@@ -15,7 +15,7 @@ pub use crate::terminal::{Screen, visible};
 
 pub mod corpus {
     pub use crate::corpus::{
-        Fields, Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, encoding_of, refuse_result,
+        Boilerplate, Fields, Format, OnError, Options, PageFilter, Quarantine, STDIN_FILE, encoding_of, refuse_result,
     };
     pub use encoding_rs::Encoding;
     pub use ibid_udfs::LanguageChoice;

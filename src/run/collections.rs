@@ -8,7 +8,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 
 use super::{Event, Run};
 use crate::corpus::ingest::{self, Ingested, Needed};
-use crate::corpus::{self, Content, Documents, PageFilter};
+use crate::corpus::{self, Boilerplate, Content, Documents, PageFilter};
 use crate::error::misuse;
 use crate::index::stored::Stored;
 use crate::store::{Location, Object, Stores};
@@ -91,6 +91,7 @@ impl Run {
             return Ok(Collection::Read(Box::new(self.read(inputs, reading, alone)?)));
         };
         check_pages(&reading.pages, !alone)?;
+        check_boilerplate(reading.boilerplate, !alone)?;
         stored.refuse_results(reading)?;
         let session = &self.workspace.session;
         stored.register(session, prefix, compared.needed).await?;
@@ -163,6 +164,7 @@ impl Run {
         let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
         let documents = corpus::open(inputs, &reading, self.engine.stores())?;
         check_pages(&reading.pages, !alone || documents.reads_dumps())?;
+        check_boilerplate(reading.boilerplate, !alone || documents.reads_html())?;
         Ok(documents)
     }
 
@@ -315,6 +317,17 @@ fn check_read(reading: &corpus::Options) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Fails where boilerplate of pages is to be dropped and none are read.
+pub(crate) fn check_boilerplate(boilerplate: Boilerplate, reads_html: bool) -> Result<()> {
+    if reads_html || boilerplate == Boilerplate::Keep {
+        return Ok(());
+    }
+    Err(misuse!(
+        "`boilerplate = drop` is for reading pages of HTML (.html, .warc), and the input is none; leave it out, or say \
+         `input_format = html`"
+    ))
 }
 
 /// Fails where pages are to be left out and none are read.

@@ -17,7 +17,7 @@ use datafusion::dataframe::DataFrame;
 use datafusion::prelude::SessionContext;
 use serde_json::{Value, json};
 
-pub(crate) use self::collections::{Compared, check_pages, corpus_folder};
+pub(crate) use self::collections::{Compared, check_boilerplate, check_pages, corpus_folder};
 pub(crate) use self::method::{BYTES_OF_PAIR, FEWER_PLACES, Method, Texts, twins};
 pub(crate) use self::script::{ignored_statements, read_first, script, shown};
 pub use self::summary::{Event, Summary, grouped, mebibytes};

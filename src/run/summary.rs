@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::Run;
-use crate::corpus::{self, PassedOver, Skipped};
+use crate::corpus::{self, Dropped, PassedOver, Skipped};
 use crate::memory::watch;
 use crate::pipeline::query;
 use crate::recall::Recall;
@@ -140,7 +140,25 @@ fn left_out(summary: &corpus::Summary) -> Vec<String> {
             grouped(summary.left_out.records)
         ));
     }
+    said.extend(dropped(summary.dropped));
     said.extend(PassedOver::summarize(&summary.passed_over).map(|passed_over| format!("passed over {passed_over}")));
+    said
+}
+
+/// Returns sentences on what was dropped of pages of HTML.
+fn dropped(Dropped { pages, whole, bytes, dropped }: Dropped) -> Vec<String> {
+    let mut said = Vec::new();
+    if pages > 0 {
+        said.push(format!(
+            "dropped as boilerplate: {} of {} bytes of the text of {} pages of HTML",
+            grouped(dropped),
+            grouped(bytes),
+            grouped(pages + whole)
+        ));
+    }
+    if whole > 0 {
+        said.push(format!("kept whole: {} pages of HTML whose main content could not be told", grouped(whole)));
+    }
     said
 }
 
