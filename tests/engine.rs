@@ -6,8 +6,9 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, StringArray};
+use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, StringArray, record_batch};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use datafusion::arrow::error::ArrowError;
 use datafusion::dataframe::DataFrame;
 use ibid::methods::{Comparing, Measure, Piece, Unit};
 use ibid::{Engine, EngineBuilder, Error, Event, Found, Input};
@@ -221,8 +222,51 @@ async fn rows_and_record_batches_are_read_like_files() {
     let input = Input::batches(reader);
     let of_batches = shown(engine.passages(input.clone()).await.unwrap().dataframe("passages").unwrap()).await;
     assert_eq!(of_batches, of_file);
-    let error = engine.passages(input).await.unwrap_err();
-    assert!(error.to_string().contains("give them again"), "{error}");
+    let again = shown(engine.passages(input).await.unwrap().dataframe("passages").unwrap()).await;
+    assert_eq!(again, of_file);
+}
+
+/// Batches of one row, and then an error where it is said.
+fn batches(id: i32, fails: bool) -> Input {
+    let batch = record_batch!(("id", Int32, [id]), ("text", Utf8, ["To be or not to be."])).unwrap();
+    let schema = batch.schema();
+    let broken = fails.then(|| Err(ArrowError::ComputeError("the network is down".to_owned())));
+    Input::batches(RecordBatchIterator::new([Ok(batch)].into_iter().chain(broken), schema))
+}
+
+#[tokio::test]
+async fn batches_that_break_off_are_an_error_and_not_read_again() {
+    let engine = Engine::new().unwrap();
+    let input = batches(1, true);
+    for said in ["the network is down", "give them again"] {
+        let error = engine.pairs(input.clone()).await.unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_is_registered_anew_has_the_new_rows() {
+    let engine = Engine::new().unwrap();
+    for id in [1, 2] {
+        engine.register("notes", batches(id, false)).await.unwrap();
+        assert_eq!(number(&engine, "SELECT id::bigint FROM notes").await, i64::from(id));
+    }
+    let error = engine.register("notes", "notes.parquet").await.unwrap_err();
+    assert!(error.to_string().contains("SELECT * FROM 'notes.parquet'"), "{error}");
+}
+
+#[tokio::test]
+async fn each_dedup_is_decided_anew_from_its_own_pairs() {
+    let place = place();
+    let engine = Engine::new().unwrap();
+    for threshold in [0.1, 0.2] {
+        let found = engine.dedup(place.path("docs.jsonl")).threshold(threshold).await.unwrap();
+        let again = found.rethreshold(0.5).await.unwrap().await.unwrap();
+        let anew = engine.dedup(place.path("docs.jsonl")).threshold(0.5).await.unwrap();
+        for table in ["removed", "pairs"] {
+            assert_eq!(shown(again.dataframe(table).unwrap()).await, shown(anew.dataframe(table).unwrap()).await);
+        }
+    }
 }
 
 #[tokio::test]

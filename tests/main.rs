@@ -18,6 +18,7 @@ mod engine;
 #[cfg(unix)]
 mod failpoints;
 mod index;
+mod input;
 mod kills;
 #[cfg(target_os = "linux")]
 mod memory;

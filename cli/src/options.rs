@@ -68,7 +68,7 @@ pub(super) struct InputOptions {
     /// Leave out the pages of disambiguation of MediaWiki dumps
     #[arg(long)]
     skip_disambiguation: bool,
-    /// What to do with what is not the main content of pages of HTML: navigation, side bars, banners, footers
+    /// The fate of text beside the main content of pages of HTML: navigation, side bars, banners, footers
     #[arg(long, value_enum, default_value_t = BoilerplateChoice::Keep)]
     boilerplate: BoilerplateChoice,
 }

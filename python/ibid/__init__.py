@@ -19,7 +19,7 @@ import functools
 import inspect
 import os
 import threading
-from typing import TYPE_CHECKING, Callable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Callable, Optional, TypeVar
 
 from . import errors
 from ._connection import Connection
@@ -103,45 +103,7 @@ _default: Optional[Connection] = None
 _lock = threading.Lock()
 
 
-def connect(
-    *,
-    memory: Union[int, str, None] = None,
-    threads: Optional[int] = None,
-    temporary_folder: Union[str, os.PathLike[str], None] = None,
-    endpoint: Optional[str] = None,
-    region: Optional[str] = None,
-    anonymous: bool = False,
-    allow_http: Optional[bool] = None,
-    keys: Optional[tuple[str, str]] = None,
-    session_token: Optional[str] = None,
-    progress: bool = True,
-) -> Connection:
-    """Makes a connection: an engine with limits of its own.
-
-    `memory`: the bytes that it may take, or "4GiB"; operators reserve half of it and go to disk for more. Default: 60 % of what the
-    machine or its control group has.
-    `threads`: default one a core.
-    `temporary_folder`: the folder for temporary files; default that of the system.
-    `endpoint`, `region`, `anonymous`, `allow_http`, `keys` (an id and a secret), `session_token`: how S3 is reached; default as the
-    environment says.
-    `progress`: shows what runs do, on a terminal and in notebooks.
-
-    >>> import ibid
-    >>> ibid.connect(memory="1GiB").memory
-    1073741824
-    """
-    return Connection(
-        memory=memory,
-        threads=threads,
-        temporary_folder=temporary_folder,
-        endpoint=endpoint,
-        region=region,
-        anonymous=anonymous,
-        allow_http=allow_http,
-        keys=keys,
-        session_token=session_token,
-        progress=progress,
-    )
+connect = Connection
 
 
 def _connection() -> Connection:

@@ -39,15 +39,25 @@ Result = TypeVar("Result", bound=Found)
 
 
 class Connection:
-    """An engine: it runs methods and SQL within its limits.
+    """An engine: it runs methods and SQL within its limits. `ibid.connect` makes one.
 
     Two connections of a process have limits, temporary files and keys of their own. A connection may be used from several threads.
+
+    `memory`: the bytes that it may take, or "4GiB"; operators reserve half of it and go to disk for more. Default: 60 % of what the
+    machine or its control group has.
+    `threads`: default one a core.
+    `temporary_folder`: the folder for temporary files; default that of the system.
+    `endpoint`, `region`, `anonymous`, `allow_http`, `keys` (an id and a secret), `session_token`: how S3 is reached; default as the
+    environment says.
+    `progress`: shows what runs do, on a terminal and in notebooks.
 
     >>> import ibid
     >>> with ibid.connect(memory="1GiB", threads=2) as db:
     ...     db.register("letters", [{"id": 1, "text": "Dear all"}, {"id": 2, "text": "dear all!"}])
     ...     db.sql("SELECT count(*) AS letters FROM letters").to_dicts()
     [{'letters': 2}]
+    >>> ibid.connect(memory="1GiB").memory
+    1073741824
     """
 
     def __init__(

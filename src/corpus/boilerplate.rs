@@ -29,7 +29,7 @@ const MOST_COMPARISONS: u64 = 1 << 29;
 /// A page is measured in pieces of so many bytes, of which each may make as many elements as there are kinds of open ones.
 const PIECE: usize = 512;
 
-/// What to do with what is not the main content of a page of HTML.
+/// The fate of text beside the main content of a page of HTML.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Boilerplate {
     /// Keep it.
@@ -282,7 +282,7 @@ impl TreeSink for Measure {
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}
 
     fn get_template_contents(&self, target: &Handle) -> Handle {
-        let contents = target.contents.borrow_mut().get_or_insert_with(Node::unnamed).clone();
+        let contents = Rc::clone(target.contents.borrow_mut().get_or_insert_with(Node::unnamed));
         contents.depth.set(target.depth.get());
         contents
     }

@@ -162,8 +162,8 @@ pub(super) fn is_card(head: &str) -> bool {
     if lines.next().map(str::trim_end) != Some("---") {
         return false;
     }
-    let keys = lines.take_while(|line| line.trim_end() != "---").filter_map(|line| line.split_once(':'));
-    keys.into_iter().any(|(key, _)| KEYS.contains(&key))
+    let mut keys = lines.take_while(|line| line.trim_end() != "---").filter_map(|line| line.split_once(':'));
+    keys.any(|(key, _)| KEYS.contains(&key))
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Readers: from the user's files to documents.
 //!
 //! [`open`] takes files, folders, globs and `-`, and gives [`Documents`], an iterator of Arrow batches of the table
-//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`], [`datasets`]), how
+//! `documents`: `doc_id`, `text`, and the user's other columns. One file here per question: which files ([`paths`], [`archives`],
+//! [`datasets`]), how
 //! they are compressed ([`compression`], [`ahead`]) and encoded ([`encoding`]), what they hold as a hash ([`inputs`]), which columns there are ([`columns`]), where the text is in them ([`text_column`]), what each format holds ([`text`],
-//! [`lines`], [`html`], of which [`boilerplate`] is dropped on request, [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`]; [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
+//! [`lines`], [`html`], of which [`boilerplate`] is dropped on request, [`jsonl`], [`csv`], [`parquet`], [`mediawiki`], [`tei`], [`warc`];
+//! [`blocks`] and [`xml`] are common to several), how rows become batches ([`batch`]), whether ids are
 //! distinct ([`ids`]), and what becomes of bad records ([`problem`]).
 //!
 //! * The schema is known before the first batch, so files of records are read twice: JSON lines in full, CSV, Parquet and
@@ -123,7 +125,7 @@ pub struct Options {
     pub on_error: OnError,
     /// Which pages of wikis to read.
     pub pages: PageFilter,
-    /// What to do with what is not the main content of pages of HTML.
+    /// The fate of text beside the main content of pages of HTML.
     pub boilerplate: Boilerplate,
     /// True if `-` is standard input, which is read by programs alone.
     pub reads_stdin: bool,

@@ -42,9 +42,9 @@ enum Place {
 /// Where a language is named, the least telling first.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Named {
-    InTei,
-    InHeader,
-    InText,
+    Tei,
+    Header,
+    Text,
 }
 
 impl Header {
@@ -75,7 +75,7 @@ impl Header {
             (Some(Place::ProfileDesc), "langUsage") => Place::LangUsage,
             (Some(Place::LangUsage), "language") => {
                 let ident = attribute(tag, "ident").or_else(|| attribute(tag, "id"));
-                self.add_language(Named::InHeader, ident);
+                self.add_language(Named::Header, ident);
                 Place::Other
             }
             (Some(Place::TitleStmt), "title") => Place::Title(match attribute(tag, "type").as_deref() {

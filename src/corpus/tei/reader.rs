@@ -238,7 +238,7 @@ impl Reader {
             Element::Header => document.header.start(name, tag),
             Element::Text => {
                 if document.text.is_none() {
-                    document.header.add_language(Named::InText, attribute(tag, "xml:lang"));
+                    document.header.add_language(Named::Text, attribute(tag, "xml:lang"));
                 }
                 document.text.get_or_insert_default().start(name, tag);
             }
@@ -258,7 +258,7 @@ impl Reader {
             is_in_corpus: !self.path.is_empty(),
             ..Begun::default()
         };
-        document.header.add_language(Named::InTei, attribute(tag, "xml:lang"));
+        document.header.add_language(Named::Tei, attribute(tag, "xml:lang"));
         self.document = Some(document);
     }
 
