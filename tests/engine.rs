@@ -6,7 +6,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use datafusion::arrow::array::{AsArray, RecordBatch, RecordBatchIterator, StringArray, record_batch};
+use datafusion::arrow::array::{ArrayRef, AsArray, Int32Array, RecordBatch, RecordBatchIterator, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema};
 use datafusion::arrow::error::ArrowError;
 use datafusion::dataframe::DataFrame;
@@ -228,7 +228,11 @@ async fn rows_and_record_batches_are_read_like_files() {
 
 /// Batches of one row, and then an error where it is said.
 fn batches(id: i32, fails: bool) -> Input {
-    let batch = record_batch!(("id", Int32, [id]), ("text", Utf8, ["To be or not to be."])).unwrap();
+    let columns: [(_, ArrayRef); 2] = [
+        ("id", Arc::new(Int32Array::from(vec![id]))),
+        ("text", Arc::new(StringArray::from(vec!["To be or not to be."]))),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
     let schema = batch.schema();
     let broken = fails.then(|| Err(ArrowError::ComputeError("the network is down".to_owned())));
     Input::batches(RecordBatchIterator::new([Ok(batch)].into_iter().chain(broken), schema))

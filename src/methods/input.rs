@@ -112,13 +112,14 @@ impl Engine {
     ///
     /// ```
     /// # tokio::runtime::Runtime::new()?.block_on(async {
-    /// use datafusion::arrow::array::{RecordBatch, RecordBatchIterator, StringArray, record_batch};
-    /// # use ibid::Input;
+    /// use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
+    /// # use std::sync::Arc;
     /// let engine = ibid::Engine::new()?;
-    /// let batch = record_batch!(("id", Int64, [1, 2]), ("text", Utf8, ["To be or not to be.", "To be or not to be!"]))?;
+    /// let texts: ArrayRef = Arc::new(StringArray::from(vec!["To be or not to be.", "To be or not to be!"]));
+    /// let batch = RecordBatch::try_from_iter([("text", texts)])?;
     /// let schema = batch.schema();
-    /// engine.register("notes", Input::batches(RecordBatchIterator::new([Ok(batch)], schema))).await?;
-    /// assert_eq!(engine.sql("SELECT id FROM notes WHERE text LIKE '%!'").await?.count().await?, 1);
+    /// engine.register("notes", ibid::Input::batches(RecordBatchIterator::new([Ok(batch)], schema))).await?;
+    /// assert_eq!(engine.sql("SELECT text FROM notes WHERE text LIKE '%!'").await?.count().await?, 1);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
