@@ -101,8 +101,8 @@ except KeyboardInterrupt:
 def test_an_interrupt_ends_a_method(tmp_path: Path) -> None:
     words = random.Random(1)
     with open(tmp_path / "docs.jsonl", "w") as file:
-        for number in range(60_000):
-            text = " ".join(f"w{words.randrange(5000)}" for _ in range(200))
+        for number in range(40_000):
+            text = " ".join(f"w{words.randrange(5000)}" for _ in range(100))
             file.write(json.dumps({"id": number, "text": text}) + "\n")
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -119,7 +119,7 @@ except KeyboardInterrupt:
 """
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-    time.sleep(2)
+    time.sleep(1)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
     assert float(process.stdout.readline()) - began < 1
