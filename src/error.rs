@@ -99,7 +99,7 @@ impl Error {
     /// std::fs::write(&file, "{\"id\": 1, \"text\": \"Good.\"}\n{\"id\": 2, \"text\": }\n")?;
     /// let error = ibid::Engine::new()?.pairs(&file).await.err().unwrap();
     /// let place = error.place().unwrap();
-    /// assert_eq!((place.line, place.byte), (Some(2), Some(46)));
+    /// assert_eq!((place.line, place.byte), (Some(2), Some(45)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
