@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-
 import subprocess
 import sys
 
-GIGABYTES = float(os.environ.get("IBID_GB", "10"))
+import pytest
+
+GIGABYTES = float(os.environ.get("IBID_GB", "0"))
 
 # In a process of its own, whose memory is measured. One in a thousand documents is a copy of the one before.
 SCRIPT = """
@@ -16,7 +17,7 @@ import ibid, json, pyarrow, random, resource, sys
 
 def batches(schema, wanted):
     of, made, number, last = random.Random(1), 0, 0, ""
-    words = [f"word{n}" for n in range(50_000)]
+    words = [f"word{{n}}" for n in range(50_000)]
     while made < wanted:
         texts = []
         for _ in range(1000):
@@ -32,14 +33,15 @@ schema = pyarrow.schema([("id", pyarrow.int64()), ("text", pyarrow.large_string(
 reader = pyarrow.RecordBatchReader.from_batches(schema, batches(schema, {bytes}))
 with ibid.connect(memory="1GiB") as db:
     found = db.pairs(reader, max_frequency=1_000_000)
-    counts = found.summary.counts
-print(json.dumps({{"counts": counts, "mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}}))
+    documents, pairs = found.summary.counts["documents"], len(found.pairs)
+print(json.dumps({{"documents": documents, "pairs": pairs, "mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}}))
 """
 
 
+@pytest.mark.skipif(GIGABYTES == 0, reason="it takes long; IBID_GB=10 runs it")
 def test_a_stream_larger_than_memory_is_compared_within_its_limit() -> None:
     script = SCRIPT.format(bytes=int(GIGABYTES * 1e9))
     said = json.loads(subprocess.check_output([sys.executable, "-c", script]))
     print(said)
-    assert said["counts"]["documents"] // 1000 == said["counts"]["pairs"] > 0
+    assert said["documents"] // 1000 == said["pairs"] > 0
     assert said["mebibytes"] < 1024
