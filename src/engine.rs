@@ -78,7 +78,7 @@ struct Shared {
     pool: Option<Arc<TrackConsumersPool<SharedPool>>>,
     /// Holds the session, and the tables that statements make.
     workspace: Workspace,
-    /// What tables that were registered read, by their names.
+    /// The inputs of registered tables, by the names of these.
     registered: Mutex<HashMap<String, Input>>,
     /// Holds what is spilled, and the tables that runs make.
     scratch: Arc<Scratch>,

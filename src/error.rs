@@ -89,6 +89,23 @@ pub struct Place {
     pub record: Option<u64>,
 }
 
+impl Place {
+    fn of(error: &corpus::Error) -> Option<Self> {
+        match error {
+            corpus::Error::Record(problem) => Some(Self {
+                file: problem.file.clone(),
+                line: problem.line,
+                byte: problem.byte,
+                record: problem.record,
+            }),
+            corpus::Error::DuplicateId { second, .. } => {
+                Some(Self { file: second.file.clone(), line: second.line, byte: None, record: Some(second.record) })
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Error {
     /// Returns the place of the bad record that a method met, or of the second document with an id; `None` for other errors.
     ///
@@ -106,18 +123,10 @@ impl Error {
     /// ```
     #[must_use]
     pub fn place(&self) -> Option<Place> {
-        match self.cause().0.chain().find_map(|cause| cause.downcast_ref::<corpus::Error>())? {
-            corpus::Error::Record(problem) => Some(Place {
-                file: problem.file.clone(),
-                line: problem.line,
-                byte: problem.byte,
-                record: problem.record,
-            }),
-            corpus::Error::DuplicateId { second, .. } => {
-                Some(Place { file: second.file.clone(), line: second.line, byte: None, record: Some(second.record) })
-            }
-            _ => None,
-        }
+        self.cause().0.chain().find_map(|cause| match cause.downcast_ref::<Self>() {
+            Some(within) => within.place(),
+            None => Place::of(cause.downcast_ref()?),
+        })
     }
 
     fn cause(&self) -> &Cause {
@@ -183,18 +192,14 @@ pub(crate) use misuse;
 
 impl From<anyhow::Error> for Error {
     fn from(error: anyhow::Error) -> Self {
-        // One with a context has more to say.
-        let error = match error.chain().next().is_some_and(|first| first.is::<Self>()) {
-            true => match error.downcast::<Self>() {
-                Ok(known) => return known,
-                Err(error) => error,
-            },
-            false => error,
-        };
-        // A method in FROM fails with an error of ours within one of DataFusion.
-        if let Some(kind) = error.chain().find_map(|cause| Some(cause.downcast_ref::<Self>()?.like())) {
+        // A method in FROM fails with an error of ours within one of DataFusion; others have a context.
+        if let Some(kind) = error.chain().skip(1).find_map(|cause| Some(cause.downcast_ref::<Self>()?.like())) {
             return kind(Cause(error));
         }
+        let error = match error.downcast::<Self>() {
+            Ok(known) => return known,
+            Err(error) => error,
+        };
         let has = |is: fn(&(dyn StdError + 'static)) -> bool| error.chain().any(is);
         let kind = if is_panic(&error) {
             Self::Internal

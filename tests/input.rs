@@ -1,4 +1,4 @@
-//! What is read of files, from the program to the corpus.
+//! Reading files, from the program to the corpus.
 
 use serde_json::json;
 

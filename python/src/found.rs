@@ -43,7 +43,7 @@ impl Found {
         Ok(Rows::new(rows, self.engine.clone(), Some(Arc::clone(&self.found))))
     }
 
-    /// What was counted, and what else there is to say, by name.
+    /// The counts, and what else there is to say, by name.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         said(py, self.found.summary())

@@ -129,7 +129,7 @@ struct Reader {
     schema: SchemaRef,
     first: Option<RecordBatch>,
     from: Receiver<Result<RecordBatch, String>>,
-    /// What the rows are made of.
+    /// The engine and the tables that the rows are made of.
     _kept: (Engine, Option<Arc<ibid::Found>>),
 }
 

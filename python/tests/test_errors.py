@@ -21,6 +21,14 @@ def test_a_bad_record_has_its_place(tmp_path: Path) -> None:
     assert (str(again), again.line) == (str(error), 2)
 
 
+def test_a_method_in_from_says_the_place_too(tmp_path: Path) -> None:
+    file = tmp_path / "notes.jsonl"
+    file.write_text('{"id": 1, "text": "one"}\n{"id": 2, "text": }\n')
+    with pytest.raises(ibid.InputError) as raised:
+        ibid.sql(f"SELECT * FROM pairs('{file}')").to_dicts()
+    assert (raised.value.line, raised.value.byte) == (2, 43)
+
+
 def test_an_option_that_there_is_not_is_a_type_error_with_the_nearest(rows: list[dict[str, object]]) -> None:
     with pytest.raises(TypeError, match=r"passages\(\) got an unexpected keyword argument 'min_word'. Did you mean 'min_words'\?"):
         ibid.passages(rows, min_word=20)  # type: ignore[call-arg]

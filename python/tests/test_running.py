@@ -76,6 +76,16 @@ def test_connections_have_limits_of_their_own() -> None:
     assert large.sql(query).to_dicts() == [{"n": 400_000}]
 
 
+def interrupted(script: str, seconds: float) -> tuple[subprocess.Popen[bytes], float]:
+    """Returns a process that was interrupted so long after it printed `ready`, and when that was."""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+    time.sleep(seconds)
+    at = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    return process, at
+
+
 @pytest.mark.parametrize("work", ["db.sql(QUERY).to_arrow()", "pyarrow.table(db.sql(QUERY))", "len(db.sql(QUERY))"])
 def test_an_interrupt_ends_a_query_within_a_second(work: str, tmp_path: Path) -> None:
     script = f"""
@@ -88,11 +98,7 @@ try:
 except KeyboardInterrupt:
     sys.exit(7)
 """
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-    time.sleep(0.7)
-    began = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    process, began = interrupted(script, 0.7)
     assert process.wait(timeout=20) == 7
     assert time.monotonic() - began < 3
     assert list(tmp_path.iterdir()) == []
@@ -117,11 +123,8 @@ except KeyboardInterrupt:
     del db
     sys.exit(7)
 """
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
-    assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-    time.sleep(1)
-    began = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    process, began = interrupted(script, 1)
+    assert process.stdout is not None
     assert float(process.stdout.readline()) - began < 1
     assert process.wait(timeout=20) == 7
 

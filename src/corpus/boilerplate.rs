@@ -115,7 +115,7 @@ fn main_text(page: &str) -> Option<String> {
     }
     let config = Config { disable_json_ld: true, ..Config::default() };
     let mut readability = Readability::new(page, None, Some(config)).ok()?;
-    // Of lists of links, such as an index, it would take whatever else there is.
+    // On a list of links, such as an index, it takes whatever else there is.
     if !readability.is_probably_readable() {
         return None;
     }
@@ -136,7 +136,7 @@ fn is_small(page: &str) -> bool {
     let builder = TreeBuilder::new(Measure::default(), options);
     let tokenizer = Tokenizer::new(Heard { builder, any: Cell::new(false) }, TokenizerOpts::default());
     let queue = BufferQueue::default();
-    // What may be attributes in the token that is being read, and how often they were compared.
+    // The likely attributes of the token that is being read, and the comparisons of attributes.
     let (mut attributes, mut comparisons) = (0, 0);
     let mut rest = page;
     while !rest.is_empty() {
@@ -202,7 +202,7 @@ type Handle = Rc<Node>;
 struct Node {
     name: QualName,
     depth: Cell<u32>,
-    /// What a template holds.
+    /// The content of a template.
     contents: RefCell<Option<Handle>>,
 }
 

@@ -37,7 +37,7 @@ const KEYS: [&str; 9] = [
     "task_ids",
 ];
 
-/// How much of a README is looked at.
+/// The bytes of a README that are looked at.
 pub(super) const HEAD_BYTES: usize = 1 << 20;
 
 /// A value that the place of a file gives to a column.
@@ -110,7 +110,7 @@ fn is_describing(path: &Path) -> bool {
     name == CARD || DESCRIBING.contains(&name)
 }
 
-/// What the place of a file says.
+/// The configuration and the split that the path of a file names.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     split: Option<String>,

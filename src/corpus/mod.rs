@@ -226,7 +226,7 @@ pub struct Summary {
     pub(crate) skipped_count: u64,
     /// How many pages of wikis were left out on request.
     pub(crate) left_out: LeftOutCounts,
-    /// What was dropped of pages of HTML.
+    /// The boilerplate that was dropped of pages of HTML.
     pub(crate) dropped: Dropped,
     /// What was passed over in folders, and why.
     pub(crate) passed_over: Vec<(PassedOver, PathBuf)>,

@@ -18,10 +18,10 @@ use super::problem::Problem;
 /// The longest name of an element.
 pub(super) const LONGEST_NAME: usize = 256;
 
-/// How much longer an event may be than its text: for the marks around it.
+/// The bytes by which an event may be longer than its text, for the marks around it.
 const MARKS: usize = 64;
 
-/// How much of a record is kept as it stands in the file: a byte more than the quarantine takes, which shows that it is cut.
+/// The bytes of a record that are kept as they stand in the file: a byte more than the quarantine takes, which shows that it is cut.
 const KEPT: usize = (1 << 20) + 1;
 
 /// Keeps an event of a record as it stands in the file, for the quarantine.
@@ -104,17 +104,17 @@ pub(super) fn broken(
 /// The bytes of a file, as many an event as may be.
 pub(super) struct Metered {
     stream: Stream,
-    /// What comes before the bytes of the stream: the beginning of a tag, or all of it, that was read already.
+    /// The bytes before those of the stream: the beginning of a tag, or all of it, that was read already.
     pub(super) replay: Vec<u8>,
-    /// How many bytes an event may have.
+    /// The most bytes of an event.
     most: usize,
-    /// How many bytes of the event were taken, and the first of them.
+    /// The number of bytes taken of the event, and the first of them.
     taken: usize,
     first: Option<u8>,
-    /// Whether the rest of a text was passed over, and with how many line ends.
+    /// True if the rest of a text was passed over, and the line ends in it.
     pub(super) cut_off: bool,
     pub(super) lines: u64,
-    /// Whether something else than text was too long.
+    /// True if something else than text was too long.
     pub(super) too_long: bool,
     /// Why the file cannot be read any further.
     pub(super) failure: Option<Box<Problem>>,

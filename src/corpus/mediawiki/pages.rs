@@ -20,7 +20,7 @@ use super::{LeftOut, PageFilter};
 /// How deep elements may be nested; dumps have six levels.
 const DEPTH: usize = 32;
 
-/// What to do about XML that is no dump.
+/// The remedy for XML that is no dump.
 const NO_DUMP: &str = "name another file, or say its format with `input_format`, such as html for the text of any XML, or leave it out with \
      `on_error = skip`";
 

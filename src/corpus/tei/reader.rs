@@ -15,10 +15,10 @@ use super::header::{Header, Named};
 use super::text::Text;
 use super::{is_corpus, is_document};
 
-/// How deep elements may be nested.
+/// The deepest that elements may be nested.
 const DEPTH: usize = 1000;
 
-/// What to do about XML that is no TEI.
+/// The remedy for XML that is no TEI.
 const NO_TEI: &str = "name another file, or say its format with `input_format`, such as html for the text of any XML, or leave it out with \
      `on_error = skip`";
 
@@ -33,7 +33,7 @@ pub(super) struct Document {
     pub(super) header: Header,
     pub(super) text: String,
     pub(super) sections: Vec<Section>,
-    /// How it stands in the file, for the quarantine: the first of it.
+    /// Its beginning as it stands in the file, for the quarantine.
     pub(super) source: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ struct Begun {
     is_in_corpus: bool,
     header: Header,
     text: Option<Text>,
-    /// What is wrong with it.
+    /// The problem that makes it a bad record.
     problem: Option<Box<Problem>>,
     source: Vec<u8>,
 }
@@ -62,7 +62,7 @@ enum Element {
     Header,
     /// A `<text>`, or within it.
     Text,
-    /// What is read over.
+    /// An element that is passed over.
     Other,
 }
 
@@ -263,7 +263,7 @@ impl Reader {
     }
 
     fn end(&mut self, name: &str) -> Option<Begun> {
-        // Of what began before a problem.
+        // The end of an element that began before a problem.
         if self.path.as_slice() == [Element::Corpus] && !is_corpus(name) {
             return None;
         }

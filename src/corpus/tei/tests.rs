@@ -1,4 +1,4 @@
-//! What reading TEI gives.
+//! Tests of reading TEI.
 
 use std::fmt::Write as _;
 

@@ -58,7 +58,7 @@ struct Level {
     blocks: Blocks,
     /// The notes that wait for the end of the paragraph.
     notes: Vec<String>,
-    /// How many elements are open that notes stand behind.
+    /// The number of open elements that notes stand behind.
     paragraphs: usize,
     /// True if no white space comes before the next text.
     is_joined: bool,
@@ -68,7 +68,7 @@ struct Level {
 /// Several readings that are open.
 #[derive(Debug)]
 struct Choice {
-    /// How the text stood before them.
+    /// The state of the text before them.
     length: usize,
     gap: Gap,
     is_joined: bool,
@@ -84,7 +84,7 @@ pub(super) struct Text {
     /// The text, and the notes that are open within one another.
     levels: Vec<Level>,
     sections: Vec<Section>,
-    /// How many `<div>` are open.
+    /// The number of open `<div>`.
     divs: i32,
     /// The bytes of all levels but the innermost, and of notes that wait.
     held: usize,
@@ -272,7 +272,7 @@ impl Text {
     /// Takes the mark of the end of a line, which a word may go on behind.
     fn end_line(&mut self, is_in_word: bool) {
         let Some(level) = self.levels.last_mut() else { return };
-        // What stands before several readings is common to them.
+        // The text before several readings is common to them.
         let common = level.choices.last().map_or(0, |choice| choice.length);
         let text = level.blocks.text();
         let hyphen = text.chars().next_back().filter(|c| HYPHENS.contains(c) && level.blocks.gap() <= Gap::Space);

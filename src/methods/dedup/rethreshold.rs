@@ -66,16 +66,13 @@ impl Dedup {
     }
 
     /// Returns this dedup with another threshold, and with the pairs that it has found.
-    pub(in crate::methods) async fn with_pairs_of(mut self, found: &Found, threshold: f64) -> Result<Self> {
+    pub(in crate::methods) async fn with_pairs_of(self, found: &Found, threshold: f64) -> Result<Self> {
         let engine = &self.base.engine;
         let file = tempfile::Builder::new().prefix("pairs-").suffix(".parquet").tempfile_in(engine.scratch().path());
         let file = file.context("cannot write to the temporary folder")?.into_temp_path();
         found.stage("pairs", &file).await?.commit().await?;
         let inputs = found.run.about()["inputs"].clone();
         let of = "this result".to_owned();
-        // It may be of pairs that were stored before, with a lower threshold.
-        self.stored = None;
-        self.rethreshold = None;
         self.decided_anew(threshold, StoredPairs { file: file.to_path_buf(), of, _file: Some(Arc::new(file)), inputs })
     }
 

@@ -59,7 +59,7 @@ pub(in crate::similarity_join) struct Alternative {
     pub(in crate::similarity_join) left: Arc<dyn PhysicalExpr>,
     /// The set of a row of the right input, also where that is the left one again.
     pub(in crate::similarity_join) right: Arc<dyn PhysicalExpr>,
-    /// What else must hold, among it that the pair meets no earlier condition.
+    /// The rest of the condition, among it that the pair meets no earlier one.
     pub(in crate::similarity_join) filter: Option<JoinFilter>,
 }
 

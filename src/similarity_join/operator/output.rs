@@ -67,7 +67,7 @@ impl Marks {
         Self { left: is_left_given.then(|| Matched::new(left)), right: is_right_given.then(|| Matched::new(right)) }
     }
 
-    /// How much memory they take.
+    /// The bytes of memory that they take.
     pub(super) fn bytes(&self) -> usize {
         self.sides().map(|(_, matched)| size_of_val(matched.bits.as_slice())).sum()
     }

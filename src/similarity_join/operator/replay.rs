@@ -59,7 +59,7 @@ fn partitions(
 pub(super) struct Replay {
     parts: Vec<Part>,
     spill: SpillManager,
-    /// Of the batches in memory.
+    /// The memory of the batches that are not on disk.
     _reservation: Arc<MemoryReservation>,
 }
 
