@@ -1,5 +1,6 @@
 //! The native module of the Python package `ibid`: engines, methods by name, and rows as Arrow streams. `ibid/` gives it the words.
 
+mod allocator;
 mod collection;
 mod connection;
 mod errors;
@@ -28,6 +29,7 @@ mod _ibid {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::allocator::configure();
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 
@@ -40,6 +42,6 @@ mod _ibid {
     /// Runs the program with these arguments, of which the first is its name. Returns the exit code.
     #[pyfunction]
     fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-        py.detach(|| ibid_cli::run(&arguments, || ()))
+        py.detach(|| ibid_cli::run(&arguments, crate::allocator::give_back))
     }
 }

@@ -1,12 +1,13 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{io, process};
 
 use ibid::{Error, Event};
 use pyo3::prelude::*;
 use tokio::runtime::Runtime;
 
+use crate::allocator;
 use crate::errors::{of_kind, raised};
 
 /// The time between two looks for signals.
@@ -73,7 +74,12 @@ where
     let task = runtime()?.spawn(async move {
         let _ = to.send(Message::Done(future.await));
     });
+    let mut given_back = Instant::now();
     loop {
+        if given_back.elapsed() > allocator::EVERY {
+            py.detach(allocator::give_back);
+            given_back = Instant::now();
+        }
         let message;
         (message, from) = py.detach(move || (from.recv_timeout(TICK), from));
         let heard = match message {

@@ -11,23 +11,23 @@ import pytest
 
 GIGABYTES = float(os.environ.get("IBID_GB", "0"))
 
-# In a process of its own, whose memory is measured. One in a thousand documents is a copy of the one before.
+# In a process of its own, whose memory is measured. A document is 200 words, forty times; one in a thousand is a copy of the
+# one before.
 SCRIPT = """
 import ibid, json, pyarrow, random, resource, sys
 
 def batches(schema, wanted):
     of, made, number, last = random.Random(1), 0, 0, ""
-    words = [f"word{{n}}" for n in range(50_000)]
     while made < wanted:
         texts = []
-        for _ in range(1000):
+        for _ in range(100):
             number += 1
             if number % 1000:
-                last = " ".join(of.choices(words, k=1000))
+                last = " ".join([of.randbytes(800).hex(" ", 4)] * 40)
             texts.append(last)
         made += sum(map(len, texts))
         yield pyarrow.RecordBatch.from_arrays(
-            [pyarrow.array(range(number - 999, number + 1)), pyarrow.array(texts, pyarrow.large_string())], schema=schema)
+            [pyarrow.array(range(number - 99, number + 1)), pyarrow.array(texts, pyarrow.large_string())], schema=schema)
 
 schema = pyarrow.schema([("id", pyarrow.int64()), ("text", pyarrow.large_string())])
 reader = pyarrow.RecordBatchReader.from_batches(schema, batches(schema, {bytes}))
