@@ -17,6 +17,7 @@ mod options;
 mod outbox;
 mod pairs;
 mod passages;
+mod report;
 mod run;
 mod search;
 mod signals;
@@ -67,6 +68,7 @@ enum Command {
     Decontaminate(decontaminate::Decontaminate),
     Compare(compare::Compare),
     Search(search::Search),
+    Report(report::Report),
     Codes(codes::Codes),
     Explain(explain::Explain),
     Sql(sql::Sql),
@@ -248,6 +250,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Decontaminate(command) => command.run(stores).await,
         Command::Compare(command) => command.run(stores).await,
         Command::Search(command) => command.run(stores).await,
+        Command::Report(command) => command.run(stores).await,
         Command::Codes(command) => command.run(stores).await,
         Command::Explain(command) => command.run(stores).await,
         // Its statements know themselves whether it matters that nobody reads their rows.

@@ -328,6 +328,14 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// A file that is no table.
+    pub(super) fn of_file(file: &Path, stores: &Arc<Stores>) -> Result<Self> {
+        check_place(file, stores)?;
+        let mut places = Self::default();
+        places.take(file)?;
+        Ok(places)
+    }
+
     /// A folder, which is replaced with all that is in it.
     fn of_folder(folder: &Path, stores: &Arc<Stores>) -> Result<Self> {
         let folder = resolved(folder)?;

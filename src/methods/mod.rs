@@ -70,12 +70,14 @@ pub use self::search::Search;
 pub use self::signature::Signature;
 pub use self::stream::{Contained, Judged, JudgedStream, Judging};
 pub use self::threads::Threads;
+pub(crate) use self::times::seconds;
 pub use self::verify::{Checked, Outcome, Verify};
 use crate::corpus::ingest::Needed;
 use crate::corpus::{self, OnError};
 use crate::engine::Engine;
 use crate::error::{OverLimit, misuse};
 pub use crate::export::PartFormat;
+pub use crate::report::Report;
 use crate::run::{Compared, Run, Settings, grouped};
 
 /// The options that the builders of all methods have in common.
@@ -96,7 +98,7 @@ pub struct Base {
 }
 
 impl Base {
-    fn new(engine: &Engine, input: Input) -> Self {
+    pub(crate) fn new(engine: &Engine, input: Input) -> Self {
         Self {
             engine: engine.clone(),
             input,
@@ -110,7 +112,7 @@ impl Base {
     }
 
     /// Begins a run, and gives its collections as they are opened.
-    async fn begin(&self) -> Result<(Run, Collections)> {
+    pub(crate) async fn begin(&self) -> Result<(Run, Collections)> {
         let run = Run::begin(&self.engine, self.settings.clone())?;
         self.check_against()?;
         let reading = self.reading_of_run()?;
@@ -159,7 +161,7 @@ impl Base {
 }
 
 /// The places of the collections of a method.
-struct Collections {
+pub(crate) struct Collections {
     inputs: Vec<String>,
     against: Option<Vec<String>>,
     ignored: Option<Vec<String>>,
@@ -168,7 +170,7 @@ struct Collections {
 }
 
 impl Collections {
-    fn compared(&self, needed: Needed) -> Compared<'_> {
+    pub(crate) fn compared(&self, needed: Needed) -> Compared<'_> {
         Compared {
             inputs: &self.inputs,
             against: self.against.as_deref(),
@@ -189,7 +191,7 @@ pub trait Builder {
 
 /// Gives a builder the options that all methods have.
 macro_rules! common_options {
-    ($builder:ident) => {
+    ($builder:ty) => {
         impl $crate::methods::Builder for $builder {
             fn shared(&mut self) -> &mut $crate::methods::Base {
                 &mut self.base
@@ -364,7 +366,7 @@ pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
 }
 
 /// Returns the rows of a query as text, NULL as ''.
-async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
+pub(crate) async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
     let mut texts = Vec::new();
     for batch in rows.collect().await? {
         let columns =

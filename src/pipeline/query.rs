@@ -28,6 +28,27 @@ macro_rules! queries {
 }
 
 queries! {
+    REPORT_FOUND = "report/1_found.sql";
+    REPORT_GROUPED = "report/1_grouped.sql";
+    REPORT_SIDES = "report/2_sides.sql";
+    REPORT_MEMBERS_CHARACTERS = "report/3_members_characters.sql";
+    REPORT_MEMBERS_DOCUMENTS = "report/3_members_documents.sql";
+    REPORT_MEMBERS_SENTENCES = "report/3_members_sentences.sql";
+    REPORT_PLACED_CHARACTERS = "report/3_placed_characters.sql";
+    REPORT_PLACED_DOCUMENTS = "report/3_placed_documents.sql";
+    REPORT_PLACED_SENTENCES = "report/3_placed_sentences.sql";
+    REPORT_MATCHES = "report/4_matches.sql";
+    REPORT_BEST = "report/5_best.sql";
+    REPORT_MEMBERS = "report/5_members.sql";
+    REPORT_COUNTS = "report/6_counts.sql";
+    REPORT_COVERAGE = "report/6_coverage.sql";
+    REPORT_DOCUMENTS = "report/6_documents.sql";
+    REPORT_GROUPS = "report/6_groups.sql";
+    REPORT_LENGTHS = "report/6_lengths.sql";
+    REPORT_SIMILARITIES = "report/6_similarities.sql";
+    REPORT_SOURCES = "report/6_sources.sql";
+    REPORT_TEXTS = "report/7_texts.sql";
+    REPORT_DIFFERENCES = "report/8_differences.sql";
     TIMES_FORMS = "times/1_forms.sql";
     UNITS_DOCS = "units/docs.sql";
     UNITS_NO_TWINS = "units/no_twins.sql";

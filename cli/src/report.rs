@@ -1,0 +1,61 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::Ending;
+use super::options::{InputOptions, Places, RunOptions};
+use super::run::{ending, engine, prepared, with_given};
+use ibid::bytes;
+use ibid::program::store::Stores;
+
+/// Make a page of HTML of a result: matches side by side, families, clusters, a dot plot; one file that needs nothing else
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    /// A Parquet file, or the folder of all tables, that passages, pairs, threads, clusters, containment, dedup or decontaminate wrote
+    result: PathBuf,
+    /// The file to write, here or by URL, such as report.html
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// The collection of which the result was made: a corpus, or what the method has read, with the same options of reading
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    corpus: Vec<String>,
+    /// The other collection, where the result was made of two
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    against: Vec<String>,
+    /// The size of the file at most: it has the best of the result that there is room for, and says what it leaves out
+    #[arg(long, value_name = "SIZE", default_value = "10MiB", value_parser = bytes)]
+    max_size: usize,
+    /// The title of the page [default: one for the method]
+    #[arg(long)]
+    title: Option<String>,
+    /// The address of a document, with its id and columns in braces, such as https://example.org/{id}, or a column that has addresses: {url}
+    #[arg(long, value_name = "ADDRESS")]
+    link_template: Option<String>,
+    /// The column of the time of each document: places of families and clusters stand in its order, with a timeline
+    #[arg(long, value_name = "NAME")]
+    time_column: Option<String>,
+    #[command(flatten)]
+    reading: InputOptions,
+    #[command(flatten)]
+    running: RunOptions,
+}
+
+impl Report {
+    pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
+        let engine = engine(&self.running, stores)?;
+        self.reading.begin(Places::of_file(&self.output, stores)?, stores)?;
+        let mut report = with_given!(
+            engine.report(self.result.clone()).corpus(self.corpus.clone()).max_size(self.max_size),
+            against: (!self.against.is_empty()).then(|| self.against.clone()),
+            title: self.title.clone(),
+            link_template: self.link_template.clone(),
+            time_column: self.time_column.clone(),
+        );
+        let talk = prepared(&mut report, self.reading.reading(), &self.running)?;
+        let summary = report.write(&self.output).await?;
+        talk.summarise(&summary);
+        Ok(ending(&summary, &self.running))
+    }
+}

@@ -1,0 +1,3 @@
+-- reads:  found(…)
+-- writes: placed(…): the same
+CREATE VIEW placed AS SELECT * FROM found

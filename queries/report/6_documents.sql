@@ -1,0 +1,15 @@
+-- reads:  matches(…)
+-- writes: the documents that share most, with how many others they do, in how many matches, and how many characters these have
+SELECT
+    doc_id,
+    CAST(count(DISTINCT other) AS BIGINT) AS others,
+    CAST(count(*) AS BIGINT) AS matches,
+    CAST(sum(characters) AS BIGINT) AS characters
+FROM (
+    SELECT doc_a AS doc_id, doc_b AS other, characters FROM matches
+    UNION ALL
+    SELECT doc_b AS doc_id, doc_a AS other, characters FROM matches
+)
+GROUP BY doc_id
+ORDER BY characters DESC, doc_id
+LIMIT 20

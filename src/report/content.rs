@@ -1,0 +1,273 @@
+//! The matches, groups and texts that a report has.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use futures::TryStreamExt;
+
+use super::choice::Documents;
+use super::edits::{Edit, edits};
+use super::rows::{Columns, Group, Match, Member, Place, number_of, share_of};
+use super::texts::Text;
+use crate::pipeline::query::{self, Literal};
+use crate::run::Run;
+
+/// The characters of a value of a column that a report has at most.
+const VALUE: usize = 200;
+
+/// The share of the room that groups may have where there are matches, too: one part of so many.
+const GROUPS: i64 = 4;
+
+/// The rows of a result, best first, of which a report has as many as there is room for.
+pub(super) struct Candidates {
+    pub(super) documents: Documents,
+    pub(super) matches: Vec<Match>,
+    pub(super) groups: Vec<Group>,
+}
+
+/// What a report has.
+pub(super) struct Content {
+    pub(super) documents: Vec<Document>,
+    pub(super) matches: Vec<(Match, Vec<Edit>)>,
+    pub(super) groups: Vec<(Group, Vec<Vec<Edit>>)>,
+    /// The names of the users' columns.
+    pub(super) columns: Vec<String>,
+}
+
+/// A document of a report.
+pub(super) struct Document {
+    pub(super) side: i64,
+    pub(super) id: String,
+    pub(super) text: Text,
+    /// The values of the users' columns.
+    pub(super) values: Vec<Option<String>>,
+    /// The time, in seconds since 1970.
+    pub(super) seconds: Option<f64>,
+}
+
+impl Candidates {
+    /// Reads the rows of a result in their order.
+    pub(super) async fn read(
+        run: &mut Run,
+        has_matches: bool,
+        fields: usize,
+        side_b: i64,
+        has_groups: bool,
+    ) -> Result<Self> {
+        let mut candidates = Self { documents: Documents::default(), matches: Vec::new(), groups: Vec::new() };
+        if has_matches {
+            let mut rows = run.rows(query::REPORT_BEST).await?.execute_stream().await?;
+            while let Some(batch) = rows.try_next().await? {
+                candidates.add_matches(&batch, fields, side_b)?;
+            }
+        }
+        if has_groups {
+            let mut rows = run.rows(query::REPORT_MEMBERS).await?.execute_stream().await?;
+            while let Some(batch) = rows.try_next().await? {
+                candidates.add_members(&batch)?;
+            }
+        }
+        Ok(candidates)
+    }
+
+    fn add_matches(&mut self, batch: &RecordBatch, fields: usize, side_b: i64) -> Result<()> {
+        let columns = Columns(batch);
+        let (keys, kinds) = (columns.texts("key")?, columns.texts("kind")?);
+        let (doc_a, doc_b) = (columns.texts("doc_a")?, columns.texts("doc_b")?);
+        let [a_start, a_end, b_start, b_end] =
+            numbers(&columns, ["char_a_start", "char_a_end", "char_b_start", "char_b_end"])?;
+        let sentences = numbers(&columns, ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end"])?;
+        let similarities = columns.shares("similarity")?;
+        let fields = (0..fields).map(|i| columns.shown(&format!("field_{i}"), VALUE)).collect::<Result<Vec<_>>>()?;
+        for row in 0..batch.num_rows() {
+            let mut place = |side, id: &StringArray, start: &Int64Array, end: &Int64Array| Place {
+                document: self.documents.number(side, id.value(row)),
+                characters: start.value(row)..end.value(row),
+            };
+            let (a, b) = (place(0, &doc_a, &a_start, &a_end), place(side_b, &doc_b, &b_start, &b_end));
+            let in_sentences: Option<Vec<_>> = sentences.iter().map(|column| number_of(column, row)).collect();
+            self.matches.push(Match {
+                key: keys.value(row).to_owned(),
+                a,
+                b,
+                sentences: in_sentences.and_then(|numbers| numbers.try_into().ok()),
+                similarity: share_of(&similarities, row),
+                kind: kinds.is_valid(row).then(|| kinds.value(row).to_owned()),
+                fields: fields.iter().map(|values| values[row].clone()).collect(),
+            });
+        }
+        Ok(())
+    }
+
+    fn add_members(&mut self, batch: &RecordBatch) -> Result<()> {
+        let columns = Columns(batch);
+        let (keys, names, ids) = (columns.texts("key")?, columns.texts("group_id")?, columns.texts("doc_id")?);
+        let [sides, starts, ends, documents, places] =
+            numbers(&columns, ["side", "char_start", "char_end", "documents", "places"])?;
+        let similarities = columns.shares("similarity")?;
+        let flag = |name: &str| -> Result<BooleanArray> {
+            Ok(batch.column_by_name(name).with_context(|| format!("there is no column {name}"))?.as_boolean().clone())
+        };
+        let (representatives, ignored) = (flag("representative")?, flag("ignored")?);
+        for row in 0..batch.num_rows() {
+            let name = names.value(row);
+            if self.groups.last().is_none_or(|group| group.name != name) {
+                self.groups.push(Group {
+                    name: name.to_owned(),
+                    is_ignored: ignored.value(row),
+                    documents: documents.value(row),
+                    places: places.value(row),
+                    shown: Vec::new(),
+                });
+            }
+            let document = self.documents.number(sides.value(row), ids.value(row));
+            let member = Member {
+                key: keys.value(row).to_owned(),
+                place: Place { document, characters: starts.value(row)..ends.value(row) },
+                is_representative: representatives.is_valid(row) && representatives.value(row),
+                similarity: share_of(&similarities, row),
+            };
+            if let Some(group) = self.groups.last_mut() {
+                group.shown.push(member);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the matches and groups that there is room for, in their order.
+    fn chosen(&mut self, room: i64) -> (Vec<Match>, Vec<Group>) {
+        self.documents.clear();
+        let of_groups = if self.matches.is_empty() { room } else { room / GROUPS };
+        let (mut left, mut groups) = (of_groups, Vec::new());
+        for group in &self.groups {
+            let mut shown = Vec::new();
+            // The representative is what all others are compared with.
+            let Some(first) = group.shown.iter().find(|member| member.is_representative).or(group.shown.first()) else {
+                continue;
+            };
+            let Some(rest) = self.documents.take(&[&first.place], left) else { continue };
+            left = rest;
+            for member in &group.shown {
+                if member.key == first.key {
+                    shown.push(member.clone());
+                } else if let Some(rest) = self.documents.take(&[&member.place], left) {
+                    left = rest;
+                    shown.push(member.clone());
+                }
+            }
+            groups.push(Group { shown, ..group.clone() });
+        }
+        let (mut left, mut matches) = (room - of_groups + left, Vec::new());
+        for row in &self.matches {
+            if let Some(rest) = self.documents.take(&[&row.a, &row.b], left) {
+                left = rest;
+                matches.push(row.clone());
+            }
+        }
+        (matches, groups)
+    }
+
+    /// Reads the texts of as many rows as there is room for, in bytes, about.
+    pub(super) async fn content(&mut self, run: &mut Run, room: i64, times: [&Literal; 2]) -> Result<Content> {
+        let (mut matches, mut groups) = self.chosen(room);
+        let (mut documents, columns) = self.texts(run, times).await?;
+        // Those that there is no room for have numbers, too.
+        let mut kept = HashMap::new();
+        for number in (0..self.documents.names.len()).filter(|number| self.documents.has(*number)) {
+            kept.insert(number, kept.len());
+        }
+        let places = matches.iter_mut().flat_map(|row| [&mut row.a, &mut row.b]);
+        let members = groups.iter_mut().flat_map(|group| group.shown.iter_mut().map(|member| &mut member.place));
+        for place in places.chain(members) {
+            place.document = *kept.get(&place.document).context("its document was taken")?;
+        }
+        documents.sort_by_key(|(number, _)| *number);
+        let documents: Vec<_> = documents.into_iter().map(|(_, document)| document).collect();
+        let text = |place: &Place| documents[place.document].text.slice(&place.characters).0;
+        let representative =
+            |group: &Group| group.shown.iter().find(|member| member.is_representative).or(group.shown.first()).cloned();
+        let mut pairs: Vec<_> = matches.iter().map(|row| (text(&row.a), text(&row.b))).collect();
+        for group in &groups {
+            let of = representative(group);
+            pairs.extend(
+                group.shown.iter().map(|member| (of.as_ref().map_or("", |of| text(&of.place)), text(&member.place))),
+            );
+        }
+        let mut edits = edits(run, &pairs).await?.into_iter();
+        let mut next = || edits.next().unwrap_or_default();
+        let matches = matches.into_iter().map(|row| (row, next())).collect();
+        let groups = groups.into_iter().map(|group| {
+            let edits = group.shown.iter().map(|_| next()).collect();
+            (group, edits)
+        });
+        let groups = groups.collect();
+        Ok(Content { documents, matches, groups, columns })
+    }
+
+    /// Reads the documents that are chosen, with their numbers, and the names of their columns.
+    async fn texts(&self, run: &mut Run, times: [&Literal; 2]) -> Result<(Vec<(usize, Document)>, Vec<String>)> {
+        let chosen: Vec<_> = (0..self.documents.names.len()).filter(|number| self.documents.has(*number)).collect();
+        let names = || chosen.iter().map(|number| &self.documents.names[*number]);
+        let sides: Int64Array = names().map(|(side, _)| Some(*side)).collect();
+        let ids: StringArray = names().map(|(_, id)| Some(id.as_str())).collect();
+        let fields = vec![Field::new("side", DataType::Int64, true), Field::new("doc_id", DataType::Utf8, true)];
+        let table = RecordBatch::try_new(Arc::new(Schema::new(fields)), vec![Arc::new(sides), Arc::new(ids)])?;
+        run.workspace.session.register_batch("chosen", table)?;
+        let numbers: HashMap<_, _> = chosen.iter().map(|number| (&self.documents.names[*number], *number)).collect();
+        let (mut documents, mut columns) = (Vec::new(), Vec::new());
+        let mut tables = vec![("documents", 0_i64, times[0])];
+        if names().any(|(side, _)| *side == 1) {
+            tables.push(("against_documents", 1, times[1]));
+        }
+        for (table, side, time) in tables {
+            let parameters = &mut run.workspace.parameters;
+            parameters.set("documents", Literal::of_sql(table));
+            parameters.set("side", side);
+            parameters.set("seconds", time.clone());
+            let rows = run.rows(query::REPORT_TEXTS).await?;
+            let of_user = rows.schema().fields().iter().map(|field| field.name().clone());
+            let of_user: Vec<_> = of_user
+                .filter(|name| !["report_id", "report_seconds", "doc_id", "text"].contains(&name.as_str()))
+                .collect();
+            for name in &of_user {
+                if !columns.contains(name) {
+                    columns.push(name.clone());
+                }
+            }
+            let mut rows = rows.execute_stream().await?;
+            while let Some(batch) = rows.try_next().await? {
+                let of = Columns(&batch);
+                let (ids, texts, seconds) = (of.texts("report_id")?, of.texts("text")?, of.shares("report_seconds")?);
+                let shown = of_user.iter().map(|name| of.shown(name, VALUE)).collect::<Result<Vec<_>>>()?;
+                for row in 0..batch.num_rows() {
+                    let name = (side, ids.value(row).to_owned());
+                    let Some(number) = numbers.get(&name) else { continue };
+                    let value = |column: &String| shown[of_user.iter().position(|name| name == column)?][row].clone();
+                    documents.push((
+                        *number,
+                        Document {
+                            side,
+                            id: name.1,
+                            text: Text::new(texts.value(row), self.documents.parts(*number)),
+                            values: columns.iter().map(value).collect(),
+                            seconds: share_of(&seconds, row),
+                        },
+                    ));
+                }
+            }
+        }
+        run.workspace.session.deregister_table("chosen")?;
+        for (_, document) in &mut documents {
+            document.values.resize(columns.len(), None);
+        }
+        Ok((documents, columns))
+    }
+}
+
+fn numbers<const N: usize>(columns: &Columns<'_>, names: [&str; N]) -> Result<[Int64Array; N]> {
+    let all = names.iter().map(|name| columns.numbers(name)).collect::<Result<Vec<_>>>()?;
+    all.try_into().ok().context("there are as many columns as names")
+}

@@ -1,0 +1,294 @@
+//! Tables that reports are made of, by their columns.
+
+use arrow::datatypes::Schema;
+
+use crate::pipeline::query::{self, Literal, Parameters, Query};
+
+/// The part that a table has in a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Its rows are pairs of places.
+    Matches(&'static Pairs),
+    /// Its rows are places of groups.
+    Groups(&'static Groups),
+    /// It says how much of each document stands elsewhere.
+    Coverage,
+    /// It says how much each source loses.
+    Sources,
+}
+
+/// A place, by the columns that say where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Span {
+    Characters,
+    Sentence,
+    Document,
+}
+
+/// The columns of pairs of places.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Pairs {
+    method: &'static str,
+    /// The columns by which such a table is known.
+    known_by: &'static [&'static str],
+    pub(super) span: Span,
+    /// SQL of parameters of `queries/report/1_found.sql`; the others are NULL.
+    columns: &'static [(&'static str, &'static str)],
+}
+
+/// The columns of places of groups.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Groups {
+    method: &'static str,
+    known_by: &'static [&'static str],
+    pub(super) span: Span,
+    /// The word for one of them.
+    pub(super) noun: &'static str,
+    /// SQL of parameters of `queries/report/1_grouped.sql`.
+    columns: &'static [(&'static str, &'static str)],
+}
+
+/// Similarity of two documents of which one goes, by the rule by which it does.
+const OF_RULE: &str = "CASE rule WHEN 'contained' THEN containment WHEN 'equal' THEN 1 ELSE similarity END";
+
+/// More particular ones first.
+const PAIRS: [Pairs; 9] = [
+    Pairs {
+        method: "passages",
+        known_by: &["doc_a", "doc_b", "char_a_start", "sent_a_start"],
+        span: Span::Characters,
+        columns: &[
+            ("doc_a", "doc_a"),
+            ("doc_b", "doc_b"),
+            ("char_a_start", "char_a_start"),
+            ("char_a_end", "char_a_end"),
+            ("char_b_start", "char_b_start"),
+            ("char_b_end", "char_b_end"),
+            ("sent_a_start", "sent_a_start"),
+            ("sent_a_end", "sent_a_end"),
+            ("sent_b_start", "sent_b_start"),
+            ("sent_b_end", "sent_b_end"),
+            ("similarity", "similarity"),
+        ],
+    },
+    Pairs {
+        method: "pairs",
+        known_by: &["id_a", "id_b", "sent_a", "sent_b"],
+        span: Span::Sentence,
+        columns: &[
+            ("doc_a", "id_a"),
+            ("doc_b", "id_b"),
+            ("sent_a_start", "sent_a"),
+            ("sent_a_end", "sent_a + 1"),
+            ("sent_b_start", "sent_b"),
+            ("sent_b_end", "sent_b + 1"),
+            ("similarity", "similarity"),
+        ],
+    },
+    Pairs {
+        method: "pairs",
+        known_by: &["id_a", "id_b", "similarity"],
+        span: Span::Document,
+        columns: &[("doc_a", "id_a"), ("doc_b", "id_b"), ("similarity", "similarity")],
+    },
+    Pairs {
+        method: "threads",
+        known_by: &["id_a", "id_b", "score"],
+        span: Span::Document,
+        columns: &[("doc_a", "id_a"), ("doc_b", "id_b"), ("similarity", "score")],
+    },
+    Pairs {
+        method: "containment",
+        known_by: &["contained", "container", "score"],
+        span: Span::Document,
+        columns: &[("doc_a", "contained"), ("doc_b", "container"), ("similarity", "score")],
+    },
+    Pairs {
+        method: "clusters",
+        known_by: &["doc_a", "doc_b", "sent_a", "sent_b", "kind"],
+        span: Span::Sentence,
+        columns: &[
+            ("doc_a", "doc_a"),
+            ("doc_b", "doc_b"),
+            ("sent_a_start", "sent_a"),
+            ("sent_a_end", "sent_a + 1"),
+            ("sent_b_start", "sent_b"),
+            ("sent_b_end", "sent_b + 1"),
+            ("similarity", "similarity"),
+            ("kind", "kind"),
+        ],
+    },
+    Pairs {
+        method: "dedup",
+        known_by: &["id", "kept_id", "rule", "char_start", "kept_char_start"],
+        span: Span::Characters,
+        columns: &[
+            ("doc_a", "id"),
+            ("doc_b", "kept_id"),
+            ("char_a_start", "char_start"),
+            ("char_a_end", "char_end"),
+            ("char_b_start", "kept_char_start"),
+            ("char_b_end", "kept_char_end"),
+            ("similarity", OF_RULE),
+            ("kind", "rule"),
+        ],
+    },
+    Pairs {
+        method: "dedup",
+        known_by: &["id", "kept_id", "rule"],
+        span: Span::Document,
+        columns: &[("doc_a", "id"), ("doc_b", "kept_id"), ("similarity", OF_RULE), ("kind", "rule")],
+    },
+    Pairs {
+        method: "decontaminate",
+        known_by: &["id", "item_id", "char_start", "item_char_start"],
+        span: Span::Characters,
+        columns: &[
+            ("doc_a", "id"),
+            ("doc_b", "item_id"),
+            ("char_a_start", "char_start"),
+            ("char_a_end", "char_end"),
+            ("char_b_start", "item_char_start"),
+            ("char_b_end", "item_char_end"),
+            ("similarity", "share"),
+            ("kind", "rule"),
+        ],
+    },
+];
+
+const GROUPS: [Groups; 3] = [
+    Groups {
+        method: "passages",
+        known_by: &["family_id", "doc_id", "char_start", "ignored"],
+        span: Span::Characters,
+        noun: "family",
+        columns: &[
+            ("group_id", "family_id"),
+            ("member", "doc_id"),
+            ("char_start", "char_start"),
+            ("char_end", "char_end"),
+            ("representative", "representative"),
+            ("group_similarity", "similarity"),
+            ("ignored", "ignored"),
+        ],
+    },
+    Groups {
+        method: "clusters",
+        known_by: &["cluster_id", "doc_id", "sent", "representative"],
+        span: Span::Sentence,
+        noun: "cluster",
+        columns: &[
+            ("group_id", "cluster_id"),
+            ("member", "doc_id"),
+            ("sent", "sent"),
+            ("representative", "representative"),
+            ("group_similarity", "similarity_to_representative"),
+        ],
+    },
+    // Of pieces there is no place in this table.
+    Groups {
+        method: "dedup",
+        known_by: &["kept_id", "id", "is_kept", "similarity"],
+        span: Span::Document,
+        noun: "cluster",
+        columns: &[
+            ("group_id", "kept_id"),
+            ("member", "id"),
+            ("representative", "is_kept"),
+            ("group_similarity", "similarity"),
+        ],
+    },
+];
+
+/// Columns that say the same as others, in another way, and texts.
+const LEFT_OUT: [&str; 15] = [
+    "byte_a_start",
+    "byte_a_end",
+    "byte_b_start",
+    "byte_b_end",
+    "byte_start",
+    "byte_end",
+    "sentences",
+    "text_a",
+    "text_b",
+    "piece",
+    "kept_piece",
+    "places_a",
+    "places_b",
+    "similarity",
+    "similarity_to_representative",
+];
+
+impl Role {
+    /// Returns the part that a table of a method has, where it has one.
+    pub(super) fn of(method: &str, schema: &Schema) -> Option<Self> {
+        let has = |columns: &[&str]| columns.iter().all(|column| schema.column_with_name(column).is_some());
+        if has(&["in_passages", "in_families", "reused"]) {
+            return Some(Self::Coverage);
+        }
+        if has(&["source", "characters_removed", "removed"]) {
+            return Some(Self::Sources);
+        }
+        let groups = GROUPS.iter().find(|groups| groups.method == method && has(groups.known_by));
+        // Pieces of documents have a cluster, too, and no place in it.
+        if let Some(groups) = groups.filter(|_| schema.column_with_name("kept_piece").is_none()) {
+            return Some(Self::Groups(groups));
+        }
+        PAIRS.iter().find(|pairs| pairs.method == method && has(pairs.known_by)).map(Self::Matches)
+    }
+}
+
+/// Sets parameters to SQL, those that are not given to NULL.
+fn set(parameters: &mut Parameters, all: &[&str], given: &[(&str, &'static str)]) {
+    for name in all {
+        let sql = given.iter().find(|(given, _)| given == name).map_or("NULL", |(_, sql)| sql);
+        parameters.set(name, Literal::of_sql(sql));
+    }
+}
+
+impl Pairs {
+    /// Returns the statements that make `matches` of `result`.
+    pub(super) fn queries(&self) -> [Query; 3] {
+        let placed = match self.span {
+            Span::Characters => query::REPORT_PLACED_CHARACTERS,
+            Span::Sentence => query::REPORT_PLACED_SENTENCES,
+            Span::Document => query::REPORT_PLACED_DOCUMENTS,
+        };
+        [query::REPORT_FOUND, placed, query::REPORT_MATCHES]
+    }
+
+    /// Sets their parameters for a table with these columns. Returns the names of the columns that a match has beside those of all.
+    pub(super) fn set(&self, schema: &Schema, parameters: &mut Parameters) -> Vec<String> {
+        let all = ["doc_a", "doc_b", "char_a_start", "char_a_end", "char_b_start", "char_b_end"];
+        let sentences = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end", "similarity", "kind"];
+        set(parameters, &all, self.columns);
+        set(parameters, &sentences, self.columns);
+        let is_used = |name: &str| LEFT_OUT.contains(&name) || self.columns.iter().any(|(_, sql)| *sql == name);
+        let fields: Vec<_> =
+            schema.fields().iter().map(|field| field.name().clone()).filter(|name| !is_used(name)).collect();
+        let column = |(i, name): (usize, &String)| Literal::column(name).within("", &format!(" AS field_{i}"));
+        // A list that is empty would leave a comma behind.
+        let count = Literal::from(i64::try_from(fields.len()).unwrap_or(i64::MAX)).within("", " AS fields");
+        let columns = std::iter::once(count).chain(fields.iter().enumerate().map(column));
+        parameters.set("fields", Literal::joined(columns, ", "));
+        fields
+    }
+}
+
+impl Groups {
+    /// Returns the statements that make `members` of `result_groups`.
+    pub(super) fn queries(&self) -> [Query; 2] {
+        let members = match self.span {
+            Span::Characters => query::REPORT_MEMBERS_CHARACTERS,
+            Span::Sentence => query::REPORT_MEMBERS_SENTENCES,
+            Span::Document => query::REPORT_MEMBERS_DOCUMENTS,
+        };
+        [query::REPORT_GROUPED, members]
+    }
+
+    pub(super) fn set(&self, parameters: &mut Parameters) {
+        let all =
+            ["group_id", "member", "char_start", "char_end", "sent", "representative", "group_similarity", "ignored"];
+        set(parameters, &all, self.columns);
+    }
+}

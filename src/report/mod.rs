@@ -1,0 +1,335 @@
+//! Results as a page of HTML for people: what was found, where it is, and what differs.
+
+mod choice;
+mod content;
+mod edits;
+mod kinds;
+mod links;
+mod overview;
+mod page;
+mod result;
+mod rows;
+mod texts;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use self::content::Candidates;
+use self::kinds::Span;
+use self::links::LinkTemplate;
+use self::overview::Overview;
+use self::page::{Head, page};
+use self::result::{About, Tables};
+use crate::corpus::ingest::Needed;
+use crate::engine::Engine;
+use crate::error::{Error, OverLimit, misuse};
+use crate::export::StagedFile;
+use crate::index::stored::check_place;
+use crate::methods::{Base, Found, Input, common_options, seconds};
+use crate::pipeline::query::{self, Literal};
+use crate::run::{Event, Run, Summary, grouped};
+
+/// The most matches, groups, and places of a group that a report chooses from.
+const MOST_MATCHES: i64 = 100_000;
+const MOST_GROUPS: i64 = 5_000;
+const MOST_MEMBERS: i64 = 200;
+
+/// The size of a report where none is given, in bytes.
+const MAX_SIZE: usize = 10 << 20;
+
+/// The smallest page: its script, style and sums.
+const LEAST: usize = 256 << 10;
+
+/// The times that a page is made until it is as small as it has to be.
+const ATTEMPTS: usize = 8;
+
+impl Engine {
+    /// Makes a page of HTML of a result that a method has written: a Parquet file, or the folder of all its tables. The texts are those of
+    /// [`Report::corpus`], and with [`Report::against`] those of the other collection; they must be the ones of which the result was made.
+    ///
+    /// The page is one file that needs nothing else: sums of the whole result, the matches with both texts side by side and their differences
+    /// marked, families and clusters, a dot plot of two documents. It has what [`Report::max_size`] has room for, the best first, and says
+    /// what it leaves out. It shows `passages`, `families`, `pairs`, the pairs of `threads`, `containment`, `clusters`, `dedup` and the hits of
+    /// `decontaminate`.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let (notes, pairs, page) = (folder.path().join("notes.jsonl"), folder.path().join("pairs.parquet"), folder.path().join("pairs.html"));
+    /// std::fs::write(&notes, "{\"id\": 1, \"text\": \"To be or not to be.\"}\n{\"id\": 2, \"text\": \"To be, or not to be?\"}\n")?;
+    /// let engine = ibid::Engine::new()?;
+    /// engine.pairs(&notes).await?.write(&pairs).await?;
+    /// let summary = engine.report(&pairs).corpus(&notes).write(&page).await?;
+    /// assert_eq!((summary.count("matches"), summary.count("shown")), (Some(1), Some(1)));
+    /// assert!(std::fs::read_to_string(&page)?.starts_with("<!DOCTYPE html>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn report(&self, result: impl Into<PathBuf>) -> Report<'static> {
+        Report::new(self, Of::Path(result.into()))
+    }
+}
+
+impl Found {
+    /// Makes a page of HTML of the result, as [`Engine::report`] does of one that was written; the texts are known.
+    ///
+    /// ```
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let page = folder.path().join("pairs.html");
+    /// let engine = ibid::Engine::new()?;
+    /// let notes = engine.sql("SELECT * FROM (VALUES (1, 'To be or not to be.'), (2, 'To be, or not to be?')) AS t(id, text)").await?;
+    /// engine.pairs(notes).await?.report().title("Two notes").write(&page).await?;
+    /// assert!(std::fs::read_to_string(&page)?.contains("<title>Two notes</title>"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn report(&self) -> Report<'_> {
+        Report::new(&self.run.engine, Of::Found(self))
+    }
+}
+
+/// The result that a report is of.
+enum Of<'a> {
+    Path(PathBuf),
+    Found(&'a Found),
+}
+
+/// A page of HTML of a result; see [`Engine::report`].
+#[must_use = "it is made when it is written"]
+pub struct Report<'a> {
+    base: Base,
+    of: Of<'a>,
+    title: Option<String>,
+    max_size: usize,
+    link_template: Option<String>,
+    time_column: Option<String>,
+}
+
+common_options!(Report<'_>);
+
+impl<'a> Report<'a> {
+    fn new(engine: &Engine, of: Of<'a>) -> Self {
+        let base = Base::new(engine, Input::places::<PathBuf>([]));
+        Self { base, of, title: None, max_size: MAX_SIZE, link_template: None, time_column: None }
+    }
+
+    /// Sets the collection of which the result was made, as the method has read it. A result that was not written knows it.
+    pub fn corpus(mut self, corpus: impl Into<Input>) -> Self {
+        self.base.input = corpus.into();
+        self
+    }
+
+    /// Sets the other collection, where the result was made of two.
+    pub fn against(mut self, other: impl Into<Input>) -> Self {
+        self.base.against = Some(other.into());
+        self
+    }
+
+    /// Sets the title. Default: one that the method has.
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Limits the file to so many bytes, at least 256 KiB. Default: 10 MiB.
+    pub fn max_size(mut self, bytes: usize) -> Self {
+        self.max_size = bytes;
+        self
+    }
+
+    /// Sets the address of a document, with the id and columns in braces: `https://example.org/{id}`, or a column alone that has addresses:
+    /// `{url}`. Default: no links.
+    pub fn link_template(mut self, template: impl Into<String>) -> Self {
+        self.link_template = Some(template.into());
+        self
+    }
+
+    /// Names the column of the time of each document, in any form that [`time_of`](crate::Engine::sql) reads: places of families and clusters
+    /// stand in its order, with a timeline. Default: none.
+    pub fn time_column(mut self, column: impl Into<String>) -> Self {
+        self.time_column = Some(column.into());
+        self
+    }
+
+    /// Writes the page to a file, here or by URL. The file is there when it is whole; until then what was there before stays. Returns how many
+    /// `matches` and `groups` the result has, how many of them are `shown` and `groups shown`, and the `bytes` of the page.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] for a result that has no texts or nothing to show, [`Error::Input`] where the collection is not the one of which the
+    /// result was made, [`Error::Limit`] where no page is as small as it has to be, and those of reading and writing.
+    pub async fn write(self, path: impl AsRef<Path>) -> Result<Summary, Error> {
+        Ok(self.written(path.as_ref()).await?)
+    }
+
+    async fn written(self, path: &Path) -> Result<Summary> {
+        let links = self.link_template.as_deref().map(LinkTemplate::parse).transpose()?;
+        check_least(self.max_size)?;
+        check_place(path, self.base.engine.stores())?;
+        let (mut run, tables) = self.opened().await?;
+        run.tell(Event::Stage("report"));
+        let (html, counts) = self.made(&mut run, &tables, links.as_ref()).await?;
+        run.tell(Event::Stage("writing"));
+        let mut file = StagedFile::create(path, self.base.engine.stores())?;
+        file.write_all(html.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+        file.commit_unless_dropped(self.base.engine.stores()).await?;
+        Ok(run.summary_of(counts, None))
+    }
+
+    /// Begins a run that knows the tables of the result and of its collections.
+    async fn opened(&self) -> Result<(Run, Tables)> {
+        match &self.of {
+            Of::Found(found) => {
+                let run = Run::begin(&self.base.engine, self.base.settings.clone())?;
+                let tables = Tables::of_found(found, &run).await?;
+                Ok((run, tables))
+            }
+            Of::Path(path) => {
+                let (mut run, collections) = self.base.begin().await?;
+                let tables = Tables::of_path(path, &mut run, collections.compared(Needed::Documents)).await?;
+                Ok((run, tables))
+            }
+        }
+    }
+
+    /// Returns the page.
+    async fn made(
+        &self,
+        run: &mut Run,
+        tables: &Tables,
+        links: Option<&LinkTemplate>,
+    ) -> Result<(String, Vec<(&'static str, u64)>)> {
+        let times = self.prepare(run, tables).await?;
+        let mut fields = Vec::new();
+        if let Some(pairs) = tables.matches {
+            let schema = run.workspace.session.table("result").await?.schema().inner().clone();
+            fields = pairs.set(&schema, &mut run.workspace.parameters);
+            run.workspace.run_all(&pairs.queries()).await?;
+        }
+        if let Some(groups) = tables.groups {
+            groups.set(&mut run.workspace.parameters);
+            run.workspace.run_all(&groups.queries()).await?;
+        }
+        let overview = Overview::read(run, tables).await?;
+        let side_b = i64::from(tables.about.is_against());
+        let (has_matches, has_groups) = (tables.matches.is_some(), tables.groups.is_some());
+        let mut candidates = Candidates::read(run, has_matches, fields.len(), side_b, has_groups).await?;
+        let head = self.head(tables, fields);
+        let most = i64::try_from(self.max_size)?;
+        let mut room = most;
+        for _ in 0..ATTEMPTS {
+            let content = candidates.content(run, room, [&times[0], &times[1]]).await?;
+            let html = page(&head, &overview, &content, links)?;
+            let bytes = i64::try_from(html.len())?;
+            if bytes <= most {
+                let shown = [content.matches.len() as u64, content.groups.len() as u64];
+                let counts = [
+                    ("matches", overview.matches),
+                    ("shown", shown[0]),
+                    ("groups", overview.groups),
+                    ("groups shown", shown[1]),
+                ];
+                let counts = counts.into_iter().chain([("bytes", html.len() as u64)]).collect();
+                return Ok((html, counts));
+            }
+            // What a row takes differs from text to text.
+            let least = i64::try_from(LEAST)?;
+            room = room / 100 * ((most - least).max(0) * 95 / (bytes - least).max(1)).clamp(5, 95);
+        }
+        Err(anyhow::Error::new(OverLimit(format!(
+            "no page of the result is as small as `max_size` {}: raise it",
+            grouped(self.max_size as u64)
+        ))))
+    }
+
+    /// Makes the documents of both collections known with their times. Returns these as SQL.
+    async fn prepare(&self, run: &mut Run, tables: &Tables) -> Result<[Literal; 2]> {
+        let none = || Literal::of_sql("NULL");
+        let mut times = [none(), none()];
+        if let Some(column) = &self.time_column {
+            let mut is_known = false;
+            for (table, time) in ["documents", "against_documents"].into_iter().zip(&mut times) {
+                let has = run.workspace.session.table(table).await?.schema().has_column_with_unqualified_name(column);
+                if has {
+                    (*time, is_known) = (seconds(column), true);
+                }
+            }
+            if !is_known {
+                let schema = run.workspace.session.table("documents").await?;
+                let names: Vec<_> = schema.schema().fields().iter().map(|field| field.name().clone()).collect();
+                return Err(misuse!(
+                    "`time_column` is {column:?}, and the documents have no such column; they have {}",
+                    names.join(", ")
+                ));
+            }
+        }
+        let parameters = &mut run.workspace.parameters;
+        for (name, most) in [("most", MOST_MATCHES), ("most_groups", MOST_GROUPS), ("most_members", MOST_MEMBERS)] {
+            parameters.set(name, most);
+        }
+        parameters.set("side_b", i64::from(tables.about.is_against()));
+        parameters.set("seconds", times[0].clone());
+        parameters.set("against_seconds", times[1].clone());
+        run.workspace.run_all(&[query::REPORT_SIDES]).await?;
+        Ok(times)
+    }
+
+    fn head(&self, tables: &Tables, fields: Vec<String>) -> Head {
+        let About(about) = &tables.about;
+        let named = |value: &Value| -> Vec<(String, String)> {
+            let entries = value.as_object().into_iter().flatten();
+            let plain = |value: &Value| match value {
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.as_u64().map_or_else(|| number.to_string(), grouped),
+                other => other.to_string(),
+            };
+            entries.map(|(name, value)| (name.clone(), plain(value))).collect()
+        };
+        let made_of = about["inputs"].as_array().into_iter().flatten().map(|input| {
+            let table = input["table"].as_str().unwrap_or_default().replace('_', " ");
+            format!(
+                "{} {table}, seal {}",
+                grouped(input["rows"].as_u64().unwrap_or(0)),
+                input["seal"].as_str().unwrap_or("none")
+            )
+        });
+        let is_of_sentences = tables.matches.is_some_and(|pairs| pairs.span == Span::Sentence);
+        let title = match tables.about.method() {
+            "passages" if tables.matches.is_none() => "Text that many documents have",
+            "passages" => "Passages that documents share",
+            "pairs" if is_of_sentences => "Similar sentences",
+            "pairs" => "Similar documents",
+            "threads" => "Threads that ask the same",
+            "containment" => "Documents within others",
+            "clusters" => "Similar sentences in groups",
+            "dedup" => "Duplicates, and what stays for them",
+            "decontaminate" => "Items of an evaluation in documents",
+            _ => "Text reuse",
+        };
+        Head {
+            title: self.title.clone().unwrap_or_else(|| title.to_owned()),
+            method: tables.about.method().to_owned(),
+            digest: tables.about.digest(),
+            made_of: made_of.collect(),
+            counts: named(&about["counts"]),
+            parameters: named(&about["parameters"]),
+            noun: tables.groups.map_or("group", |groups| groups.noun),
+            fields,
+            time_column: self.time_column.clone(),
+        }
+    }
+}
+
+fn check_least(bytes: usize) -> Result<()> {
+    if bytes >= LEAST {
+        return Ok(());
+    }
+    Err(misuse!("`max_size` is {bytes} bytes, and no page has less than {LEAST}: raise it, such as to 10 MiB"))
+}
