@@ -185,8 +185,14 @@ def realistic():
     ]
     report["groups"].append({"key": "b" * 32, "name": "13", "ignored": False, "documents": 2, "places": 2, "shown": own})
     bins = 128
-    found = {(at * bins // 300, bins * at // 330, dice.randrange(120, 256)) for at in range(0, 300, 3)}
-    report["plots"].append({"a": a, "b": b, "bins": bins, "sentences": [300, 260], "cells": cells(bins, found)})
+    runs = shared + [(dice.randrange(280), dice.randrange(240), dice.randrange(1, 20)) for _ in range(60)]
+    found = {
+        ((start_a + at) * bins // 300, (start_b + at) * bins // 260): dice.randrange(150, 256)
+        for start_a, start_b, length in runs
+        for at in range(length)
+        if start_a + at < 300 and start_b + at < 260
+    }
+    report["plots"].append({"a": a, "b": b, "bins": bins, "sentences": [300, 260], "cells": cells(bins, [(*cell, similarity) for cell, similarity in found.items()])})
     report["totals"] = {"matches": 5517, "groups": 147}
     return report
 

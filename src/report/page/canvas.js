@@ -80,7 +80,8 @@ export function drawPlot(canvas, geometry, chosen) {
         context.fillRect(column * cellX * unitX, row * cellY * unitY, dot[0], dot[1]);
     }
     context.lineCap = "round";
-    context.lineWidth = 3;
+    // Dots cannot be opened; passages stand out from them.
+    context.lineWidth = geometry.cells.length > 0 ? 5 : 3;
     geometry.segments.forEach(({ x, y, similarity }) => {
         context.strokeStyle = colours.steps[stepOf(similarity, least)];
         context.beginPath();
@@ -114,7 +115,8 @@ export function plotLegend(geometry) {
     for (let step = STEPS - steps; step < STEPS; step++) {
         const from = least + ((1 - least) * step) / STEPS;
         const to = least + ((1 - least) * (step + 1)) / STEPS;
-        const label = steps === 1 ? "passage" : `similarity ${from.toFixed(2)}–${to.toFixed(2)}`;
+        const range = `${step === 0 ? "similarity " : ""}${from.toFixed(2)}–${to.toFixed(2)}`;
+        const label = steps === 1 ? "passage" : range;
         list.append(make("li", {}, make("span", { class: `swatch step-${step + 1}` }), label));
     }
     if (geometry.common.length > 0) {

@@ -6,13 +6,10 @@
 const SAFE_SCHEMES = ["http:", "https:", "file:"];
 
 /**
- * Returns true if a link to the address cannot run a script: an absolute address of a known scheme, or a fragment.
+ * Returns true if an address is absolute and of a scheme that cannot run a script.
  * @param {string} address
  */
 export function isSafeLink(address) {
-    if (address.startsWith("#")) {
-        return true;
-    }
     try {
         return SAFE_SCHEMES.includes(new URL(address).protocol);
     } catch {
@@ -42,7 +39,7 @@ function fill(parent, attributes, children) {
         if (value === null || value === undefined || value === false || name === "style" || name.startsWith("on")) {
             continue;
         }
-        if (name !== "href" || isSafeLink(String(value))) {
+        if (name !== "href" || String(value).startsWith("#") || isSafeLink(String(value))) {
             parent.setAttribute(name, value === true ? "" : String(value));
         }
     }
@@ -101,6 +98,18 @@ export function makeSvg(tag, attributes = {}, ...children) {
 export function makeButton(label, pressed, attributes = {}) {
     const button = make("button", { type: "button", ...attributes }, label);
     button.addEventListener("click", pressed);
+    return button;
+}
+
+/**
+ * Returns a button that shows its key.
+ * @param {string} label
+ * @param {string} key
+ * @param {() => void} pressed
+ */
+export function keyButton(label, key, pressed) {
+    const button = makeButton(`${label} `, pressed);
+    append(button, make("kbd", { "aria-hidden": "true" }, key));
     return button;
 }
 

@@ -1,7 +1,7 @@
 // The filters and the sorting of the list of matches.
 import { formatNumber, make, makeButton, makeSelect } from "./elements.js";
 import { countKinds, countValues } from "./list.js";
-import { NO_FILTERS, START } from "./state.js";
+import { NO_FILTERS, START, formatFragment } from "./state.js";
 import { VERDICTS } from "./verdicts.js";
 
 /** @import { Page, State } from "./state.js" */
@@ -30,7 +30,13 @@ export function matchFilters(page, state) {
     form.addEventListener("submit", (event) => event.preventDefault());
     /** @type {((state: State) => void)[]} */
     const setters = [];
+    /** @type {Partial<State>} */
+    let pending = {};
     let timer = 0;
+    const fields = make("div", { class: "fields" });
+    // On a narrow screen the fields would push the list out of sight.
+    const isOpen = matchMedia("(min-width: 46rem)").matches || formatFragment({ ...state, ...NO_FILTERS }) !== formatFragment(state);
+    const fold = make("details", { open: isOpen }, make("summary", {}, "Filters"), fields);
 
     /**
      * @param {keyof State} name
@@ -41,10 +47,14 @@ export function matchFilters(page, state) {
         const field = make("input", attributes);
         const isNumber = typeof START[name] === "number";
         field.addEventListener("input", () => {
+            const empty = field.value === "" || !field.validity.valid;
+            pending = { ...pending, [name]: isNumber ? (empty ? START[name] : Number(field.value)) : field.value };
             clearTimeout(timer);
             timer = window.setTimeout(() => {
-                const empty = field.value === "" || !field.validity.valid;
-                page.go({ [name]: isNumber ? (empty ? START[name] : Number(field.value)) : field.value }, true);
+                if (form.isConnected) {
+                    page.go(pending, true);
+                }
+                pending = {};
             }, PAUSE);
         });
         setters.push((shown) => {
@@ -52,7 +62,7 @@ export function matchFilters(page, state) {
                 field.value = shown[name] === START[name] ? "" : String(shown[name]);
             }
         });
-        form.append(make("label", { class: `field ${name}` }, make("span", {}, label), field));
+        return make("label", { class: `field ${name}` }, make("span", {}, label), field);
     }
 
     /**
@@ -67,11 +77,9 @@ export function matchFilters(page, state) {
         setters.push((shown) => {
             select.value = String(shown[name]);
         });
-        form.append(element);
-        return select;
+        return element;
     }
 
-    input("find", "Find in texts and ids", { type: "search" });
     // Days have their own filter.
     const columns = report.columns.filter((_, at) => at !== report.time);
     if (columns.length > 0) {
@@ -80,11 +88,11 @@ export function matchFilters(page, state) {
         const columnChoice = makeSelect("Column", columns.map((name) => [name, name]), given, (name) => {
             page.go({ column: name, value: "" }, true);
         });
-        form.append(columnChoice.element);
+        fields.append(columnChoice.element);
         const value = makeSelect("Value in either document", [["", "any"]], "", (chosen) => {
             page.go({ column, value: chosen }, true);
         });
-        form.append(value.element);
+        fields.append(value.element);
         setters.push((shown) => {
             const name = columns.includes(shown.column) ? shown.column : columns[0];
             if (name !== column) {
@@ -106,38 +114,31 @@ export function matchFilters(page, state) {
             value.select.value = shown.value;
         });
     }
-    input("length", "Least characters", { type: "number", min: 0, step: 1 });
+    fields.append(input("length", "Least characters", { type: "number", min: 0, step: 1 }));
     if (report.matches.some(({ similarity }) => similarity !== null)) {
-        input("low", "Similarity from", { type: "number", min: 0, max: 1, step: "any" });
-        input("high", "Similarity to", { type: "number", min: 0, max: 1, step: "any" });
+        fields.append(input("low", "Similarity from", { type: "number", min: 0, max: 1, step: "any" }));
+        fields.append(input("high", "Similarity to", { type: "number", min: 0, max: 1, step: "any" }));
     }
     const kinds = countKinds(report);
     if (kinds.length > 0) {
-        choice("kind", "Kind", [
-            ["", "any"],
-            ...kinds.map(([kind, count]) => /** @type {[string, string]} */ ([kind, `${kind} (${formatNumber(count)})`])),
-        ]);
+        /** @type {[string, string][]} */
+        const options = kinds.map(([kind, count]) => [kind, `${kind} (${formatNumber(count)})`]);
+        fields.append(choice("kind", "Kind", [["", "any"], ...options]));
     }
     if (report.time !== null) {
-        input("from", "From day", { type: "date" });
-        input("to", "To day", { type: "date" });
+        fields.append(input("from", "From day", { type: "date" }), input("to", "To day", { type: "date" }));
     }
-    choice("verdict", "Verdict", [
-        ["", "any or none"],
-        ["none", "none yet"],
-        ...VERDICTS.map(([verdict, , label]) => /** @type {[string, string]} */ ([verdict, label])),
-    ]);
-    choice(
-        "sort",
-        "Sort",
-        SORT_LABELS.filter(([sort]) => report.time !== null || (sort !== "newest" && sort !== "oldest")),
-    );
-    form.append(
+    /** @type {[string, string][]} */
+    const verdicts = VERDICTS.map(([verdict, , label]) => [verdict, label]);
+    fields.append(
+        choice("verdict", "Verdict", [["", "any or none"], ["none", "none yet"], ...verdicts]),
         makeButton("Clear filters", () => {
-            clearTimeout(timer);
+            pending = {};
             page.go({ ...NO_FILTERS }, true);
         }),
     );
+    const sorts = SORT_LABELS.filter(([sort]) => report.time !== null || (sort !== "newest" && sort !== "oldest"));
+    form.append(input("find", "Find in texts and ids", { type: "search" }), choice("sort", "Sort", sorts), fold);
     /** @param {State} shown */
     function setFields(shown) {
         setters.forEach((set) => set(shown));

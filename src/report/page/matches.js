@@ -9,6 +9,7 @@ import { verdictBadge } from "./verdict_bar.js";
 
 /** Characters of each excerpt. */
 const EXCERPT = 240;
+
 /**
  * Returns the names of two documents.
  * @param {Page} page

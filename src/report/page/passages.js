@@ -1,5 +1,5 @@
 // Passages that two documents share, and what the report knows of the documents.
-import { formatCount, formatDay, make, makeFacts } from "./elements.js";
+import { formatCount, formatDay, isSafeLink, make, makeFacts } from "./elements.js";
 import { reverseEdits } from "./edits.js";
 import { contextBetween } from "./text.js";
 
@@ -66,8 +66,9 @@ export function documentFacts({ report }, at) {
  * @param {string} address
  */
 function documentLink(address) {
-    const link = make("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, address);
-    return link.hasAttribute("href") ? link : address;
+    return isSafeLink(address)
+        ? make("a", { href: address, rel: "noopener noreferrer", target: "_blank" }, address)
+        : address;
 }
 
 /**

@@ -80,7 +80,9 @@ export function plotView(page, state) {
         "aria-label": `Dot plot of ${names[0]} and ${names[1]}; arrow keys move through the passages, Enter opens one`,
     });
     // As high as the documents ask for, within what a screen has.
-    canvas.style.aspectRatio = String(Math.min(Math.max(extent[0] / extent[1], 0.75), 3));
+    const shape = Math.min(Math.max(extent[0] / extent[1], 0.75), 3);
+    canvas.style.aspectRatio = String(shape);
+    canvas.style.maxWidth = `calc(66vh * ${shape})`;
     const chosenKey = state.match;
     let chosen = segments.findIndex(({ key }) => key === chosenKey);
 
@@ -169,14 +171,15 @@ export function plotView(page, state) {
             make(
                 "figure",
                 {},
+                plotLegend(geometry),
                 canvas,
                 make(
                     "figcaption",
                     {},
-                    make("span", {}, `→ ${unit}s of `, make("bdi", {}, names[0])),
-                    make("span", {}, `↓ ${unit}s of `, make("bdi", {}, names[1])),
+                    ...names.map((name, side) =>
+                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${formatCount(extent[side], unit)}`),
+                    ),
                 ),
-                plotLegend(geometry),
                 said,
             ),
             make(

@@ -1,5 +1,5 @@
 // The reading view: two documents side by side.
-import { append, formatCount, formatNumber, formatSimilarity, make, makeButton, makeFacts } from "./elements.js";
+import { append, formatCount, formatNumber, formatSimilarity, keyButton, make, makeButton, makeFacts } from "./elements.js";
 import { pairName } from "./data.js";
 import { countEdits } from "./edits.js";
 import { findMatches } from "./list.js";
@@ -25,7 +25,7 @@ export function readingView(page, state) {
     const heading = make("h2", { tabindex: -1 });
     const backLink = make("a", { href: page.link({ view: "matches" }) }, "Back to the list");
     const back = make("p", { class: "back" }, backLink);
-    const element = make("section", { class: "view reading" }, back, heading);
+    const element = make("section", { class: "view" }, back, heading);
     if (opened === undefined) {
         append(heading, "This match is not in the report");
         return { element, title: "Match", focus: heading };
@@ -44,6 +44,7 @@ export function readingView(page, state) {
     let current = passages.findIndex(({ match }) => match === opened);
 
     append(heading, ...pairLabel(page, left, right));
+    element.classList.toggle("single", passages.length === 1);
     const plot = page.link({ view: "plot", a: report.documents[left].id, b: report.documents[right].id });
     append(back, make("a", { href: plot }, "Dot plot of these documents"));
     element.append(
@@ -209,10 +210,10 @@ export function readingView(page, state) {
     const buttons = make(
         "div",
         { class: "buttons" },
-        makeButton("Previous passage", () => move(-1)),
-        makeButton("Next passage", () => move(1)),
-        makeButton("Previous in the list", () => moveInList(-1, false)),
-        makeButton("Next in the list", () => moveInList(1, false)),
+        keyButton("Previous passage", "p", () => move(-1)),
+        keyButton("Next passage", "n", () => move(1)),
+        keyButton("Previous in the list", "←", () => moveInList(-1, false)),
+        keyButton("Next in the list", "→", () => moveInList(1, false)),
     );
     bar.element.prepend(buttons);
     return {

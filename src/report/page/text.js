@@ -24,6 +24,16 @@ function outsidePair(text, at) {
 }
 
 /**
+ * Returns the end of the word at a position, if it is near.
+ * @param {string} text
+ * @param {number} at
+ */
+function wordEnd(text, at) {
+    const space = text.slice(at, at + 20).search(/\s/u);
+    return space < 0 ? outsidePair(text, at) : at + space;
+}
+
+/**
  * Appends a range of a text to an element, with changed runs marked.
  * @param {Element} parent
  * @param {string} text
@@ -87,8 +97,8 @@ export function markedText(document, [start, end], edits, side) {
  * @param {number} limit
  */
 export function excerpt(document, [start, end], edits, side, limit) {
-    const text = sliceText(document, start, Math.min(end, start + limit + 2));
-    const cut = end - start > limit ? outsidePair(text, Math.min(limit, text.length)) : text.length;
+    const text = sliceText(document, start, Math.min(end, start + limit + 20));
+    const cut = end - start > limit ? wordEnd(text, Math.min(limit, text.length)) : text.length;
     const paragraph = make("p", { class: "text excerpt", dir: "auto" });
     appendRuns(paragraph, text, runsOf(edits, side, cut), 0, cut);
     append(paragraph, cut < end - start && "…");
@@ -150,8 +160,8 @@ export function contextBetween(document, start, end, near) {
             block.append(contextText(text));
             continue;
         }
-        const first = outsidePair(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
-        const last = Math.max(outsidePair(text, Math.max(end - tail - piece.start, 0)), first);
+        const first = wordEnd(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
+        const last = Math.max(wordEnd(text, Math.max(end - tail - piece.start, 0)), first);
         if (first > 0) {
             block.append(contextText(text.slice(0, first)));
         }

@@ -1,5 +1,5 @@
 // Buttons, keys and the note of a verdict, and the badge that shows it.
-import { append, make, makeButton } from "./elements.js";
+import { keyButton, make } from "./elements.js";
 import { VERDICTS, verdictLabel } from "./verdicts.js";
 
 /** @import { Subject, Verdicts } from "./verdicts.js" */
@@ -40,13 +40,11 @@ export function verdictBar(verdicts) {
     const buttons = new Map();
     const row = make("div", { class: "buttons" });
     for (const [verdict, key, label] of VERDICTS) {
-        const button = makeButton("", () => set(verdict), { "aria-pressed": "false", "aria-keyshortcuts": key });
-        append(button, label, " ", make("kbd", {}, key));
+        const button = keyButton(label, key, () => set(verdict));
         buttons.set(verdict, button);
         row.append(button);
     }
-    const clear = makeButton("", () => set(""), { "aria-keyshortcuts": "x" });
-    append(clear, "Clear ", make("kbd", {}, "x"));
+    const clear = keyButton("Clear", "x", () => set(""));
     row.append(clear);
     // A note without a verdict is kept as unsure.
     note.addEventListener("change", () => {
