@@ -15,7 +15,7 @@ use ibid::program::store::Stores;
 pub(super) struct Report {
     /// A Parquet file, or the folder of all tables, that passages, pairs, threads, clusters, containment, dedup or decontaminate wrote
     result: PathBuf,
-    /// The file to write, here or by URL, such as report.html
+    /// The file to write, here or by URL, such as report.html; or a folder, such as report/, of as many pages as the result needs
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// The collection of which the result was made: a corpus, or what the method has read, with the same options of reading
@@ -45,7 +45,11 @@ pub(super) struct Report {
 impl Report {
     pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         let engine = engine(&self.running, stores)?;
-        self.reading.begin(Places::of_file(&self.output, stores)?, stores)?;
+        if self.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            self.reading.begin_folder(&self.output, &self.running, stores)?;
+        } else {
+            self.reading.begin(Places::of_file(&self.output, stores)?, stores)?;
+        }
         let mut report = with_given!(
             engine.report(self.result.clone()).corpus(self.corpus.clone()).max_size(self.max_size),
             against: (!self.against.is_empty()).then(|| self.against.clone()),

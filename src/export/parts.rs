@@ -204,11 +204,15 @@ impl Write for Hashed {
 
 /// Writes a file of JSON beside tables. Returns what the manifest says of it.
 pub(crate) fn write_json(within: &Path, name: &str, json: &Value) -> Result<ManifestFile> {
+    write_text(within, name, &format!("{json:#}\n"))
+}
+
+/// Writes a file of text beside tables. Returns what the manifest says of it.
+pub(crate) fn write_text(within: &Path, name: &str, text: &str) -> Result<ManifestFile> {
     let path = within.join(name);
     let write = || {
         let mut file = Hashed::new(BufWriter::new(File::create(&path)?));
-        serde_json::to_writer_pretty(&mut file, json)?;
-        file.write_all(b"\n")?;
+        file.write_all(text.as_bytes())?;
         file.end()
     };
     let (bytes, seal) = write().with_context(|| format!("cannot write {}", path.display()))?;

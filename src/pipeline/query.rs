@@ -49,6 +49,8 @@ queries! {
     REPORT_SOURCES = "report/6_sources.sql";
     REPORT_TEXTS = "report/7_texts.sql";
     REPORT_DIFFERENCES = "report/8_differences.sql";
+    REPORT_CELLS = "report/9_cells.sql";
+    REPORT_PLOTS = "report/9_plots.sql";
     TIMES_FORMS = "times/1_forms.sql";
     UNITS_DOCS = "units/docs.sql";
     UNITS_NO_TWINS = "units/no_twins.sql";

@@ -1,6 +1,6 @@
 //! The matches, groups and texts that a report has.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
@@ -10,6 +10,7 @@ use futures::TryStreamExt;
 
 use super::choice::Documents;
 use super::edits::{Edit, edits};
+use super::plots::Plot;
 use super::rows::{Columns, Group, Match, Member, Place, number_of, share_of};
 use super::texts::Text;
 use crate::pipeline::query::{self, Literal};
@@ -35,6 +36,7 @@ pub(super) struct Content {
     pub(super) groups: Vec<(Group, Vec<Vec<Edit>>)>,
     /// The names of the users' columns.
     pub(super) columns: Vec<String>,
+    pub(super) plots: Vec<Plot>,
 }
 
 /// A document of a report.
@@ -78,8 +80,8 @@ impl Candidates {
         let (keys, kinds) = (columns.texts("key")?, columns.texts("kind")?);
         let (doc_a, doc_b) = (columns.texts("doc_a")?, columns.texts("doc_b")?);
         let [a_start, a_end, b_start, b_end] =
-            numbers(&columns, ["char_a_start", "char_a_end", "char_b_start", "char_b_end"])?;
-        let sentences = numbers(&columns, ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end"])?;
+            columns.all_numbers(["char_a_start", "char_a_end", "char_b_start", "char_b_end"])?;
+        let sentences = columns.all_numbers(["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end"])?;
         let similarities = columns.shares("similarity")?;
         let fields = (0..fields).map(|i| columns.shown(&format!("field_{i}"), VALUE)).collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
@@ -106,7 +108,7 @@ impl Candidates {
         let columns = Columns(batch);
         let (keys, names, ids) = (columns.texts("key")?, columns.texts("group_id")?, columns.texts("doc_id")?);
         let [sides, starts, ends, documents, places] =
-            numbers(&columns, ["side", "char_start", "char_end", "documents", "places"])?;
+            columns.all_numbers(["side", "char_start", "char_end", "documents", "places"])?;
         let similarities = columns.shares("similarity")?;
         let flag = |name: &str| -> Result<BooleanArray> {
             Ok(batch.column_by_name(name).with_context(|| format!("there is no column {name}"))?.as_boolean().clone())
@@ -137,37 +139,37 @@ impl Candidates {
         Ok(())
     }
 
-    /// Returns the matches and groups that there is room for, in their order.
+    /// Returns the matches and groups that there is room for, in their order: groups first, up to their share, then matches, and more groups
+    /// where room is left.
     fn chosen(&mut self, room: i64) -> (Vec<Match>, Vec<Group>) {
         self.documents.clear();
-        let of_groups = if self.matches.is_empty() { room } else { room / GROUPS };
-        let (mut left, mut groups) = (of_groups, Vec::new());
-        for group in &self.groups {
-            let mut shown = Vec::new();
-            // The representative is what all others are compared with.
-            let Some(first) = group.shown.iter().find(|member| member.is_representative).or(group.shown.first()) else {
-                continue;
-            };
-            let Some(rest) = self.documents.take(&[&first.place], left) else { continue };
-            left = rest;
-            for member in &group.shown {
-                if member.key == first.key {
-                    shown.push(member.clone());
-                } else if let Some(rest) = self.documents.take(&[&member.place], left) {
-                    left = rest;
-                    shown.push(member.clone());
-                }
-            }
-            groups.push(Group { shown, ..group.clone() });
-        }
-        let (mut left, mut matches) = (room - of_groups + left, Vec::new());
-        for row in &self.matches {
-            if let Some(rest) = self.documents.take(&[&row.a, &row.b], left) {
-                left = rest;
-                matches.push(row.clone());
+        let share = if self.matches.is_empty() { room } else { room / GROUPS };
+        let mut left = share;
+        let mut groups: Vec<_> =
+            self.groups.iter().map(|group| group_within(&mut self.documents, group, &mut left)).collect();
+        left += room - share;
+        let mut fits =
+            |row: &&Match| self.documents.take(&[&row.a, &row.b], left).inspect(|rest| left = *rest).is_some();
+        let matches = self.matches.iter().filter(&mut fits).cloned().collect();
+        for (group, chosen) in self.groups.iter().zip(&mut groups) {
+            if chosen.is_none() {
+                *chosen = group_within(&mut self.documents, group, &mut left);
             }
         }
-        (matches, groups)
+        (matches, groups.into_iter().flatten().collect())
+    }
+
+    /// Returns true if there are rows that a page has not.
+    pub(super) fn are_more_than(&self, content: &Content) -> bool {
+        self.matches.len() > content.matches.len() || self.groups.len() > content.groups.len()
+    }
+
+    /// Takes those out that a page has, so that the next one has others.
+    pub(super) fn leave_out(&mut self, content: &Content) {
+        let shown: HashSet<_> = content.matches.iter().map(|(row, _)| row.key.as_str()).collect();
+        self.matches.retain(|row| !shown.contains(row.key.as_str()));
+        let shown: HashSet<_> = content.groups.iter().map(|(group, _)| group.name.as_str()).collect();
+        self.groups.retain(|group| !shown.contains(group.name.as_str()));
     }
 
     /// Reads the texts of as many rows as there is room for, in bytes, about.
@@ -204,7 +206,7 @@ impl Candidates {
             (group, edits)
         });
         let groups = groups.collect();
-        Ok(Content { documents, matches, groups, columns })
+        Ok(Content { documents, matches, groups, columns, plots: Vec::new() })
     }
 
     /// Reads the documents that are chosen, with their numbers, and the names of their columns.
@@ -267,7 +269,19 @@ impl Candidates {
     }
 }
 
-fn numbers<const N: usize>(columns: &Columns<'_>, names: [&str; N]) -> Result<[Int64Array; N]> {
-    let all = names.iter().map(|name| columns.numbers(name)).collect::<Result<Vec<_>>>()?;
-    all.try_into().ok().context("there are as many columns as names")
+/// Returns a group with those of its places that there is room for, if it is for the representative, with which all others are compared.
+fn group_within(documents: &mut Documents, group: &Group, left: &mut i64) -> Option<Group> {
+    let first = group.shown.iter().find(|member| member.is_representative).or(group.shown.first())?;
+    *left = documents.take(&[&first.place], *left)?;
+    let mut fits = |member: &&Member| {
+        member.key == first.key || documents.take(&[&member.place], *left).inspect(|rest| *left = *rest).is_some()
+    };
+    let shown = group.shown.iter().filter(&mut fits).cloned().collect();
+    Some(Group {
+        name: group.name.clone(),
+        is_ignored: group.is_ignored,
+        documents: group.documents,
+        places: group.places,
+        shown,
+    })
 }

@@ -32,6 +32,8 @@ pub(super) struct Differs {
     pub(super) number: bool,
     /// A word that begins with a capital letter.
     pub(super) name: bool,
+    /// Nothing but white space.
+    pub(super) space: bool,
 }
 
 impl Differs {
@@ -39,7 +41,11 @@ impl Differs {
         let texts = || [a, b].into_iter();
         let is_name =
             |text: &str| text.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(char::is_uppercase));
-        Self { number: texts().any(|text| text.contains(char::is_numeric)), name: texts().any(is_name) }
+        Self {
+            number: texts().any(|text| text.contains(char::is_numeric)),
+            name: texts().any(is_name),
+            space: texts().all(|text| text.trim().is_empty()),
+        }
     }
 }
 
@@ -105,7 +111,8 @@ async fn compare(run: &mut Run, first: usize, pairs: &[(&str, &str)], all: &mut 
 pub(super) fn write_edits(to: &mut String, edits: &[Edit]) {
     to.push('[');
     for (at, edit) in edits.iter().enumerate() {
-        let flags = u8::from(edit.differs.number) | u8::from(edit.differs.name) << 1;
+        let flags =
+            u8::from(edit.differs.number) | u8::from(edit.differs.name) << 1 | u8::from(edit.differs.space) << 2;
         let comma = if at == 0 { "" } else { "," };
         let _ = write!(to, "{comma}{},{},{},{flags}", edit.gap, edit.replaced, edit.by);
     }
@@ -150,13 +157,14 @@ pub(super) fn pieces<'a>(text: &'a str, edits: &[Edit], is_b: bool, most: usize)
 mod tests {
     use super::*;
 
-    const PLAIN: Differs = Differs { number: false, name: false };
+    const PLAIN: Differs = Differs { number: false, name: false, space: false };
 
     #[test]
     fn numbers_and_names_are_told_apart() {
-        assert_eq!(Differs::of("22", "forty"), Differs { number: true, name: false });
-        assert_eq!(Differs::of("of Bergen", "of oslo"), Differs { number: false, name: true });
+        assert_eq!(Differs::of("22", "forty"), Differs { number: true, ..PLAIN });
+        assert_eq!(Differs::of("of Bergen", "of oslo"), Differs { name: true, ..PLAIN });
         assert_eq!(Differs::of("a", "b"), PLAIN);
+        assert_eq!(Differs::of(" ", "\n "), Differs { space: true, ..PLAIN });
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub(super) struct Groups {
     method: &'static str,
     known_by: &'static [&'static str],
     pub(super) span: Span,
-    /// The word for one of them.
-    pub(super) noun: &'static str,
+    /// The words for one and for several of them.
+    pub(super) nouns: [&'static str; 2],
     /// SQL of parameters of `queries/report/1_grouped.sql`.
     columns: &'static [(&'static str, &'static str)],
 }
@@ -161,7 +161,7 @@ const GROUPS: [Groups; 3] = [
         method: "passages",
         known_by: &["family_id", "doc_id", "char_start", "ignored"],
         span: Span::Characters,
-        noun: "family",
+        nouns: ["family", "families"],
         columns: &[
             ("group_id", "family_id"),
             ("member", "doc_id"),
@@ -176,7 +176,7 @@ const GROUPS: [Groups; 3] = [
         method: "clusters",
         known_by: &["cluster_id", "doc_id", "sent", "representative"],
         span: Span::Sentence,
-        noun: "cluster",
+        nouns: ["cluster", "clusters"],
         columns: &[
             ("group_id", "cluster_id"),
             ("member", "doc_id"),
@@ -190,7 +190,7 @@ const GROUPS: [Groups; 3] = [
         method: "dedup",
         known_by: &["kept_id", "id", "is_kept", "similarity"],
         span: Span::Document,
-        noun: "cluster",
+        nouns: ["cluster", "clusters"],
         columns: &[
             ("group_id", "kept_id"),
             ("member", "id"),

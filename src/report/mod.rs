@@ -7,26 +7,29 @@ mod kinds;
 mod links;
 mod overview;
 mod page;
+mod plots;
 mod result;
 mod rows;
 mod texts;
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::content::Candidates;
 use self::kinds::Span;
 use self::links::LinkTemplate;
 use self::overview::Overview;
-use self::page::{Head, page};
+use self::page::{Head, PageLink, page};
 use self::result::{About, Tables};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, OverLimit, misuse};
-use crate::export::StagedFile;
+use crate::export::{Manifest, StagedFile, StagedFolder, write_text};
 use crate::index::stored::check_place;
 use crate::methods::{Base, Found, Input, common_options, seconds};
 use crate::pipeline::query::{self, Literal};
@@ -42,6 +45,10 @@ const MAX_SIZE: usize = 10 << 20;
 
 /// The smallest page: its script, style and sums.
 const LEAST: usize = 256 << 10;
+
+/// The first page of a folder, and the folder of the others.
+const FIRST: &str = "index.html";
+const PAGES: &str = "pages/";
 
 /// The times that a page is made until it is as small as it has to be.
 const ATTEMPTS: usize = 8;
@@ -158,7 +165,8 @@ impl<'a> Report<'a> {
         self
     }
 
-    /// Writes the page to a file, here or by URL. The file is there when it is whole; until then what was there before stays. Returns how many
+    /// Writes the page to a file, here or by URL, or as many pages as the rows need to a folder: a path that ends with a slash. What was there
+    /// before stays until all is whole. Returns how many
     /// `matches` and `groups` the result has, how many of them are `shown` and `groups shown`, and the `bytes` of the page.
     ///
     /// # Errors
@@ -172,15 +180,27 @@ impl<'a> Report<'a> {
     async fn written(self, path: &Path) -> Result<Summary> {
         let links = self.link_template.as_deref().map(LinkTemplate::parse).transpose()?;
         check_least(self.max_size)?;
-        check_place(path, self.base.engine.stores())?;
+        let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let stores = Arc::clone(self.base.engine.stores());
+        let folder = if is_folder { Some(StagedFolder::create(path, &[FIRST, PAGES], &stores)?) } else { None };
+        if folder.is_none() {
+            check_place(path, &stores)?;
+        }
         let (mut run, tables) = self.opened().await?;
         run.tell(Event::Stage("report"));
-        let (html, counts) = self.made(&mut run, &tables, links.as_ref()).await?;
-        run.tell(Event::Stage("writing"));
-        let mut file = StagedFile::create(path, self.base.engine.stores())?;
-        file.write_all(html.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
-        file.commit_unless_dropped(self.base.engine.stores()).await?;
-        Ok(run.summary_of(counts, None))
+        let mut book = self.begin(&mut run, &tables, links).await?;
+        let counts = match folder {
+            Some(folder) => book.write_folder(&mut run, folder).await?,
+            None => {
+                let (html, _) = book.page(&mut run, None).await?;
+                run.tell(Event::Stage("writing"));
+                let mut file = StagedFile::create(path, &stores)?;
+                file.write_all(html.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+                file.commit_unless_dropped(&stores).await?;
+                book.counts
+            }
+        };
+        Ok(run.summary_of(counts.named(), None))
     }
 
     /// Begins a run that knows the tables of the result and of its collections.
@@ -199,17 +219,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Returns the page.
-    async fn made(
-        &self,
-        run: &mut Run,
-        tables: &Tables,
-        links: Option<&LinkTemplate>,
-    ) -> Result<(String, Vec<(&'static str, u64)>)> {
+    /// Reads the sums of a result, and its rows, best first.
+    async fn begin(&self, run: &mut Run, tables: &Tables, links: Option<LinkTemplate>) -> Result<Book> {
         let times = self.prepare(run, tables).await?;
         let mut fields = Vec::new();
         if let Some(pairs) = tables.matches {
-            let schema = run.workspace.session.table("result").await?.schema().inner().clone();
+            let schema = Arc::clone(run.workspace.session.table("result").await?.schema().inner());
             fields = pairs.set(&schema, &mut run.workspace.parameters);
             run.workspace.run_all(&pairs.queries()).await?;
         }
@@ -220,33 +235,11 @@ impl<'a> Report<'a> {
         let overview = Overview::read(run, tables).await?;
         let side_b = i64::from(tables.about.is_against());
         let (has_matches, has_groups) = (tables.matches.is_some(), tables.groups.is_some());
-        let mut candidates = Candidates::read(run, has_matches, fields.len(), side_b, has_groups).await?;
+        let candidates = Candidates::read(run, has_matches, fields.len(), side_b, has_groups).await?;
+        let plots = if has_matches { plots::candidates(run).await? } else { Vec::new() };
+        let counts = Counts { matches: overview.matches, groups: overview.groups, ..Counts::default() };
         let head = self.head(tables, fields);
-        let most = i64::try_from(self.max_size)?;
-        let mut room = most;
-        for _ in 0..ATTEMPTS {
-            let content = candidates.content(run, room, [&times[0], &times[1]]).await?;
-            let html = page(&head, &overview, &content, links)?;
-            let bytes = i64::try_from(html.len())?;
-            if bytes <= most {
-                let shown = [content.matches.len() as u64, content.groups.len() as u64];
-                let counts = [
-                    ("matches", overview.matches),
-                    ("shown", shown[0]),
-                    ("groups", overview.groups),
-                    ("groups shown", shown[1]),
-                ];
-                let counts = counts.into_iter().chain([("bytes", html.len() as u64)]).collect();
-                return Ok((html, counts));
-            }
-            // What a row takes differs from text to text.
-            let least = i64::try_from(LEAST)?;
-            room = room / 100 * ((most - least).max(0) * 95 / (bytes - least).max(1)).clamp(5, 95);
-        }
-        Err(anyhow::Error::new(OverLimit(format!(
-            "no page of the result is as small as `max_size` {}: raise it",
-            grouped(self.max_size as u64)
-        ))))
+        Ok(Book { head, overview, candidates, plots, times, side_b, links, max_size: self.max_size, counts })
     }
 
     /// Makes the documents of both collections known with their times. Returns these as SQL.
@@ -320,11 +313,123 @@ impl<'a> Report<'a> {
             made_of: made_of.collect(),
             counts: named(&about["counts"]),
             parameters: named(&about["parameters"]),
-            noun: tables.groups.map_or("group", |groups| groups.noun),
+            nouns: tables.groups.map_or(["group", "groups"], |groups| groups.nouns),
             fields,
             time_column: self.time_column.clone(),
+            pages: Vec::new(),
         }
     }
+}
+
+/// What pages are made of.
+struct Book {
+    head: Head,
+    overview: Overview,
+    candidates: Candidates,
+    plots: Vec<plots::Candidate>,
+    /// The times of the documents of both collections, as SQL.
+    times: [Literal; 2],
+    side_b: i64,
+    links: Option<LinkTemplate>,
+    max_size: usize,
+    counts: Counts,
+}
+
+/// The numbers of rows of a result, and those that pages show.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    matches: u64,
+    shown: u64,
+    groups: u64,
+    groups_shown: u64,
+    bytes: u64,
+    pages: u64,
+}
+
+impl Counts {
+    fn named(self) -> Vec<(&'static str, u64)> {
+        let Self { matches, shown, groups, groups_shown, bytes, pages } = self;
+        let counts = [("matches", matches), ("shown", shown), ("groups", groups), ("groups shown", groups_shown)];
+        counts.into_iter().chain([("pages", pages), ("bytes", bytes)]).collect()
+    }
+}
+
+impl Book {
+    /// Makes a page of the rows that no page has yet, and takes them out. Returns true if rows are left.
+    /// With a number it is one of several, with links to those before and behind it.
+    async fn page(&mut self, run: &mut Run, number: Option<usize>) -> Result<(String, bool)> {
+        let (most, least) = (i64::try_from(self.max_size)?, i64::try_from(LEAST)?);
+        let mut room = most;
+        for _ in 0..ATTEMPTS {
+            let mut content = self.candidates.content(run, room, [&self.times[0], &self.times[1]]).await?;
+            content.plots = plots::plots(run, &self.plots, &content, self.max_size, self.side_b).await?;
+            let is_more = self.candidates.are_more_than(&content);
+            self.head.pages = number.map_or_else(Vec::new, |number| links_of(number, is_more));
+            let html = page(&self.head, &self.overview, &content, self.links.as_ref())?;
+            let bytes = i64::try_from(html.len())?;
+            if bytes <= most {
+                self.counts.shown += content.matches.len() as u64;
+                self.counts.groups_shown += content.groups.len() as u64;
+                self.counts.bytes += html.len() as u64;
+                self.counts.pages += 1;
+                self.candidates.leave_out(&content);
+                // A row that is too large for a page is too large for the next one.
+                return Ok((html, is_more && !(content.matches.is_empty() && content.groups.is_empty())));
+            }
+            // What a row takes differs from text to text.
+            room = room / 100 * ((most - least).max(0) * 95 / (bytes - least).max(1)).clamp(5, 95);
+        }
+        Err(anyhow::Error::new(OverLimit(format!(
+            "no page of the result is as small as `max_size` {}: raise it",
+            grouped(self.max_size as u64)
+        ))))
+    }
+
+    /// Writes as many pages as the rows need that are chosen from, each with links to the one before and the next.
+    async fn write_folder(&mut self, run: &mut Run, folder: StagedFolder) -> Result<Counts> {
+        let path = folder.path().to_owned();
+        fs::create_dir(path.join(PAGES)).with_context(|| format!("cannot write in {}", path.display()))?;
+        let mut files = Vec::new();
+        loop {
+            let number = files.len() + 1;
+            let (html, is_more) = self.page(run, Some(number)).await?;
+            run.tell(Event::Stage("writing"));
+            files.push(write_text(&path, &file_of(number), &html)?);
+            if !is_more {
+                break;
+            }
+        }
+        Manifest::write_with(
+            &path,
+            &json!({ "ibid": env!("CARGO_PKG_VERSION"), "report": self.head.digest }),
+            &files,
+            run.engine.stores(),
+        )?;
+        folder.commit_unless_dropped().await?;
+        Ok(self.counts)
+    }
+}
+
+/// Returns the name of the file of a page of several, from 1.
+fn file_of(number: usize) -> String {
+    if number == 1 { FIRST.to_owned() } else { format!("{PAGES}{number:04}.html") }
+}
+
+/// Returns the links of a page of several.
+fn links_of(number: usize, is_more: bool) -> Vec<PageLink> {
+    let up = if number == 1 { "" } else { "../" };
+    let link =
+        |label: &str, to: usize| PageLink { label: label.to_owned(), link: Some(format!("{up}{}", file_of(to))) };
+    let mut links = Vec::new();
+    if number > 1 {
+        links.push(link("first page", 1));
+        links.push(link("previous page", number - 1));
+    }
+    links.push(PageLink { label: format!("page {number}"), link: None });
+    if is_more {
+        links.push(link("next page", number + 1));
+    }
+    links
 }
 
 fn check_least(bytes: usize) -> Result<()> {

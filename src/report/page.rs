@@ -12,11 +12,12 @@ use super::content::{Content, Document};
 use super::edits::{Edit, Piece, pieces, write_edits};
 use super::links::LinkTemplate;
 use super::overview::{HEIGHT, Overview};
+use super::plots::Plot;
 use super::rows::{Match, Place};
 use crate::run::grouped;
 
 macro_rules! modules {
-    ($($name:literal),*) => { [$(include_str!(concat!("page/", $name, ".js"))),*] };
+    ($($name:literal,)*) => { [$(include_str!(concat!("page/", $name, ".js"))),*] };
 }
 
 /// The modules of the page, each behind those that it uses.
@@ -79,12 +80,21 @@ pub(super) struct Head {
     pub(super) made_of: Vec<String>,
     pub(super) counts: Vec<(String, String)>,
     pub(super) parameters: Vec<(String, String)>,
-    /// The word for a group.
-    pub(super) noun: &'static str,
+    /// The words for one and for several groups.
+    pub(super) nouns: [&'static str; 2],
     /// The names of the further columns of matches.
     pub(super) fields: Vec<String>,
     /// The column of times of the users' columns.
     pub(super) time_column: Option<String>,
+    /// The pages of the report, where it has several, and which one this is.
+    pub(super) pages: Vec<PageLink>,
+}
+
+/// A page of a report.
+pub(super) struct PageLink {
+    pub(super) label: String,
+    /// The way to it; none where it is this one.
+    pub(super) link: Option<String>,
 }
 
 #[derive(Template)]
@@ -185,12 +195,13 @@ pub(super) fn page(
 
 impl PlainPiece {
     fn of(piece: &Piece<'_>) -> Self {
-        let class = piece.differs.map(|differs| match (differs.number, differs.name) {
-            (true, true) => "number name",
-            (true, false) => "number",
-            (false, true) => "name",
-            (false, false) => "",
-        });
+        let class =
+            piece.differs.filter(|differs| !differs.space).map(|differs| match (differs.number, differs.name) {
+                (true, true) => "number name",
+                (true, false) => "number",
+                (false, true) => "name",
+                (false, false) => "",
+            });
         Self { text: pictured(piece.text), class }
     }
 }
@@ -235,9 +246,9 @@ fn left_out(head: &Head, overview: &Overview, content: &Content) -> Vec<String> 
         }
     };
     say("matches", content.matches.len(), overview.matches);
-    say(&format!("groups ({})", head.noun), content.groups.len(), overview.groups);
+    say(head.nouns[1], content.groups.len(), overview.groups);
     let shown = content.groups.iter().map(|(group, _)| group.shown.len()).sum();
-    say("places of groups", shown, overview.places);
+    say(&format!("places of {}", head.nouns[1]), shown, overview.places);
     said
 }
 
@@ -253,6 +264,7 @@ fn data(head: &Head, overview: &Overview, content: &Content, link: &dyn Fn(&Docu
     for (name, value) in [("method", &head.method), ("result", &head.digest), ("title", &head.title)] {
         let _ = write!(json, ",\"{name}\":{}", text(value));
     }
+    let _ = write!(json, ",\"nouns\":{}", list(head.nouns.iter().map(|noun| text(noun))));
     let _ = write!(json, ",\"columns\":{},\"time\":", list(content.columns.iter().map(|name| text(name))));
     json.push_str(&time.map_or_else(|| "null".to_owned(), |at| at.to_string()));
     json.push_str(",\"documents\":[");
@@ -324,8 +336,21 @@ fn data(head: &Head, overview: &Overview, content: &Content, link: &dyn Fn(&Docu
         }
         json.push_str("]}");
     }
-    let _ =
-        write!(json, "],\"plots\":[],\"totals\":{{\"matches\":{},\"groups\":{}}}}}", overview.matches, overview.groups);
+    json.push_str("],\"plots\":[");
+    for (at, plot) in content.plots.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        let [of_a, of_b] = plot.sentences;
+        let _ = write!(
+            json,
+            "{comma}{{\"a\":{},\"b\":{},\"bins\":{},\"sentences\":[{of_a},{of_b}],\"cells\":{}}}",
+            plot.a,
+            plot.b,
+            Plot::BINS,
+            text(&plot.cells)
+        );
+    }
+    let (matches, groups) = (overview.matches, overview.groups);
+    let _ = write!(json, "],\"totals\":{{\"matches\":{matches},\"groups\":{groups}}}}}");
     json
 }
 

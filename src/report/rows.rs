@@ -63,6 +63,11 @@ impl Columns<'_> {
         Ok(self.column(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
     }
 
+    pub(super) fn all_numbers<const N: usize>(&self, names: [&str; N]) -> Result<[Int64Array; N]> {
+        let all = names.iter().map(|name| self.numbers(name)).collect::<Result<Vec<_>>>()?;
+        all.try_into().ok().context("there are as many columns as names")
+    }
+
     pub(super) fn shares(&self, name: &str) -> Result<Float64Array> {
         Ok(self.column(name, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
     }
