@@ -18,6 +18,7 @@ mod outbox;
 mod pairs;
 mod passages;
 mod report;
+mod review;
 mod run;
 mod search;
 mod signals;
@@ -69,6 +70,7 @@ enum Command {
     Compare(compare::Compare),
     Search(search::Search),
     Report(report::Report),
+    Review(review::Review),
     Codes(codes::Codes),
     Explain(explain::Explain),
     Sql(sql::Sql),
@@ -251,6 +253,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Compare(command) => command.run(stores).await,
         Command::Search(command) => command.run(stores).await,
         Command::Report(command) => command.run(stores).await,
+        Command::Review(command) => command.run(stores).await,
         Command::Codes(command) => command.run(stores).await,
         Command::Explain(command) => command.run(stores).await,
         // Its statements know themselves whether it matters that nobody reads their rows.

@@ -51,6 +51,13 @@ queries! {
     REPORT_DIFFERENCES = "report/8_differences.sql";
     REPORT_CELLS = "report/9_cells.sql";
     REPORT_PLOTS = "report/9_plots.sql";
+    REVIEW_LINES = "review/1_lines.sql";
+    REVIEW_UNREAD = "review/2_unread.sql";
+    REVIEW_VERDICTS = "review/3_verdicts.sql";
+    REVIEW_COUNTS = "review/4_counts.sql";
+    REVIEW_ORDERED = "review/4_ordered.sql";
+    REVIEW_SCORES = "review/5_scores.sql";
+    REVIEW_REACHED = "review/6_reached.sql";
     TIMES_FORMS = "times/1_forms.sql";
     UNITS_DOCS = "units/docs.sql";
     UNITS_NO_TWINS = "units/no_twins.sql";
