@@ -30,10 +30,11 @@ function groupMeta({ documents, places, ignored }) {
 /**
  * Returns the list of groups.
  * @param {Page} page
- * @param {State} state
+ * @param {State} _state
+ * @param {State} before that was left for it
  * @returns {View}
  */
-export function groupsView(page, state) {
+export function groupsView(page, _state, before) {
     const { report } = page;
     const heading = make("h2", { tabindex: -1 }, "Groups");
     const count = make("p", { class: "count", role: "status" });
@@ -64,7 +65,7 @@ export function groupsView(page, state) {
     /** @type {HTMLElement} */
     let focus = heading;
     // Coming back from a group, its row has the focus.
-    const open = page.index.groups.get(state.group);
+    const open = page.index.groups.get(before.group);
     if (open !== undefined) {
         rows.show(Math.ceil((open + 1) / 50) * 50);
         focus = rows.list.children[open].querySelector("a") ?? heading;
@@ -82,7 +83,7 @@ export function groupView(page, state) {
     const { report, index, verdicts } = page;
     const at = index.groups.get(state.group);
     const heading = make("h2", { tabindex: -1 });
-    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups" }) }, "Back to the groups"));
+    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups", group: "", place: "" }) }, "Back to the groups"));
     const element = make("section", { class: "view" }, back, heading);
     if (at === undefined) {
         append(heading, "This group is not in the report");
@@ -191,7 +192,7 @@ export function groupView(page, state) {
                 case "k":
                     return move(current < 0 ? 1 : -1);
                 case "Escape":
-                    page.go({ view: "groups", place: "" });
+                    page.go({ view: "groups", group: "", place: "" });
                     return true;
                 default:
                     return bar.key(pressed);

@@ -11,7 +11,7 @@ import { verdictsView } from "./verdicts_view.js";
 
 /** @import { Page, State, View } from "./state.js" */
 
-/** @type {Record<string, (page: Page, state: State) => View>} */
+/** @type {Record<string, (page: Page, state: State, before: State) => View>} */
 const BUILDERS = {
     matches: matchesView,
     match: readingView,
@@ -132,7 +132,7 @@ function start() {
         /** @type {HTMLElement | null} */
         let focus = overview.querySelector("h2") ?? document.querySelector("h1");
         if (build) {
-            view = build(page, next);
+            view = build(page, next, before);
             append(app, view.element);
             if (HELP[next.view]) {
                 append(app, helpLine());

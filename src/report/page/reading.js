@@ -23,7 +23,7 @@ export function readingView(page, state) {
     const { report, index, verdicts } = page;
     const opened = index.matches.get(state.match);
     const heading = make("h2", { tabindex: -1 });
-    const backLink = make("a", { href: page.link({ view: "matches" }) }, "Back to the list");
+    const backLink = make("a", { href: page.link({ view: "matches", match: "" }) }, "Back to the list");
     const back = make("p", { class: "back" }, backLink);
     const element = make("section", { class: "view" }, back, heading);
     if (opened === undefined) {
@@ -227,7 +227,6 @@ export function readingView(page, state) {
                 return false;
             }
             listState = shown;
-            backLink.setAttribute("href", page.link({ view: "matches" }));
             if (at < low || at >= high) {
                 current = at;
                 showRows(at - AROUND, at + AROUND + 1);
@@ -250,7 +249,7 @@ export function readingView(page, state) {
                 case "ArrowLeft":
                     return moveInList(-1, false);
                 case "Escape":
-                    page.go({ view: "matches" });
+                    page.go({ view: "matches", match: "" });
                     return true;
                 default:
                     return bar.key(pressed);
