@@ -687,11 +687,12 @@ def test_payloads_are_text(opener):
         while page.locator("#app .more button:visible").count() > 0:
             page.locator("#app .more button").click()
         assert page.evaluate(CHECK) == [], view
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, view
     for start in range(0, len(PAYLOADS), 60):
         page.evaluate("(key) => { location.hash = `#view=group&group=${encodeURIComponent(key)}`; }", PAYLOADS[start])
         expect(page.locator("#app h2")).to_contain_text("Group")
         assert page.evaluate(CHECK) == [], start
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1280, start
 
 
 def test_payloads_in_fragments_and_files(opener, path, report, tmp_path):

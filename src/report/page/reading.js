@@ -1,6 +1,6 @@
 // The reading view: two documents side by side.
 import { append, formatCount, formatNumber, formatSimilarity, keyButton, make, makeButton, makeFacts } from "./elements.js";
-import { pairName } from "./data.js";
+import { hasPlots, pairName } from "./data.js";
 import { countEdits } from "./edits.js";
 import { findMatches } from "./list.js";
 import { pairLabel } from "./matches.js";
@@ -45,8 +45,10 @@ export function readingView(page, state) {
 
     append(heading, ...pairLabel(page, left, right));
     element.classList.toggle("single", passages.length === 1);
-    const plot = page.link({ view: "plot", a: report.documents[left].id, b: report.documents[right].id });
-    append(back, make("a", { href: plot }, "Dot plot of these documents"));
+    if (hasPlots(report)) {
+        const plot = page.link({ view: "plot", a: report.documents[left].id, b: report.documents[right].id });
+        append(back, make("a", { href: plot }, "Dot plot of these documents"));
+    }
     element.append(
         make(
             "div",

@@ -160,8 +160,8 @@ export function contextBetween(document, start, end, near) {
             block.append(contextText(text));
             continue;
         }
-        const first = wordEnd(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
-        const last = Math.max(wordEnd(text, Math.max(end - tail - piece.start, 0)), first);
+        const first = head === 0 ? 0 : wordEnd(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
+        const last = tail === 0 ? text.length : Math.max(wordEnd(text, Math.max(end - tail - piece.start, 0)), first);
         if (first > 0) {
             block.append(contextText(text.slice(0, first)));
         }
