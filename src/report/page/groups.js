@@ -1,7 +1,7 @@
 // Groups: families of common text and clusters of documents.
 import { append, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, pagedList } from "./elements.js";
 import { excerpt, markedText } from "./text.js";
-import { documentFacts, legend } from "./passages.js";
+import { differenceCount, documentFacts, legend } from "./passages.js";
 import { timeline } from "./timeline.js";
 import { verdictBadge, verdictBar } from "./verdict_bar.js";
 
@@ -111,6 +111,7 @@ export function groupView(page, state) {
             { class: "meta" },
             place === representative && make("span", { class: "badge" }, "representative"),
             place.similarity !== null && make("span", {}, `similarity ${formatSimilarity(place.similarity)}`),
+            place !== representative && make("span", {}, differenceCount(place.edits)),
             document.seconds !== null && make("span", {}, formatDay(document.seconds)),
             verdictBadge(verdicts, place.key),
         );

@@ -4,7 +4,7 @@ import { hasPlots, pairName } from "./data.js";
 import { countEdits } from "./edits.js";
 import { findMatches } from "./list.js";
 import { pairLabel } from "./matches.js";
-import { contextOf, documentFacts, legend, pairPassages } from "./passages.js";
+import { contextOf, differenceCount, documentFacts, legend, pairPassages } from "./passages.js";
 import { markedText } from "./text.js";
 import { verdictBadge, verdictBar } from "./verdict_bar.js";
 
@@ -80,7 +80,7 @@ export function readingView(page, state) {
         append(
             meta,
             match.similarity !== null && make("span", {}, `similarity ${formatSimilarity(match.similarity)}`),
-            make("span", {}, edits.all === 0 ? "equal" : formatCount(edits.all, "difference")),
+            make("span", {}, differenceCount(passage.edits)),
             edits.numbers > 0 && make("span", {}, `${formatNumber(edits.numbers)} in numbers`),
             edits.names > 0 && make("span", {}, `${formatNumber(edits.names)} in names`),
             sentences[0] !== "" && make("span", {}, `sentences ${sentences[0]} ↔ ${sentences[1]}`),

@@ -45,7 +45,8 @@ function appendRuns(parent, text, runs, start, end) {
     for (const run of runs) {
         const from = Math.max(run.start, start);
         const to = Math.min(run.end, end);
-        if (from < to) {
+        const isGap = run.start === run.end && run.start >= start && (run.start < end || end === text.length);
+        if (from < to || isGap) {
             const shown = text.slice(from, to);
             const kinds = [run.number && "number", run.name && "name"].filter(Boolean).join(" ");
             append(parent, run.changed ? make("mark", { class: kinds || null }, shown) : shown);
