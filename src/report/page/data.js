@@ -87,6 +87,15 @@ export function parseReport(text) {
 }
 
 /**
+ * Returns true if a dot plot of some pair of documents tells something.
+ * @param {Report} report
+ */
+export function hasPlots({ plots, matches }) {
+    return plots.length > 0 || matches.some(({ sentences }) => sentences !== null);
+}
+
+/**
+ * Returns the name of a pair of documents in either order.
  * @param {number} a
  * @param {number} b
  */

@@ -1,6 +1,9 @@
 // Edits between two slices of text, as runs of equal and changed characters.
 
-/** @typedef {{start: number, end: number, changed: boolean, number: boolean, name: boolean}} Run */
+/**
+ * A run; a changed one without characters is where the other side has some.
+ * @typedef {{start: number, end: number, changed: boolean, number: boolean, name: boolean}} Run
+ */
 
 const NUMBER = 1;
 const NAME = 2;
@@ -20,12 +23,12 @@ export function runsOf(edits, side, length) {
     /** @param {number} units @param {boolean} changed @param {number} flags */
     function push(units, changed, flags) {
         const end = Math.min(at + units, length);
-        if (end > at) {
+        if (end > at || (changed && units === 0)) {
             runs.push({ start: at, end, changed, number: (flags & NUMBER) !== 0, name: (flags & NAME) !== 0 });
             at = end;
         }
     }
-    for (let edit = 0; edit + 3 < edits.length && at < length; edit += 4) {
+    for (let edit = 0; edit + 3 < edits.length && at <= length; edit += 4) {
         push(edits[edit], false, 0);
         push(edits[edit + own], true, edits[edit + 3]);
     }

@@ -1,7 +1,7 @@
 // Groups: families of common text and clusters of documents.
 import { append, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, pagedList } from "./elements.js";
 import { excerpt, markedText } from "./text.js";
-import { documentFacts, legend } from "./passages.js";
+import { differenceCount, documentFacts, legend } from "./passages.js";
 import { timeline } from "./timeline.js";
 import { verdictBadge, verdictBar } from "./verdict_bar.js";
 
@@ -30,10 +30,11 @@ function groupMeta({ documents, places, ignored }) {
 /**
  * Returns the list of groups.
  * @param {Page} page
- * @param {State} state
+ * @param {State} _state
+ * @param {State} before that was left for it
  * @returns {View}
  */
-export function groupsView(page, state) {
+export function groupsView(page, _state, before) {
     const { report } = page;
     const heading = make("h2", { tabindex: -1 }, "Groups");
     const count = make("p", { class: "count", role: "status" });
@@ -64,7 +65,7 @@ export function groupsView(page, state) {
     /** @type {HTMLElement} */
     let focus = heading;
     // Coming back from a group, its row has the focus.
-    const open = page.index.groups.get(state.group);
+    const open = page.index.groups.get(before.group);
     if (open !== undefined) {
         rows.show(Math.ceil((open + 1) / 50) * 50);
         focus = rows.list.children[open].querySelector("a") ?? heading;
@@ -82,7 +83,7 @@ export function groupView(page, state) {
     const { report, index, verdicts } = page;
     const at = index.groups.get(state.group);
     const heading = make("h2", { tabindex: -1 });
-    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups" }) }, "Back to the groups"));
+    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups", group: "", place: "" }) }, "Back to the groups"));
     const element = make("section", { class: "view" }, back, heading);
     if (at === undefined) {
         append(heading, "This group is not in the report");
@@ -110,6 +111,7 @@ export function groupView(page, state) {
             { class: "meta" },
             place === representative && make("span", { class: "badge" }, "representative"),
             place.similarity !== null && make("span", {}, `similarity ${formatSimilarity(place.similarity)}`),
+            place !== representative && make("span", {}, differenceCount(place.edits)),
             document.seconds !== null && make("span", {}, formatDay(document.seconds)),
             verdictBadge(verdicts, place.key),
         );
@@ -191,7 +193,7 @@ export function groupView(page, state) {
                 case "k":
                     return move(current < 0 ? 1 : -1);
                 case "Escape":
-                    page.go({ view: "groups", place: "" });
+                    page.go({ view: "groups", group: "", place: "" });
                     return true;
                 default:
                     return bar.key(pressed);

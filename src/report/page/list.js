@@ -1,5 +1,6 @@
 // Finding and sorting of matches.
 import { sliceText } from "./data.js";
+import { parseDay } from "./state.js";
 
 /** @import { Match, Report } from "./data.js" */
 /** @import { State } from "./state.js" */
@@ -16,15 +17,6 @@ const VALUES = 200;
  */
 export function matchLength({ at }) {
     return Math.min(at[1] - at[0], at[3] - at[2]);
-}
-
-/**
- * Returns the seconds of a day, or null.
- * @param {string} day
- */
-function parseDay(day) {
-    const milliseconds = /^\d{4,}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : NaN;
-    return Number.isNaN(milliseconds) ? null : milliseconds / 1000;
 }
 
 /**

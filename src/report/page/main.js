@@ -1,6 +1,6 @@
 // Starts the page: shows the view of the address, and handles keys.
 import { append, formatNumber, make } from "./elements.js";
-import { indexReport, parseReport } from "./data.js";
+import { hasPlots, indexReport, parseReport } from "./data.js";
 import { groupView, groupsView } from "./groups.js";
 import { matchesView } from "./matches.js";
 import { plotView } from "./plot_view.js";
@@ -11,7 +11,7 @@ import { verdictsView } from "./verdicts_view.js";
 
 /** @import { Page, State, View } from "./state.js" */
 
-/** @type {Record<string, (page: Page, state: State) => View>} */
+/** @type {Record<string, (page: Page, state: State, before: State) => View>} */
 const BUILDERS = {
     matches: matchesView,
     match: readingView,
@@ -22,10 +22,10 @@ const BUILDERS = {
 };
 
 /** Keys of the views that have some. */
-const PLACE_KEYS = "n or j: next; p or k: previous; s, q, b, f, u: verdict; x: clear it; Escape: back to the list";
+const PLACE_KEYS = "n or j next; p or k previous; s, q, b, f or u verdict; x clears it; Escape back to the list";
 /** @type {Record<string, string>} */
 const HELP = {
-    match: `${PLACE_KEYS}; ← →: previous and next match of the list`,
+    match: `${PLACE_KEYS}; ← and → previous and next match of the list`,
     group: PLACE_KEYS,
 };
 
@@ -84,7 +84,7 @@ function start() {
     if (report.groups.length > 0) {
         links.push(["groups", "Groups", report.groups.length]);
     }
-    if (report.plots.length > 0 || report.matches.some(({ sentences }) => sentences !== null)) {
+    if (hasPlots(report)) {
         links.push(["plot", "Dot plot", null]);
     }
     links.push(["verdicts", "Verdicts", null]);
@@ -105,7 +105,7 @@ function start() {
     function helpLine() {
         const box = make("input", { type: "checkbox", checked: page.keys() });
         box.addEventListener("change", () => page.useKeys(box.checked));
-        return make("p", { class: "help" }, make("label", {}, box, " Keys"), ` ${HELP[state.view]}`);
+        return make("p", { class: "help" }, make("label", {}, box, " Keys"), `: ${HELP[state.view]}`);
     }
 
     /** @param {State} next @param {boolean} isMoved the focus goes to the view */
@@ -132,7 +132,7 @@ function start() {
         /** @type {HTMLElement | null} */
         let focus = overview.querySelector("h2") ?? document.querySelector("h1");
         if (build) {
-            view = build(page, next);
+            view = build(page, next, before);
             append(app, view.element);
             if (HELP[next.view]) {
                 append(app, helpLine());

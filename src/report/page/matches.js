@@ -70,9 +70,10 @@ function matchRow(page, at) {
  * Returns the list of matches.
  * @param {Page} page
  * @param {State} state
+ * @param {State} before that was left for it
  * @returns {View}
  */
-export function matchesView(page, state) {
+export function matchesView(page, state, before) {
     const { report, verdicts } = page;
     const heading = make("h2", { tabindex: -1 }, "Matches");
     const count = make("p", { class: "count", role: "status" });
@@ -106,7 +107,7 @@ export function matchesView(page, state) {
 
     const { found, rows } = update(state);
     // Coming back from a match, its row has the focus.
-    const open = found.findIndex((at) => report.matches[at].key === state.match);
+    const open = found.findIndex((at) => report.matches[at].key === before.match);
     if (open >= 0) {
         rows.show(Math.ceil((open + 1) / 50) * 50);
         focus = rows.list.children[open].querySelector("a") ?? heading;

@@ -1,6 +1,6 @@
 // Passages that two documents share, and what the report knows of the documents.
 import { formatCount, formatDay, isSafeLink, make, makeFacts } from "./elements.js";
-import { reverseEdits } from "./edits.js";
+import { countEdits, reverseEdits } from "./edits.js";
 import { contextBetween } from "./text.js";
 
 /** @import { Report } from "./data.js" */
@@ -99,6 +99,14 @@ export function contextOf({ report }, document, before, after, isEdge) {
     return contextBetween(text, start, end, { after: before !== undefined, before: after !== undefined });
 }
 
+/**
+ * Returns the number of differences in words.
+ * @param {number[]} edits
+ */
+export function differenceCount(edits) {
+    return edits.length === 0 ? "equal" : formatCount(countEdits(edits).all, "difference");
+}
+
 /** Returns a line that explains the marks. */
 export function legend() {
     return make(
@@ -109,5 +117,7 @@ export function legend() {
         make("mark", { class: "number" }, "number differs"),
         " ",
         make("mark", { class: "name" }, "name differs"),
+        " ",
+        make("span", {}, make("mark"), "words are missing"),
     );
 }

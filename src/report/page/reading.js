@@ -1,10 +1,10 @@
 // The reading view: two documents side by side.
 import { append, formatCount, formatNumber, formatSimilarity, keyButton, make, makeButton, makeFacts } from "./elements.js";
-import { pairName } from "./data.js";
+import { hasPlots, pairName } from "./data.js";
 import { countEdits } from "./edits.js";
 import { findMatches } from "./list.js";
 import { pairLabel } from "./matches.js";
-import { contextOf, documentFacts, legend, pairPassages } from "./passages.js";
+import { contextOf, differenceCount, documentFacts, legend, pairPassages } from "./passages.js";
 import { markedText } from "./text.js";
 import { verdictBadge, verdictBar } from "./verdict_bar.js";
 
@@ -23,7 +23,7 @@ export function readingView(page, state) {
     const { report, index, verdicts } = page;
     const opened = index.matches.get(state.match);
     const heading = make("h2", { tabindex: -1 });
-    const backLink = make("a", { href: page.link({ view: "matches" }) }, "Back to the list");
+    const backLink = make("a", { href: page.link({ view: "matches", match: "" }) }, "Back to the list");
     const back = make("p", { class: "back" }, backLink);
     const element = make("section", { class: "view" }, back, heading);
     if (opened === undefined) {
@@ -45,8 +45,10 @@ export function readingView(page, state) {
 
     append(heading, ...pairLabel(page, left, right));
     element.classList.toggle("single", passages.length === 1);
-    const plot = page.link({ view: "plot", a: report.documents[left].id, b: report.documents[right].id });
-    append(back, make("a", { href: plot }, "Dot plot of these documents"));
+    if (hasPlots(report)) {
+        const plot = page.link({ view: "plot", a: report.documents[left].id, b: report.documents[right].id });
+        append(back, make("a", { href: plot }, "Dot plot of these documents"));
+    }
     element.append(
         make(
             "div",
@@ -78,7 +80,7 @@ export function readingView(page, state) {
         append(
             meta,
             match.similarity !== null && make("span", {}, `similarity ${formatSimilarity(match.similarity)}`),
-            make("span", {}, edits.all === 0 ? "equal" : formatCount(edits.all, "difference")),
+            make("span", {}, differenceCount(passage.edits)),
             edits.numbers > 0 && make("span", {}, `${formatNumber(edits.numbers)} in numbers`),
             edits.names > 0 && make("span", {}, `${formatNumber(edits.names)} in names`),
             sentences[0] !== "" && make("span", {}, `sentences ${sentences[0]} ↔ ${sentences[1]}`),
@@ -227,7 +229,6 @@ export function readingView(page, state) {
                 return false;
             }
             listState = shown;
-            backLink.setAttribute("href", page.link({ view: "matches" }));
             if (at < low || at >= high) {
                 current = at;
                 showRows(at - AROUND, at + AROUND + 1);
@@ -250,7 +251,7 @@ export function readingView(page, state) {
                 case "ArrowLeft":
                     return moveInList(-1, false);
                 case "Escape":
-                    page.go({ view: "matches" });
+                    page.go({ view: "matches", match: "" });
                     return true;
                 default:
                     return bar.key(pressed);

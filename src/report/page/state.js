@@ -98,6 +98,15 @@ export function formatFragment(state) {
 }
 
 /**
+ * Parses a day; returns the seconds of its beginning, or null.
+ * @param {string} day
+ */
+export function parseDay(day) {
+    const milliseconds = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : NaN;
+    return Number.isNaN(milliseconds) ? null : milliseconds / 1000;
+}
+
+/**
  * Parses a fragment. What is unknown or out of range is as at the start.
  * @param {string} fragment
  * @returns {State}
@@ -120,6 +129,8 @@ export function parseFragment(fragment) {
     }
     const parsed = /** @type {State} */ (/** @type {unknown} */ (state));
     parsed.view = VIEWS.includes(parsed.view) ? parsed.view : START.view;
+    parsed.from = parseDay(parsed.from) === null ? "" : parsed.from;
+    parsed.to = parseDay(parsed.to) === null ? "" : parsed.to;
     parsed.sort = SORTS.includes(parsed.sort) ? parsed.sort : START.sort;
     return parsed;
 }

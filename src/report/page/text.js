@@ -45,7 +45,8 @@ function appendRuns(parent, text, runs, start, end) {
     for (const run of runs) {
         const from = Math.max(run.start, start);
         const to = Math.min(run.end, end);
-        if (from < to) {
+        const isGap = run.start === run.end && run.start >= start && (run.start < end || end === text.length);
+        if (from < to || isGap) {
             const shown = text.slice(from, to);
             const kinds = [run.number && "number", run.name && "name"].filter(Boolean).join(" ");
             append(parent, run.changed ? make("mark", { class: kinds || null }, shown) : shown);
@@ -160,8 +161,8 @@ export function contextBetween(document, start, end, near) {
             block.append(contextText(text));
             continue;
         }
-        const first = wordEnd(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
-        const last = Math.max(wordEnd(text, Math.max(end - tail - piece.start, 0)), first);
+        const first = head === 0 ? 0 : wordEnd(text, Math.min(Math.max(start + head - piece.start, 0), text.length));
+        const last = tail === 0 ? text.length : Math.max(wordEnd(text, Math.max(end - tail - piece.start, 0)), first);
         if (first > 0) {
             block.append(contextText(text.slice(0, first)));
         }

@@ -59,6 +59,7 @@ export function createVerdicts(report, storage) {
     /** @type {Map<string, Verdict>} */
     const verdicts = new Map();
     let kept = true;
+    let stored = "";
 
     function format() {
         return [...verdicts.values()].map((verdict) => `${JSON.stringify(verdict)}\n`).join("");
@@ -66,7 +67,8 @@ export function createVerdicts(report, storage) {
 
     function keep() {
         try {
-            storage().setItem(name, format());
+            stored = format();
+            storage().setItem(name, stored);
             kept = true;
         } catch {
             kept = false;
@@ -100,7 +102,11 @@ export function createVerdicts(report, storage) {
     /** Reads what the browser kept; other tabs write there too. */
     function restore() {
         try {
-            load(storage().getItem(name) ?? "");
+            const present = storage().getItem(name) ?? "";
+            if (present !== stored) {
+                load(present);
+                stored = present;
+            }
         } catch {
             kept = false;
         }
