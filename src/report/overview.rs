@@ -8,8 +8,9 @@ use crate::methods::texts;
 use crate::pipeline::query::{self, Query};
 use crate::run::{Run, grouped};
 
-/// The height of the longest bar, and the width of each, as the page has them.
+/// The height of the longest bar, and the width of all bars with what is between them, as the page has them.
 pub(super) const HEIGHT: u64 = 120;
+const WIDTH: usize = 720;
 
 /// Sums of a result.
 #[derive(Default)]
@@ -33,6 +34,7 @@ pub(super) struct Bar {
     pub(super) count: u64,
     pub(super) height: u64,
     pub(super) x: usize,
+    pub(super) width: usize,
 }
 
 /// How much of the documents stands elsewhere, in characters.
@@ -104,10 +106,12 @@ async fn bars(run: &mut Run, query: Query, label: impl Fn(i64) -> String) -> Res
     }
     let Some((&(first, _), &(last, _))) = counts.first().zip(counts.last()) else { return Ok(Vec::new()) };
     let most = counts.iter().map(|(_, count)| *count).max().unwrap_or(1);
-    let bar = |(x, bin): (usize, i64)| {
+    let step = WIDTH / usize::try_from(last - first + 1)?;
+    let bar = |(at, bin): (usize, i64)| {
         let count = counts.iter().find(|(of, _)| *of == bin).map_or(0, |(_, count)| *count);
         // One row can be seen beside a million.
-        Bar { label: label(bin), count, height: (count * HEIGHT).div_ceil(most), x }
+        let height = (count * HEIGHT).div_ceil(most);
+        Bar { label: label(bin), count, height, x: at * step, width: step.saturating_sub(2).max(1) }
     };
     Ok((first..=last).enumerate().map(bar).collect())
 }

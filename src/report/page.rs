@@ -65,6 +65,12 @@ mod filters {
     }
 
     #[askama::filter_fn]
+    pub(super) fn capital(word: &str, _: &dyn askama::Values) -> askama::Result<String> {
+        let mut letters = word.chars();
+        Ok(letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect()))
+    }
+
+    #[askama::filter_fn]
     pub(super) fn thousands(number: &u64, _: &dyn askama::Values) -> askama::Result<String> {
         Ok(grouped(*number))
     }
@@ -240,15 +246,15 @@ fn policy(script: &str) -> String {
 /// Says what is in the result and not in the report.
 fn left_out(head: &Head, overview: &Overview, content: &Content) -> Vec<String> {
     let mut said = Vec::new();
-    let mut say = |what: &str, shown: usize, all: u64| {
+    let mut say = |what: &str, which: &str, shown: usize, all: u64| {
         if (shown as u64) < all {
-            said.push(format!("{} of {} {what}, the best first", grouped(shown as u64), grouped(all)));
+            said.push(format!("{} of {} {what}, {which}", grouped(shown as u64), grouped(all)));
         }
     };
-    say("matches", content.matches.len(), overview.matches);
-    say(head.nouns[1], content.groups.len(), overview.groups);
+    say("matches", "the best first", content.matches.len(), overview.matches);
+    say(head.nouns[1], "the largest first", content.groups.len(), overview.groups);
     let shown = content.groups.iter().map(|(group, _)| group.shown.len()).sum();
-    say(&format!("places of {}", head.nouns[1]), shown, overview.places);
+    say(&format!("places of {}", head.nouns[1]), "the first of each", shown, overview.places);
     said
 }
 

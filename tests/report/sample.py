@@ -68,6 +68,7 @@ class Builder:
             "matches": [],
             "groups": [],
             "plots": [],
+            "nouns": ["family", "families"],
             "totals": {"matches": 0, "groups": 0},
         }
 

@@ -6,6 +6,7 @@
  * @property {string} method
  * @property {string} result 16 hex digits that verdicts are keyed by
  * @property {string} title
+ * @property {[one: string, many: string]} nouns words for one and for several groups
  * @property {string[]} columns names of the users' columns of documents
  * @property {number | null} time index in columns of the time column
  * @property {TextDocument[]} documents

@@ -7,6 +7,8 @@
 
 const NUMBER = 1;
 const NAME = 2;
+/** Nothing but white space differs, which is not shown. */
+const SPACE = 4;
 
 /**
  * Returns the runs of one side of a match, from its start to a length. Edits past the length are cut.
@@ -22,6 +24,7 @@ export function runsOf(edits, side, length) {
     let at = 0;
     /** @param {number} units @param {boolean} changed @param {number} flags */
     function push(units, changed, flags) {
+        changed &&= (flags & SPACE) === 0;
         const end = Math.min(at + units, length);
         if (end > at || (changed && units === 0)) {
             runs.push({ start: at, end, changed, number: (flags & NUMBER) !== 0, name: (flags & NAME) !== 0 });
@@ -51,7 +54,7 @@ export function reverseEdits(edits) {
 export function countEdits(edits) {
     const counts = { all: 0, numbers: 0, names: 0 };
     for (let edit = 0; edit + 3 < edits.length; edit += 4) {
-        counts.all += 1;
+        counts.all += edits[edit + 3] & SPACE ? 0 : 1;
         counts.numbers += edits[edit + 3] & NUMBER ? 1 : 0;
         counts.names += edits[edit + 3] & NAME ? 1 : 0;
     }

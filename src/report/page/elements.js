@@ -181,6 +181,14 @@ export function formatNumber(value) {
 }
 
 /**
+ * Returns a word with a capital letter.
+ * @param {string} word
+ */
+export function capital(word) {
+    return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+/**
  * Returns a number with its noun, which takes an s unless it is one.
  * @param {number} count
  * @param {string} noun

@@ -1,5 +1,5 @@
 // Groups: families of common text and clusters of documents.
-import { append, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, pagedList } from "./elements.js";
+import { append, capital, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, pagedList } from "./elements.js";
 import { excerpt, markedText } from "./text.js";
 import { differenceCount, documentFacts, legend } from "./passages.js";
 import { timeline } from "./timeline.js";
@@ -36,14 +36,15 @@ function groupMeta({ documents, places, ignored }) {
  */
 export function groupsView(page, _state, before) {
     const { report } = page;
-    const heading = make("h2", { tabindex: -1 }, "Groups");
+    const [noun, nouns] = report.nouns;
+    const heading = make("h2", { tabindex: -1 }, capital(nouns));
     const count = make("p", { class: "count", role: "status" });
     const missing = report.totals.groups - report.groups.length;
     /** @param {Group} group */
     function groupRow(group) {
         const place = representativeOf(group);
         const link = make("a", { href: page.link({ view: "group", group: group.key, place: "" }) });
-        append(link, "Group ", make("bdi", {}, group.name));
+        append(link, `${capital(noun)} `, make("bdi", {}, group.name));
         return make(
             "li",
             { class: "row" },
@@ -55,8 +56,8 @@ export function groupsView(page, _state, before) {
     const rows = pagedList(report.groups, groupRow, {
         shown(shown) {
             count.textContent = [
-                `${formatNumber(shown)} of ${formatCount(report.groups.length, "group")} shown`,
-                missing > 0 && `${formatCount(missing, "further group")} of the result not in the report`,
+                `${formatNumber(shown)} of ${formatCount(report.groups.length, noun, nouns)} shown`,
+                missing > 0 && `${formatCount(missing, `further ${noun}`, `further ${nouns}`)} of the result not in the report`,
             ]
                 .filter(Boolean)
                 .join("; ");
@@ -70,7 +71,7 @@ export function groupsView(page, _state, before) {
         rows.show(Math.ceil((open + 1) / 50) * 50);
         focus = rows.list.children[open].querySelector("a") ?? heading;
     }
-    return { element: make("section", { class: "view" }, heading, count, rows.element), title: "Groups", focus };
+    return { element: make("section", { class: "view" }, heading, count, rows.element), title: capital(nouns), focus };
 }
 
 /**
@@ -83,18 +84,18 @@ export function groupView(page, state) {
     const { report, index, verdicts } = page;
     const at = index.groups.get(state.group);
     const heading = make("h2", { tabindex: -1 });
-    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups", group: "", place: "" }) }, "Back to the groups"));
+    const back = make("p", { class: "back" }, make("a", { href: page.link({ view: "groups", group: "", place: "" }) }, `Back to the ${report.nouns[1]}`));
     const element = make("section", { class: "view" }, back, heading);
     if (at === undefined) {
-        append(heading, "This group is not in the report");
-        return { element, title: "Group", focus: heading };
+        append(heading, `This ${report.nouns[0]} is not in the report`);
+        return { element, title: capital(report.nouns[0]), focus: heading };
     }
     const group = report.groups[at];
     const { shown, places } = group;
     const representative = representativeOf(group);
     const bar = verdictBar(verdicts);
     const count = make("p", { class: "count", role: "status" });
-    append(heading, "Group ", make("bdi", {}, group.name));
+    append(heading, `${capital(report.nouns[0])} `, make("bdi", {}, group.name));
     const seconds = shown.map(({ document }) => report.documents[document].seconds).filter((time) => time !== null);
     append(element, groupMeta(group), timeline(seconds));
     if (representative) {
@@ -174,7 +175,7 @@ export function groupView(page, state) {
     }
     return {
         element,
-        title: `Group ${group.name}`,
+        title: `${capital(report.nouns[0])} ${group.name}`,
         focus: heading,
         opened: () => showPlace(state, true),
         update(next) {

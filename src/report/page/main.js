@@ -1,5 +1,5 @@
 // Starts the page: shows the view of the address, and handles keys.
-import { append, formatNumber, make } from "./elements.js";
+import { append, capital, formatNumber, make } from "./elements.js";
 import { hasPlots, indexReport, parseReport } from "./data.js";
 import { groupView, groupsView } from "./groups.js";
 import { matchesView } from "./matches.js";
@@ -82,7 +82,7 @@ function start() {
         links.push(["matches", "Matches", report.matches.length]);
     }
     if (report.groups.length > 0) {
-        links.push(["groups", "Groups", report.groups.length]);
+        links.push(["groups", capital(report.nouns[1]), report.groups.length]);
     }
     if (hasPlots(report)) {
         links.push(["plot", "Dot plot", null]);
