@@ -1,4 +1,4 @@
-# make demo   copied passages among real licence texts, as tables
+# make demo   copied passages among real licence texts, as tables and as a page of HTML
 # make test   all tests but the long ones
 # make wheel  the Python package as a wheel, in target/wheels (needs python3-venv, PyPI)
 # make test-long  the long ones, or one part of them: PART=memory (CONTRIBUTING.md has the parts)
@@ -43,6 +43,7 @@ test:
 	cargo build --workspace
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$((2 * $$(getconf _NPROCESSORS_ONLN)))} cargo test --workspace
 	python/test
+	tests/report/test
 
 wheel:
 	python/wheel

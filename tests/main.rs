@@ -26,6 +26,7 @@ mod passages;
 mod places;
 mod program;
 mod reference;
+mod report;
 mod s3;
 mod s3_faults;
 mod s3_server;

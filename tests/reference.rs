@@ -77,7 +77,7 @@ fn readme() -> String {
     let (corpus, reuse) = (corpus.to_str().unwrap(), reuse.to_str().unwrap());
     ibid(&["ingest", root.join("data/licenses/texts.jsonl.gz").to_str().unwrap(), "-o", corpus]);
     ibid(&["passages", corpus, "-o", reuse]);
-    let printed = ibid(&["sql", &sql.replace("target/demo/reuse.parquet", reuse)]);
+    let printed = ibid(&["sql", &sql.replace("target/demo/reuse/passages.parquet", reuse)]);
     format!("{before}$ target/debug/ibid sql \"{sql}\"\n{printed}```{after}")
 }
 

@@ -33,6 +33,7 @@ from ._found import (
     Found,
     Pairs,
     Passages,
+    Review,
     Search,
     Skipped,
     Summary,
@@ -76,6 +77,7 @@ __all__ = [
     "OptionsError",
     "Pairs",
     "Passages",
+    "Review",
     "Search",
     "Skipped",
     "SqlError",
@@ -93,6 +95,8 @@ __all__ = [
     "ingest",
     "pairs",
     "passages",
+    "report",
+    "review",
     "search",
     "sql",
     "threads",
@@ -148,4 +152,6 @@ search = _of_default(Connection.search)
 dedup = _of_default(Connection.dedup)
 decontaminate = _of_default(Connection.decontaminate)
 ingest = _of_default(Connection.ingest)
+report = _of_default(Connection.report)
+review = _of_default(Connection.review)
 verify = _of_default(Connection.verify)

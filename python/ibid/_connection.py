@@ -19,6 +19,7 @@ from ._found import (
     Found,
     Pairs,
     Passages,
+    Review,
     Search,
     Summary,
     Threads,
@@ -142,6 +143,59 @@ class Connection:
         is_shown = self._progress if progress is None else progress
         with Progress("ingest", is_shown) as shown:
             return Summary.of(self._connection.ingest(collection(documents), os.fspath(folder), options, shown))
+
+    def report(
+        self,
+        result: Union[str, os.PathLike[str]],
+        path: Union[str, os.PathLike[str]],
+        *,
+        corpus: Documents,
+        against: Optional[Documents] = None,
+        title: Optional[str] = None,
+        max_size: Union[int, str, None] = None,
+        link_template: Optional[str] = None,
+        time_column: Optional[str] = None,
+        progress: Optional[bool] = None,
+        **reading: Unpack[Reading],
+    ) -> Summary:
+        """Writes a page of HTML of a result that was written, as `Found.report` does.
+
+        `result`: the Parquet file, or the folder of all tables.
+        `corpus`: the documents of which it was made, read in the same way; others are an error.
+        `against`: the other documents, where it was made of two collections.
+        """
+        own = dict(title=title, max_size=max_size, link_template=link_template, time_column=time_column)
+        options, _ = taken("report", {**own, **reading})
+        other = None if against is None else collection(against)
+        is_shown = self._progress if progress is None else progress
+        with Progress("report", is_shown) as shown:
+            return Summary.of(
+                self._connection.report(os.fspath(result), os.fspath(path), collection(corpus), other, options, shown)
+            )
+
+    def review(
+        self,
+        *verdicts: Union[str, os.PathLike[str]],
+        precision: Optional[float] = None,
+        right: Optional[Iterable[str]] = None,
+        progress: Optional[bool] = None,
+    ) -> Review:
+        """Reads verdicts that people gave in a report and saved, and scores the result by them.
+
+        `precision`: asks from which threshold on this precision is reached, which the notes of the summary say.
+        `right`: the verdicts by which a row is right, of "same", "quotation", "boilerplate", "false", "unsure"; default the first two.
+
+        >>> import ibid, pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "verdicts.ndjson")
+        ...     _ = file.write_text('{"result": "9f", "key": "1", "verdict": "same", "similarity": 0.9}')
+        ...     ibid.review(file).scores.to_dicts()[0]["precision"]
+        1.0
+        """
+        options, _ = taken("review", dict(precision=precision, right=right))
+        is_shown = self._progress if progress is None else progress
+        with Progress("review", is_shown) as shown:
+            return Review(self._connection.review(collection(list(verdicts)), options, shown), is_shown)
 
     def verify(self, *paths: Union[str, os.PathLike[str]]) -> list[Checked]:
         """Checks that results, corpora and indexes are what was written: each byte of each file."""

@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from . import _ibid
 from ._display import html_table, text_table
+from ._options import taken
 from ._progress import Progress
 from ._table import Table
 
@@ -128,6 +129,37 @@ class Found:
             first = self.tables[0]
             return {first: self._found.write(first, os.fspath(path))}
         return dict(self._found.write_folder(os.fspath(path)))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: Optional[str] = None,
+        max_size: Union[int, str, None] = None,
+        link_template: Optional[str] = None,
+        time_column: Optional[str] = None,
+        progress: Optional[bool] = None,
+    ) -> Summary:
+        """Writes a page of HTML that shows the result: matches side by side, families, clusters, a dot plot; one file that needs nothing else.
+
+        `path`: the file, or with a slash at its end a folder of as many pages as the result needs.
+        `title`: default one for the method.
+        `max_size`: the size of the file at most, such as "20MiB"; it has the best that there is room for; default 10 MiB.
+        `link_template`: the address of a document, such as "https://example.org/{id}", or a column that has addresses: "{url}".
+        `time_column`: places of families and clusters stand in the order of this column.
+
+        >>> import ibid, pathlib, tempfile
+        >>> found = ibid.pairs([{"id": 1, "text": "To be or not to be."}, {"id": 2, "text": "To be, or not to be!"}])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = pathlib.Path(folder, "pairs.html")
+        ...     found.report(page).counts["shown"], page.read_text()[:15]
+        (1, '<!DOCTYPE html>')
+        """
+        own = dict(title=title, max_size=max_size, link_template=link_template, time_column=time_column)
+        options, _ = taken("report", own)
+        is_shown = self._progress if progress is None else progress
+        with Progress("report", is_shown) as shown:
+            return Summary.of(self._found.report(os.fspath(path), options, shown))
 
     def excerpts(self, table: str, rows: int = _ROWS, characters: int = _CHARACTERS) -> Table:
         """Returns the first rows of a table with the texts that they are about, cut to so many characters.
@@ -316,3 +348,23 @@ class Dedup(Cleaned):
         is_shown = self._progress if progress is None else progress
         with Progress("dedup", is_shown) as shown:
             return Dedup(self._found.rethreshold(threshold, shown), self._progress)
+
+
+class Review(Found):
+    """Verdicts that people gave in a report."""
+
+    @property
+    def verdicts(self) -> Table:
+        """The last verdict of each row of a result: `result`, `key`, `verdict`, `note`, `method`, `similarity`, `at`, `verdicts` (how many
+        different ones were given)."""
+        return self["verdicts"]
+
+    @property
+    def scores(self) -> Table:
+        """Of the rows at each similarity and above how many were `judged` and are `right`: `threshold`, `judged`, `right`, `precision`, and
+        the interval `low` to `high` that has it with 95 % certainty, if what was judged is a random sample."""
+        return self["scores"]
+
+    def _first(self) -> tuple[list[str], list[list[Any]]]:
+        scores = self.scores
+        return scores.columns, [list(row.values()) for row in scores.head(_ROWS).to_dicts()]

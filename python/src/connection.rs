@@ -109,6 +109,41 @@ impl Connection {
         said(py, &wait_telling(py, on_event, |tell| ingest.on_event(tell).write(folder))?)
     }
 
+    /// Writes a page of HTML of a result that was written, and returns what was counted.
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn report<'py>(
+        &self,
+        py: Python<'py>,
+        result: PathBuf,
+        path: PathBuf,
+        corpus: &Collection,
+        against: Option<&Collection>,
+        options: Vec<(String, Vec<String>)>,
+        on_event: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let report = self.engine()?.report(result).corpus(corpus.0.clone());
+        let report = match against {
+            Some(against) => report.against(against.0.clone()),
+            None => report,
+        };
+        let report = report.options(options).map_err(|error| raised(py, &error))?;
+        said(py, &wait_telling(py, on_event, |tell| report.on_event(tell).write(path))?)
+    }
+
+    /// Reads verdicts.
+    fn review(
+        &self,
+        py: Python<'_>,
+        verdicts: &Collection,
+        options: Vec<(String, Vec<String>)>,
+        on_event: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Found> {
+        let engine = self.engine()?;
+        let review = engine.review(verdicts.0.clone()).options(options).map_err(|error| raised(py, &error))?;
+        let found = wait_telling(py, on_event, |tell| review.on_event(tell).into_future())?;
+        Ok(Found { found: Arc::new(found), engine })
+    }
+
     /// Checks files and folders. Returns of each file its name, whether it is wrong, and what is said of it.
     fn verify(&self, py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Vec<(String, bool, String)>> {
         let checked = wait(py, self.engine()?.verify(paths).into_future())?;

@@ -66,6 +66,21 @@ impl Found {
         wait(py, async move { found.write_folder(path).await })
     }
 
+    /// Writes a page of HTML, and returns what was counted.
+    fn report<'py>(
+        &self,
+        py: Python<'py>,
+        path: PathBuf,
+        options: Vec<(String, Vec<String>)>,
+        on_event: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let found = Arc::clone(&self.found);
+        let summary = wait_telling(py, on_event, |tell| async move {
+            found.report().options(options)?.on_event(tell).write(path).await
+        })?;
+        said(py, &summary)
+    }
+
     /// Decides anew which duplicates go, by another threshold.
     fn rethreshold(&self, py: Python<'_>, threshold: f64, on_event: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let found = Arc::clone(&self.found);

@@ -1,17 +1,17 @@
--- reads:  lines(…), verdicts_origins(doc_id, file, record)
+-- reads:  lines(…)
 -- writes: the first line that is no verdict, and why
 SELECT
-    origins.file,
-    CAST(origins.record AS VARCHAR) AS number,
+    file,
+    CAST(record AS VARCHAR) AS number,
     CASE
-        WHEN lines.result IS NULL THEN 'the result is missing'
-        WHEN lines.key IS NULL THEN 'the key is missing'
-        ELSE concat('the verdict is ', coalesce(lines.verdict, 'missing'))
+        WHEN result IS NULL THEN 'the result is missing'
+        WHEN key IS NULL THEN 'the key is missing'
+        ELSE concat('the verdict is ', coalesce(verdict, 'missing'))
     END AS reason
-FROM lines JOIN verdicts_origins AS origins ON lines.record = CAST(origins.doc_id AS BIGINT)
+FROM lines
 WHERE
-    lines.result IS NULL
-    OR lines.key IS NULL
-    OR NOT coalesce(lines.verdict IN ('same', 'quotation', 'boilerplate', 'false', 'unsure'), false)
-ORDER BY lines.record
+    result IS NULL
+    OR key IS NULL
+    OR NOT coalesce(verdict IN ('same', 'quotation', 'boilerplate', 'false', 'unsure'), false)
+ORDER BY file, record
 LIMIT 1

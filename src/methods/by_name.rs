@@ -5,7 +5,8 @@ use futures::future::BoxFuture;
 use super::options::{Named, NamedOptions, OF_ALL, did_you_mean};
 use super::table::Tabular;
 use super::{
-    Clusters, Containment, Decontaminate, Dedup, Found, Ingest, Input, Pairs, Passages, Search, Threads, runs,
+    Clusters, Containment, Decontaminate, Dedup, Found, Ingest, Input, Pairs, Passages, Report, Review, Search,
+    Threads, runs,
 };
 use crate::engine::Engine;
 use crate::error::{Error, misuse};
@@ -96,7 +97,7 @@ impl NamedMethod {
         method.run(settings).await
     }
 
-    /// Returns the names of the options of a method, or of `ingest`, and of those that all have; `None` where there is no method of this name.
+    /// Returns the names of the options of a method, or of `ingest`, `report` or `review`, and of those that all have; `None` where there is no method of this name.
     #[must_use]
     pub fn options(name: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
         let own = match name {
@@ -109,6 +110,8 @@ impl NamedMethod {
             "dedup" => Dedup::NAMES,
             "decontaminate" => Decontaminate::NAMES,
             "ingest" => Ingest::NAMES,
+            "report" => Report::NAMES,
+            "review" => Review::NAMES,
             _ => return None,
         };
         Some((own, &OF_ALL))

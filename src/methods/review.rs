@@ -1,11 +1,12 @@
 use anyhow::{Context, Result, bail};
 
+use super::options::{Given, Named, NamedOptions};
 use super::threads::of_labels;
 use super::{Base, Found, Input, check_ratio, common_options, runs, texts};
 use crate::corpus;
 use crate::corpus::ingest::{Needed, register_file};
 use crate::engine::Engine;
-use crate::error::Error;
+use crate::error::{Error, misuse};
 use crate::export::layout::ORIGINS;
 use crate::pipeline::query::{self, Literal};
 use crate::run::Run;
@@ -106,8 +107,20 @@ impl std::str::FromStr for Verdict {
         let known = Self::NAMES.iter().find(|(known, _)| *known == name);
         known.map(|(_, verdict)| *verdict).ok_or_else(|| {
             let names = Self::NAMES.map(|(name, _)| name).join(", ");
-            crate::error::misuse!("{name:?} is no verdict; the verdicts are {names}").into()
+            misuse!("{name:?} is no verdict; the verdicts are {names}").into()
         })
+    }
+}
+
+impl NamedOptions for Review {
+    const NAMES: &'static [&'static str] = &["precision", "right"];
+
+    fn set_own(&mut self, given: Given<'_>) -> Result<()> {
+        match given.name {
+            "precision" => self.precision = Some(given.number()?),
+            _ => self.right = given.values.iter().map(|name| name.parse()).collect::<Result<_, _>>()?,
+        }
+        Ok(())
     }
 }
 
@@ -126,6 +139,17 @@ impl Review {
     pub fn right(mut self, verdicts: impl IntoIterator<Item = Verdict>) -> Self {
         self.right = verdicts.into_iter().collect();
         self
+    }
+
+    /// Sets options by their names, each to a value or to a list of them, as text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
+        self.set_options(&options)?;
+        Ok(self)
     }
 
     async fn run(&self) -> Result<Found> {

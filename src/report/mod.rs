@@ -31,6 +31,7 @@ use crate::engine::Engine;
 use crate::error::{Error, OverLimit, misuse};
 use crate::export::{Manifest, StagedFile, StagedFolder, write_text};
 use crate::index::stored::check_place;
+use crate::methods::options::{Given, Named, NamedOptions};
 use crate::methods::{Base, Found, Input, common_options, seconds};
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Event, Run, Summary, grouped};
@@ -121,6 +122,20 @@ pub struct Report<'a> {
 
 common_options!(Report<'_>);
 
+impl NamedOptions for Report<'_> {
+    const NAMES: &'static [&'static str] = &["link_template", "max_size", "time_column", "title"];
+
+    fn set_own(&mut self, given: Given<'_>) -> Result<()> {
+        match given.name {
+            "link_template" => self.link_template = Some(given.text()?),
+            "max_size" => self.max_size = given.bytes()?,
+            "time_column" => self.time_column = Some(given.text()?),
+            _ => self.title = Some(given.text()?),
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Report<'a> {
     fn new(engine: &Engine, of: Of<'a>) -> Self {
         let base = Base::new(engine, Input::places::<PathBuf>([]));
@@ -163,6 +178,17 @@ impl<'a> Report<'a> {
     pub fn time_column(mut self, column: impl Into<String>) -> Self {
         self.time_column = Some(column.into());
         self
+    }
+
+    /// Sets options by their names, each to a value or to a list of them, as text.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
+    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
+        self.set_options(&options)?;
+        Ok(self)
     }
 
     /// Writes the page to a file, here or by URL, or as many pages as the rows need to a folder: a path that ends with a slash. What was there
