@@ -49,13 +49,13 @@ fn is_edited_to(a: &str, edits: &Value, b: &str) -> bool {
 fn documents(dice: &mut Dice) -> Vec<(String, String)> {
     let words =
         ["ferry", "Bergen", "漢字", "קו", "😀", "e\u{301}tat", "22", "<b>", "harbour", "\u{1}", "votes", "Monday"];
-    let mut sentence = |dice: &mut Dice| {
+    let sentence = |dice: &mut Dice| {
         let words: Vec<_> =
             (0..12).map(|_| words[dice.below(words.len())].to_owned() + &dice.below(40).to_string()).collect();
         words.join(" ") + ". "
     };
     let shared: Vec<_> = (0..6).map(|_| (0..5).map(|_| sentence(dice)).collect::<String>()).collect();
-    let mut document = |dice: &mut Dice| {
+    let document = |dice: &mut Dice| {
         let mut text = String::new();
         for _ in 0..4 {
             text += &sentence(dice);

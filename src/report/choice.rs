@@ -115,7 +115,7 @@ mod tests {
         parts.add(&(20..30));
         assert_eq!(parts.iter().collect::<Vec<_>>(), [10..40, 50..60]);
         parts.add(&(0..100));
-        assert_eq!(parts.iter().collect::<Vec<_>>(), [0..100]);
+        assert!(parts.iter().eq(std::iter::once(0..100)));
         assert_eq!(parts.missing(&(99..101)), 1);
     }
 

@@ -243,18 +243,19 @@ impl Candidates {
             while let Some(batch) = rows.try_next().await? {
                 let of = Columns(&batch);
                 let (ids, texts, seconds) = (of.texts("report_id")?, of.texts("text")?, of.shares("report_seconds")?);
-                let shown = of_user.iter().map(|name| of.shown(name, VALUE)).collect::<Result<Vec<_>>>()?;
-                for row in 0..batch.num_rows() {
-                    let name = (side, ids.value(row).to_owned());
+                let has = |name: &String| of_user.contains(name);
+                let values = |name| if has(name) { of.shown(name, VALUE) } else { Ok(vec![None; batch.num_rows()]) };
+                let shown = columns.iter().map(values).collect::<Result<Vec<_>>>()?;
+                for (row, id) in ids.iter().enumerate() {
+                    let name = (side, id.unwrap_or_default().to_owned());
                     let Some(number) = numbers.get(&name) else { continue };
-                    let value = |column: &String| shown[of_user.iter().position(|name| name == column)?][row].clone();
                     documents.push((
                         *number,
                         Document {
                             side,
                             id: name.1,
                             text: Text::new(texts.value(row), self.documents.parts(*number)),
-                            values: columns.iter().map(value).collect(),
+                            values: shown.iter().map(|column| column[row].clone()).collect(),
                             seconds: share_of(&seconds, row),
                         },
                     ));

@@ -97,7 +97,6 @@ impl Found {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn report(&self) -> Report<'_> {
         Report::new(&self.run.engine, Of::Found(self))
     }
