@@ -27,12 +27,13 @@ function pairSelect(page, pair) {
         const count = plot ? "all matches as dots" : formatNumber(matches.length);
         return [pairName(a, b), `${report.documents[a].id} ↔ ${report.documents[b].id} (${count})`];
     };
+    const shown = pairName(pair.a, pair.b);
     const pairs = [...index.pairs.values()].slice(0, PAIRS);
-    if (!pairs.includes(pair)) {
+    if (!pairs.some(({ a, b }) => pairName(a, b) === shown)) {
         pairs.unshift(pair);
     }
     const label = index.pairs.size > PAIRS ? `Documents, the first ${PAIRS} pairs` : "Documents";
-    const { element } = makeSelect(label, pairs.map(option), pairName(pair.a, pair.b), (name) => {
+    const { element } = makeSelect(label, pairs.map(option), shown, (name) => {
         const chosen = index.pairs.get(name);
         if (chosen) {
             page.go({ a: report.documents[chosen.a].id, b: report.documents[chosen.b].id });
@@ -43,15 +44,22 @@ function pairSelect(page, pair) {
 }
 
 /**
- * Returns the pair of a state: that of its ids, or the one with most matches.
+ * Returns the pair of a state: its ids in their order, or the pair with most matches.
  * @param {Page} page
  * @param {State} state
+ * @returns {Pair | undefined}
  */
 function pairOfState({ index }, state) {
-    const a = index.documents.get(state.a);
-    const b = index.documents.get(state.b);
-    const known = a === undefined || b === undefined ? undefined : index.pairs.get(pairName(a, b));
-    return known ?? index.pairs.values().next().value;
+    // Of two collections, a is of the first one and b of the other, whatever ids they share.
+    for (const a of index.documents.get(state.a) ?? []) {
+        for (const b of [...(index.documents.get(state.b) ?? [])].reverse()) {
+            const known = index.pairs.get(pairName(a, b));
+            if (known) {
+                return { ...known, a, b };
+            }
+        }
+    }
+    return index.pairs.values().next().value;
 }
 
 /**
