@@ -79,6 +79,8 @@ export function plotView(page, state) {
     }
     const geometry = layOut(report, pair);
     const { segments, unit, extent } = geometry;
+    // The report knows the lengths of documents in characters.
+    const about = unit === "sentence" ? "about " : "";
     const names = [report.documents[pair.a].id, report.documents[pair.b].id];
     const said = make("p", { class: "count", role: "status" });
     const canvas = make("canvas", {
@@ -179,13 +181,13 @@ export function plotView(page, state) {
             make(
                 "figure",
                 {},
-                plotLegend(geometry),
+                plotLegend(geometry, report.nouns[0]),
                 canvas,
                 make(
                     "figcaption",
                     {},
                     ...names.map((name, side) =>
-                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${formatCount(extent[side], unit)}`),
+                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${about}${formatCount(extent[side], unit)}`),
                     ),
                 ),
                 said,
