@@ -77,6 +77,7 @@ class Builder:
         self.report["documents"].append(
             {
                 "id": id,
+                "side": 0,
                 "length": units(text),
                 "values": list(values),
                 "seconds": seconds,

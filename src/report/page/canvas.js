@@ -106,8 +106,9 @@ export function drawPlot(canvas, geometry, chosen) {
 /**
  * Returns the legend of the colours.
  * @param {Geometry} geometry
+ * @param {string} noun of a group
  */
-export function plotLegend(geometry) {
+export function plotLegend(geometry, noun) {
     const list = make("ul", { class: "legend plot-legend" });
     const least = leastSimilarity(geometry);
     const known = geometry.cells.length > 0 || geometry.segments.some(({ similarity }) => similarity !== null);
@@ -120,7 +121,7 @@ export function plotLegend(geometry) {
         list.append(make("li", {}, make("span", { class: `swatch step-${step + 1}` }), label));
     }
     if (geometry.common.length > 0) {
-        list.append(make("li", {}, make("span", { class: "swatch common" }), "common text (a group has places in both)"));
+        list.append(make("li", {}, make("span", { class: "swatch common" }), `common text (a ${noun} has places in both)`));
     }
     return list;
 }

@@ -18,6 +18,7 @@
 /**
  * @typedef {object} TextDocument
  * @property {string} id
+ * @property {number} side 1 for a document of the other collection, else 0
  * @property {number} length of the text, in UTF-16 units
  * @property {(string | null)[]} values
  * @property {number | null} seconds
@@ -64,10 +65,10 @@
  * @property {string} cells
  */
 /** @typedef {{row: number, column: number, similarity: number}} Cell */
-/** @typedef {{a: number, b: number, matches: number[], plot: Plot | null}} Pair documents with a <= b */
+/** @typedef {{a: number, b: number, matches: number[], plot: Plot | null}} Pair as in its first match */
 /**
  * @typedef {object} Index
- * @property {Map<string, number>} documents by id
+ * @property {Map<string, number[]>} documents by id, which two documents of two collections may share; the one of side 0 is first
  * @property {Map<string, number>} matches by key
  * @property {Map<string, number>} groups by key
  * @property {Map<string, {group: number, place: number}>} places by key
@@ -117,7 +118,7 @@ export function indexReport(report) {
         const name = pairName(a, b);
         let pair = pairs.get(name);
         if (!pair) {
-            pair = { a: Math.min(a, b), b: Math.max(a, b), matches: [], plot: null };
+            pair = { a, b, matches: [], plot: null };
             pairs.set(name, pair);
         }
         return pair;
@@ -132,12 +133,16 @@ export function indexReport(report) {
     );
     /** @type {Index} */
     const index = {
-        documents: new Map(report.documents.map((document, at) => [document.id, at])),
+        documents: new Map(),
         matches: new Map(report.matches.map((match, at) => [match.key, at])),
         groups: new Map(report.groups.map((group, at) => [group.key, at])),
         places: new Map(),
         pairs: new Map(sorted),
     };
+    report.documents.forEach(({ id, side }, at) => {
+        const known = index.documents.get(id);
+        known ? known.splice(side === 0 ? 0 : known.length, 0, at) : index.documents.set(id, [at]);
+    });
     report.groups.forEach((group, at) => {
         group.shown.forEach((place, shown) => index.places.set(place.key, { group: at, place: shown }));
     });

@@ -27,12 +27,13 @@ function pairSelect(page, pair) {
         const count = plot ? "all matches as dots" : formatNumber(matches.length);
         return [pairName(a, b), `${report.documents[a].id} ↔ ${report.documents[b].id} (${count})`];
     };
+    const shown = pairName(pair.a, pair.b);
     const pairs = [...index.pairs.values()].slice(0, PAIRS);
-    if (!pairs.includes(pair)) {
+    if (!pairs.some(({ a, b }) => pairName(a, b) === shown)) {
         pairs.unshift(pair);
     }
     const label = index.pairs.size > PAIRS ? `Documents, the first ${PAIRS} pairs` : "Documents";
-    const { element } = makeSelect(label, pairs.map(option), pairName(pair.a, pair.b), (name) => {
+    const { element } = makeSelect(label, pairs.map(option), shown, (name) => {
         const chosen = index.pairs.get(name);
         if (chosen) {
             page.go({ a: report.documents[chosen.a].id, b: report.documents[chosen.b].id });
@@ -43,15 +44,22 @@ function pairSelect(page, pair) {
 }
 
 /**
- * Returns the pair of a state: that of its ids, or the one with most matches.
+ * Returns the pair of a state: its ids in their order, or the pair with most matches.
  * @param {Page} page
  * @param {State} state
+ * @returns {Pair | undefined}
  */
 function pairOfState({ index }, state) {
-    const a = index.documents.get(state.a);
-    const b = index.documents.get(state.b);
-    const known = a === undefined || b === undefined ? undefined : index.pairs.get(pairName(a, b));
-    return known ?? index.pairs.values().next().value;
+    // Of two collections, a is of the first one and b of the other, whatever ids they share.
+    for (const a of index.documents.get(state.a) ?? []) {
+        for (const b of [...(index.documents.get(state.b) ?? [])].reverse()) {
+            const known = index.pairs.get(pairName(a, b));
+            if (known) {
+                return { ...known, a, b };
+            }
+        }
+    }
+    return index.pairs.values().next().value;
 }
 
 /**
@@ -71,6 +79,8 @@ export function plotView(page, state) {
     }
     const geometry = layOut(report, pair);
     const { segments, unit, extent } = geometry;
+    // The report knows the lengths of documents in characters.
+    const about = unit === "sentence" ? "about " : "";
     const names = [report.documents[pair.a].id, report.documents[pair.b].id];
     const said = make("p", { class: "count", role: "status" });
     const canvas = make("canvas", {
@@ -171,13 +181,13 @@ export function plotView(page, state) {
             make(
                 "figure",
                 {},
-                plotLegend(geometry),
+                plotLegend(geometry, report.nouns[0]),
                 canvas,
                 make(
                     "figcaption",
                     {},
                     ...names.map((name, side) =>
-                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${formatCount(extent[side], unit)}`),
+                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${about}${formatCount(extent[side], unit)}`),
                     ),
                 ),
                 said,
