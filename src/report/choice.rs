@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::rows::Place;
 
-/// The text before and behind a place that a report has, in characters.
-const CONTEXT: i64 = 300;
+/// The text before and behind the places of a match that a report has, in characters. Those of groups have none.
+pub(super) const CONTEXT: i64 = 300;
 
 /// The bytes of a row and of a document beside their texts, about.
 const ROW: i64 = 200;
@@ -67,9 +67,9 @@ impl Documents {
         number
     }
 
-    /// Takes the text of places in, with what is around them, where there is room for it. Returns the room that is left then.
-    pub(super) fn take(&mut self, places: &[&Place], room: i64) -> Option<i64> {
-        let around = |place: &Place| (place.characters.start - CONTEXT).max(0)..place.characters.end + CONTEXT;
+    /// Takes the text of places in, with so many characters around them, where there is room for it. Returns the room that is left then.
+    pub(super) fn take(&mut self, places: &[&Place], context: i64, room: i64) -> Option<i64> {
+        let around = |place: &Place| (place.characters.start - context).max(0)..place.characters.end + context;
         let mut needed = ROW;
         for place in places {
             let parts = &self.parts[place.document];
@@ -124,9 +124,9 @@ mod tests {
         let mut documents = Documents::default();
         let [a, b] = ["a", "b"].map(|id| documents.number(0, id));
         let place = |document, characters| Place { document, characters };
-        let left = documents.take(&[&place(a, 0..1000), &place(b, 0..1000)], 10_000).unwrap();
+        let left = documents.take(&[&place(a, 0..1000), &place(b, 0..1000)], 300, 10_000).unwrap();
         assert_eq!(left, 10_000 - ROW - 2 * (1300 + DOCUMENT));
-        assert_eq!(documents.take(&[&place(a, 0..900), &place(b, 100..1000)], left), Some(left - ROW));
-        assert_eq!(documents.take(&[&place(a, 5000..9000)], 1000), None);
+        assert_eq!(documents.take(&[&place(a, 0..900), &place(b, 100..1000)], 300, left), Some(left - ROW));
+        assert_eq!(documents.take(&[&place(a, 5000..9000)], 0, 1000), None);
     }
 }

@@ -8,7 +8,7 @@ use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch, String
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::TryStreamExt;
 
-use super::choice::Documents;
+use super::choice::{CONTEXT, Documents};
 use super::edits::{Edit, edits};
 use super::plots::Plot;
 use super::rows::{Columns, Group, Match, Member, Place, number_of, share_of};
@@ -21,6 +21,9 @@ const VALUE: usize = 200;
 
 /// The share of the room that groups may have where there are matches, too: one part of so many.
 const GROUPS: i64 = 4;
+
+/// The places of each group that are shown before more of any.
+const FEW: usize = 5;
 
 /// The rows of a result, best first, of which a report has as many as there is room for.
 pub(super) struct Candidates {
@@ -139,24 +142,31 @@ impl Candidates {
         Ok(())
     }
 
-    /// Returns the matches and groups that there is room for, in their order: groups first, up to their share, then matches, and more groups
-    /// where room is left.
+    /// Returns the matches and groups that there is room for, in their order. Groups have a share of the room: for a few places of each, and
+    /// then for more; what matches leave is for more places, too.
     fn chosen(&mut self, room: i64) -> (Vec<Match>, Vec<Group>) {
-        self.documents.clear();
-        let share = if self.matches.is_empty() { room } else { room / GROUPS };
+        let Self { documents, matches, groups } = self;
+        documents.clear();
+        let share = if matches.is_empty() { room } else { room / GROUPS };
         let mut left = share;
-        let mut groups: Vec<_> =
-            self.groups.iter().map(|group| group_within(&mut self.documents, group, &mut left)).collect();
+        let mut shown: Vec<_> = groups.iter().map(|group| vec![false; group.shown.len()]).collect();
+        let mut add = |documents: &mut Documents, most: usize, left: &mut i64| {
+            for (group, shown) in groups.iter().zip(&mut shown) {
+                add_members(documents, group, shown, most, left);
+            }
+        };
+        add(documents, FEW, &mut left);
+        add(documents, usize::MAX, &mut left);
         left += room - share;
         let mut fits =
-            |row: &&Match| self.documents.take(&[&row.a, &row.b], left).inspect(|rest| left = *rest).is_some();
-        let matches = self.matches.iter().filter(&mut fits).cloned().collect();
-        for (group, chosen) in self.groups.iter().zip(&mut groups) {
-            if chosen.is_none() {
-                *chosen = group_within(&mut self.documents, group, &mut left);
-            }
-        }
-        (matches, groups.into_iter().flatten().collect())
+            |row: &&Match| documents.take(&[&row.a, &row.b], CONTEXT, left).inspect(|rest| left = *rest).is_some();
+        let matches = matches.iter().filter(&mut fits).cloned().collect();
+        add(documents, usize::MAX, &mut left);
+        let chosen = groups.iter().zip(&shown).filter(|(_, shown)| shown.contains(&true)).map(|(group, shown)| {
+            let members = group.shown.iter().zip(shown).filter(|(_, is_shown)| **is_shown);
+            Group { shown: members.map(|(member, _)| member.clone()).collect(), name: group.name.clone(), ..*group }
+        });
+        (matches, chosen.collect())
     }
 
     /// Returns true if there are rows that a page has not.
@@ -270,19 +280,18 @@ impl Candidates {
     }
 }
 
-/// Returns a group with those of its places that there is room for, if it is for the representative, with which all others are compared.
-fn group_within(documents: &mut Documents, group: &Group, left: &mut i64) -> Option<Group> {
-    let first = group.shown.iter().find(|member| member.is_representative).or(group.shown.first())?;
-    *left = documents.take(&[&first.place], *left)?;
-    let mut fits = |member: &&Member| {
-        member.key == first.key || documents.take(&[&member.place], *left).inspect(|rest| *left = *rest).is_some()
-    };
-    let shown = group.shown.iter().filter(&mut fits).cloned().collect();
-    Some(Group {
-        name: group.name.clone(),
-        is_ignored: group.is_ignored,
-        documents: group.documents,
-        places: group.places,
-        shown,
-    })
+/// Shows up to so many places of a group, as far as there is room for them: the representative first, with which all others are compared.
+fn add_members(documents: &mut Documents, group: &Group, shown: &mut [bool], most: usize, left: &mut i64) {
+    let first = group.shown.iter().position(|member| member.is_representative).unwrap_or(0);
+    let mut count = shown.iter().filter(|is_shown| **is_shown).count();
+    for at in std::iter::once(first).chain(0..group.shown.len()) {
+        if count >= most || shown[at] {
+            continue;
+        }
+        match documents.take(&[&group.shown[at].place], 0, *left) {
+            Some(rest) => (*left, shown[at], count) = (rest, true, count + 1),
+            None if at == first => return,
+            None => {}
+        }
+    }
 }

@@ -105,7 +105,7 @@ mod tests {
         let mut documents = Documents::default();
         let document = documents.number(0, "a");
         for characters in ranges {
-            documents.take(&[&Place { document, characters: characters.clone() }], i64::MAX).unwrap();
+            documents.take(&[&Place { document, characters: characters.clone() }], 0, i64::MAX).unwrap();
         }
         documents.parts(document).clone()
     }
