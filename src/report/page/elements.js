@@ -129,6 +129,21 @@ export function makeSelect(label, options, chosen, changed) {
     return { element: make("label", { class: "field" }, make("span", {}, label), select), select };
 }
 
+/** Characters of an id that are shown. */
+const NAME_LIMIT = 300;
+
+/**
+ * Returns an id; a very long one is cut, and whole as a tooltip.
+ * @param {string} id
+ */
+export function makeName(id) {
+    if (id.length <= NAME_LIMIT) {
+        return make("bdi", {}, id);
+    }
+    const cut = id.slice(0, NAME_LIMIT).replace(/[\ud800-\udbff]$/, "");
+    return make("bdi", { title: id }, `${cut}…`);
+}
+
 /**
  * Returns a list of names and values.
  * @param {[name: string, value: Child][]} facts

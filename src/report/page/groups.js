@@ -1,5 +1,5 @@
 // Groups: families of common text and clusters of documents.
-import { append, capital, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, pagedList } from "./elements.js";
+import { append, capital, formatCount, formatDay, formatNumber, formatSimilarity, make, makeButton, makeName, pagedList } from "./elements.js";
 import { excerpt, markedText } from "./text.js";
 import { differenceCount, documentFacts, legend } from "./passages.js";
 import { timeline } from "./timeline.js";
@@ -120,7 +120,7 @@ export function groupView(page, state) {
         return make(
             "li",
             { class: "row place", "data-key": place.key },
-            make("h4", { tabindex: -1 }, `${formatNumber(number + 1)}. `, make("bdi", {}, document.id)),
+            make("h4", { tabindex: -1 }, `${formatNumber(number + 1)}. `, makeName(document.id)),
             meta,
             documentFacts(page, place.document),
             place === representative ? make("p", { class: "missing" }, "Its text is above") : markedText(document, place.at, place.edits, "b"),

@@ -1,5 +1,5 @@
 // The list of matches.
-import { append, formatCount, formatDay, formatNumber, formatSimilarity, make, pagedList } from "./elements.js";
+import { append, formatCount, formatDay, formatNumber, formatSimilarity, make, makeName, pagedList } from "./elements.js";
 import { matchFilters } from "./filters.js";
 import { findMatches, matchLength } from "./list.js";
 import { excerpt } from "./text.js";
@@ -18,7 +18,7 @@ const EXCERPT = 240;
  */
 export function pairLabel({ report }, a, b) {
     const arrow = make("span", { class: "arrow" }, " ↔ ");
-    return [make("bdi", {}, report.documents[a].id), arrow, make("bdi", {}, report.documents[b].id)];
+    return [makeName(report.documents[a].id), arrow, makeName(report.documents[b].id)];
 }
 
 /**

@@ -1,5 +1,5 @@
 // The dot plot of two documents, and the list of its passages.
-import { append, formatCount, formatNumber, formatSimilarity, make, makeSelect, pagedList } from "./elements.js";
+import { append, formatCount, formatNumber, formatSimilarity, make, makeName, makeSelect, pagedList } from "./elements.js";
 import { drawPlot, plotLegend } from "./canvas.js";
 import { pairName } from "./data.js";
 import { pairLabel } from "./matches.js";
@@ -187,7 +187,7 @@ export function plotView(page, state) {
                     "figcaption",
                     {},
                     ...names.map((name, side) =>
-                        make("span", {}, side === 0 ? "→ " : "↓ ", make("bdi", {}, name), `, ${about}${formatCount(extent[side], unit)}`),
+                        make("span", {}, side === 0 ? "→ " : "↓ ", makeName(name), `, ${about}${formatCount(extent[side], unit)}`),
                     ),
                 ),
                 said,

@@ -1,5 +1,5 @@
 // The reading view: two documents side by side.
-import { append, formatCount, formatNumber, formatSimilarity, keyButton, make, makeButton, makeFacts } from "./elements.js";
+import { append, formatCount, formatNumber, formatSimilarity, keyButton, make, makeButton, makeFacts, makeName } from "./elements.js";
 import { hasPlots, pairName } from "./data.js";
 import { countEdits } from "./edits.js";
 import { findMatches } from "./list.js";
@@ -57,7 +57,7 @@ export function readingView(page, state) {
                 make(
                     "div",
                     { class: "side" },
-                    make("h3", {}, make("bdi", {}, report.documents[document].id)),
+                    make("h3", {}, makeName(report.documents[document].id)),
                     documentFacts(page, document),
                 ),
             ),
@@ -101,7 +101,7 @@ export function readingView(page, state) {
                     make(
                         "div",
                         { class: "side" },
-                        make("p", { class: "which" }, make("bdi", {}, report.documents[document].id)),
+                        make("p", { class: "which" }, makeName(report.documents[document].id)),
                         markedText(report.documents[document], passage.at[side], passage.edits, side === 0 ? "a" : "b"),
                     ),
                 ),

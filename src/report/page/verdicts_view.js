@@ -1,5 +1,5 @@
 // The list of verdicts, and their files.
-import { append, capital, formatCount, formatSimilarity, make, pagedList } from "./elements.js";
+import { append, capital, formatCount, formatSimilarity, make, makeName, pagedList } from "./elements.js";
 import { pairLabel } from "./matches.js";
 import { loadedMessage, verdictLabel } from "./verdicts.js";
 
@@ -23,7 +23,7 @@ function subjectLink(page, key) {
         const group = report.groups[place.group];
         const document = report.documents[group.shown[place.place].document];
         const link = make("a", { href: page.link({ view: "group", group: group.key, place: key }) });
-        append(link, `${capital(report.nouns[0])} `, make("bdi", {}, group.name), ", ", make("bdi", {}, document.id));
+        append(link, `${capital(report.nouns[0])} `, make("bdi", {}, group.name), ", ", makeName(document.id));
         return link;
     }
     return make("span", {}, make("bdi", {}, key), " (not in the report)");
