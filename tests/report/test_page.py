@@ -654,7 +654,7 @@ def test_payloads_are_text(opener):
         """(payloads) => {
             const check = %s;
             return payloads.flatMap((payload, at) => {
-                const problems = check();
+                const problems = at %% 3 === 0 ? check() : [];
                 const passage = document.querySelector(".passage[aria-current]");
                 if (passage.dataset.key !== `${at} ${payload}`) {
                     problems.push(`another match than ${at}`);
