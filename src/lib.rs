@@ -82,7 +82,6 @@ mod pipeline;
 #[doc(hidden)]
 pub mod program;
 mod recall;
-mod report;
 mod run;
 mod seal;
 mod similarity_join;

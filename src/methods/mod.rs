@@ -34,6 +34,7 @@ mod kept;
 pub(crate) mod options;
 pub(crate) mod pairs;
 pub(crate) mod passages;
+mod report;
 mod review;
 pub(crate) mod search;
 pub(crate) mod signature;
@@ -67,19 +68,18 @@ pub use self::input::{Boilerplate, Input, InputFormat};
 pub use self::options::bytes;
 pub use self::pairs::{Pairs, Unit};
 pub use self::passages::{Passages, Profile};
+pub use self::report::Report;
 pub use self::review::{Review, Verdict};
 pub use self::search::Search;
 pub use self::signature::Signature;
 pub use self::stream::{Contained, Judged, JudgedStream, Judging};
 pub use self::threads::Threads;
-pub(crate) use self::times::seconds;
 pub use self::verify::{Checked, Outcome, Verify};
 use crate::corpus::ingest::Needed;
 use crate::corpus::{self, OnError};
 use crate::engine::Engine;
 use crate::error::{OverLimit, misuse};
 pub use crate::export::PartFormat;
-pub use crate::report::Report;
 use crate::run::{Compared, Run, Settings, grouped};
 
 /// The options that the builders of all methods have in common.
@@ -100,7 +100,7 @@ pub struct Base {
 }
 
 impl Base {
-    pub(crate) fn new(engine: &Engine, input: Input) -> Self {
+    fn new(engine: &Engine, input: Input) -> Self {
         Self {
             engine: engine.clone(),
             input,
@@ -114,7 +114,7 @@ impl Base {
     }
 
     /// Begins a run, and gives its collections as they are opened.
-    pub(crate) async fn begin(&self) -> Result<(Run, Collections)> {
+    async fn begin(&self) -> Result<(Run, Collections)> {
         let run = Run::begin(&self.engine, self.settings.clone())?;
         self.check_against()?;
         let reading = self.reading_of_run()?;
@@ -163,7 +163,7 @@ impl Base {
 }
 
 /// The places of the collections of a method.
-pub(crate) struct Collections {
+struct Collections {
     inputs: Vec<String>,
     against: Option<Vec<String>>,
     ignored: Option<Vec<String>>,
@@ -172,7 +172,7 @@ pub(crate) struct Collections {
 }
 
 impl Collections {
-    pub(crate) fn compared(&self, needed: Needed) -> Compared<'_> {
+    fn compared(&self, needed: Needed) -> Compared<'_> {
         Compared {
             inputs: &self.inputs,
             against: self.against.as_deref(),
@@ -368,7 +368,7 @@ pub fn refuse_without_effect(options: &[(&str, bool, bool)]) -> Result<()> {
 }
 
 /// Returns the rows of a query as text, NULL as ''.
-pub(crate) async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
+async fn texts(rows: DataFrame) -> Result<Vec<Vec<String>>> {
     let mut texts = Vec::new();
     for batch in rows.collect().await? {
         let columns =

@@ -40,7 +40,7 @@ impl Given<'_> {
         }
     }
 
-    pub(crate) fn text(&self) -> Result<String> {
+    pub(super) fn text(&self) -> Result<String> {
         self.one().map(str::to_owned)
     }
 
@@ -77,7 +77,7 @@ impl Given<'_> {
     }
 
     /// Reads a size such as `16MiB` or `1000`.
-    pub(crate) fn bytes(&self) -> Result<usize> {
+    pub(super) fn bytes(&self) -> Result<usize> {
         bytes(self.one()?).with_context(|| format!("in `{}`", self.name))
     }
 

@@ -7,7 +7,7 @@ use crate::pipeline::query::{self, Literal};
 use crate::run::{Run, grouped};
 
 /// A column of times in any form that the function `time_of` reads as seconds since 1970, as SQL: NULL for what is none.
-pub(crate) fn seconds(column: &str) -> Literal {
+pub(super) fn seconds(column: &str) -> Literal {
     Literal::column(column).within("time_of(", ")['seconds']")
 }
 

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "src/report/page"
+PAGE = Path(__file__).parents[2] / "src/methods/report/page"
 
 # Dependencies first.
 MODULES = [

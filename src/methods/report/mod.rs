@@ -26,13 +26,14 @@ use self::links::LinkTemplate;
 use self::overview::Overview;
 use self::page::{Head, PageLink, page};
 use self::result::{About, Tables};
+use super::options::{Given, Named, NamedOptions};
+use super::times::seconds;
+use super::{Base, Found, Input, common_options};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, OverLimit, misuse};
 use crate::export::{Manifest, StagedFile, StagedFolder, write_text};
 use crate::index::stored::check_place;
-use crate::methods::options::{Given, Named, NamedOptions};
-use crate::methods::{Base, Found, Input, common_options, seconds};
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Event, Run, Summary, grouped};
 
