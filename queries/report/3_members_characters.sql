@@ -3,7 +3,7 @@
 CREATE TABLE members AS
 SELECT
     grouped.group_id,
-    sides.side,
+    grouped.side,
     grouped.doc_id,
     grouped.char_start,
     grouped.char_end,
@@ -11,4 +11,4 @@ SELECT
     grouped.similarity,
     grouped.ignored,
     sides.seconds
-FROM grouped JOIN sides ON grouped.doc_id = sides.doc_id
+FROM grouped JOIN sides ON grouped.side = sides.side AND grouped.doc_id = sides.doc_id

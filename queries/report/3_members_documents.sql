@@ -3,7 +3,7 @@
 CREATE TABLE members AS
 SELECT
     grouped.group_id,
-    sides.side,
+    grouped.side,
     grouped.doc_id,
     CAST(0 AS BIGINT) AS char_start,
     CAST(sides.characters AS BIGINT) AS char_end,
@@ -11,4 +11,4 @@ SELECT
     grouped.similarity,
     grouped.ignored,
     sides.seconds
-FROM grouped JOIN sides ON grouped.doc_id = sides.doc_id
+FROM grouped JOIN sides ON grouped.side = sides.side AND grouped.doc_id = sides.doc_id

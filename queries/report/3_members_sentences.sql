@@ -8,7 +8,7 @@ WITH sentences_of AS (
 )
 SELECT
     grouped.group_id,
-    sides.side,
+    grouped.side,
     grouped.doc_id,
     CAST(sentences_of.char_start AS BIGINT) AS char_start,
     CAST(sentences_of.char_end AS BIGINT) AS char_end,
@@ -17,5 +17,5 @@ SELECT
     grouped.ignored,
     sides.seconds
 FROM grouped
-JOIN sides ON grouped.doc_id = sides.doc_id
+JOIN sides ON grouped.side = sides.side AND grouped.doc_id = sides.doc_id
 JOIN sentences_of ON sides.side = sentences_of.side AND grouped.doc_id = sentences_of.doc_id AND grouped.sent = sentences_of.sent

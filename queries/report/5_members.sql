@@ -4,7 +4,7 @@
 WITH sizes AS (
     SELECT
         group_id,
-        CAST(count(DISTINCT doc_id) AS BIGINT) AS documents,
+        CAST(count(DISTINCT concat_ws(chr(31), side, doc_id)) AS BIGINT) AS documents,
         CAST(count(*) AS BIGINT) AS places
     FROM members
     GROUP BY group_id
@@ -25,7 +25,7 @@ numbered AS (
     WHERE largest.rank <= $most_groups
 )
 SELECT
-    substr(md5(concat_ws(chr(31), group_id, doc_id, char_start, char_end)), 1, 16) AS key,
+    substr(md5(concat_ws(chr(31), group_id, side, doc_id, char_start, char_end)), 1, 16) AS key,
     *
 FROM numbered
 WHERE place <= $most_members OR representative

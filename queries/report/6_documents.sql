@@ -6,10 +6,10 @@ SELECT
     CAST(count(*) AS BIGINT) AS matches,
     CAST(sum(characters) AS BIGINT) AS characters
 FROM (
-    SELECT doc_a AS doc_id, doc_b AS other, characters FROM matches
+    SELECT 0 AS side, doc_a AS doc_id, doc_b AS other, characters FROM matches
     UNION ALL
-    SELECT doc_b AS doc_id, doc_a AS other, characters FROM matches
+    SELECT $side_b AS side, doc_b AS doc_id, doc_a AS other, characters FROM matches
 )
-GROUP BY doc_id
-ORDER BY characters DESC, doc_id
+GROUP BY side, doc_id
+ORDER BY characters DESC, side, doc_id
 LIMIT 20

@@ -23,7 +23,7 @@ SELECT
     judged,
     right,
     precision,
-    greatest((precision + z / 2 - sqrt(z * (precision * (1 - precision) + z / 4))) / (1 + z), 0) AS low,
-    least((precision + z / 2 + sqrt(z * (precision * (1 - precision) + z / 4))) / (1 + z), 1) AS high
+    round(greatest((precision + z / 2 - sqrt(z * (precision * (1 - precision) + z / 4))) / (1 + z), 0), 12) AS low,
+    round(least((precision + z / 2 + sqrt(z * (precision * (1 - precision) + z / 4))) / (1 + z), 1), 12) AS high
 FROM shares
 ORDER BY threshold DESC

@@ -11,7 +11,7 @@ use super::{
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::pipeline::query::{self, Parameters, Query};
+use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{Method, Texts, twins};
 
 impl Engine {
@@ -332,6 +332,9 @@ impl Passages {
         let k = K.min(min_words);
         let window = WINDOW.min(min_words * 3 / 2 - k + 1);
         parameters.set("common", i64::from(self.most_common()));
+        let family_columns = self.family_fields();
+        let family_columns = family_columns.iter().map(|field| Literal::column(field.name()));
+        parameters.set("family_columns", Literal::joined(family_columns, ", "));
         parameters.set("k", k);
         parameters.set("window", window);
         parameters.set("bridge", BRIDGE);
@@ -387,20 +390,24 @@ impl NamedOptions for Passages {
 
 impl Tabular for Passages {
     fn schema(&self, table: &str) -> Result<Vec<Field>> {
-        let numbers = |names: &[&str]| names.iter().map(|name| int(name)).collect::<Vec<_>>();
         Ok(match table {
-            "families" => [
-                vec![text("family_id"), text("doc_id")],
-                numbers(&["sent_start", "sent_end", "char_start", "char_end", "byte_start", "byte_end"]),
-                vec![long("documents"), boolean("representative"), float("similarity"), boolean("ignored")],
-            ]
-            .concat(),
+            "families" => self.family_fields(),
             "coverage" => {
                 let counts = ["characters", "in_passages", "in_families", "reused"].map(long);
                 [&[text("doc_id")], &counts[..], &[text("closest"), long("shared_with_closest")]].concat()
             }
             _ => [vec![text("doc_a"), text("doc_b")], passage_fields()].concat(),
         })
+    }
+}
+
+impl Passages {
+    /// Returns the columns of families.
+    fn family_fields(&self) -> Vec<Field> {
+        let numbers = ["sent_start", "sent_end", "char_start", "char_end", "byte_start", "byte_end"].map(int);
+        let said = [long("documents"), boolean("representative"), float("similarity"), boolean("ignored")];
+        let collection = self.base.against.iter().map(|_| text("collection"));
+        [text("family_id"), text("doc_id")].into_iter().chain(numbers).chain(said).chain(collection).collect()
     }
 }
 

@@ -299,7 +299,6 @@ def test_a_folder_of_pages(opener, some):
     opener.complaints.clear()
 
 
-@pytest.mark.xfail(strict=True, reason="places of a family that one page has no room for are on no other page")
 def test_a_folder_of_pages_has_all_places_of_families(some):
     run("report", some / "reuse", "--corpus", some / "corpus", "-o", some / "places.html")
     run("report", some / "reuse", "--corpus", some / "corpus", "-o", f"{some}/places/", "--max-size", "512KiB")

@@ -300,7 +300,6 @@ def test_families_are_whole_where_there_is_room(tmp_path):
 # Faults that are known: each of these tests fails until its fault is mended
 
 
-@pytest.mark.xfail(strict=True, reason="families do not say of which collection a document is")
 def test_families_of_two_collections_with_the_same_ids(tmp_path):
     prose = Prose(7)
     common = prose.sentences(5)
@@ -314,14 +313,12 @@ def test_families_of_two_collections_with_the_same_ids(tmp_path):
     assert len({place["key"] for place in group["shown"]}) == len(group["shown"])
 
 
-@pytest.mark.xfail(strict=True, reason="clusters of documents have no sentences")
 def test_clusters_of_documents(notes):
     run("clusters", notes / "corpus", "--unit", "document", "--signature", "shingles:3", "-o", notes / "of-documents")
     made = Made(notes, notes / "of-documents", notes / "corpus")
     assert made.report["totals"]["groups"] > 0
 
 
-@pytest.mark.xfail(strict=True, reason="a template with an unknown column gives no links, and says nothing")
 def test_a_template_with_an_unknown_column_is_refused(notes):
     run("pairs", notes / "corpus", "-o", notes / "linked.parquet")
     run("report", notes / "linked.parquet", "--corpus", notes / "corpus", "-o", notes / "linked.html", "--link-template", "https://example.org/{nothing}", code=1)

@@ -169,17 +169,40 @@ impl Candidates {
         (matches, chosen.collect())
     }
 
-    /// Returns true if there are rows that a page has not.
+    /// Returns true if there are rows that a page has not, and if the next one would have others: a row that is too large for a page is too
+    /// large for the next one.
     pub(super) fn are_more_than(&self, content: &Content) -> bool {
-        self.matches.len() > content.matches.len() || self.groups.len() > content.groups.len()
+        let rows: usize = self.groups.iter().map(|group| group.shown.len()).sum();
+        let of_name: HashMap<_, _> = self.groups.iter().map(|group| (&group.name, group.shown.len())).collect();
+        let goes = |(group, _): &(Group, Vec<Vec<Edit>>)| match group.shown.len() {
+            shown if of_name.get(&group.name) == Some(&shown) => shown,
+            shown => shown - 1,
+        };
+        let go = content.matches.len() + content.groups.iter().map(goes).sum::<usize>();
+        go > 0 && go < self.matches.len() + rows
     }
 
-    /// Takes those out that a page has, so that the next one has others.
+    /// Takes those out that a page has, so that the next one has others. A group of which there is more keeps its representative.
     pub(super) fn leave_out(&mut self, content: &Content) {
-        let shown: HashSet<_> = content.matches.iter().map(|(row, _)| row.key.as_str()).collect();
-        self.matches.retain(|row| !shown.contains(row.key.as_str()));
-        let shown: HashSet<_> = content.groups.iter().map(|(group, _)| group.name.as_str()).collect();
-        self.groups.retain(|group| !shown.contains(group.name.as_str()));
+        let keys = |shown: &mut dyn Iterator<Item = &str>| shown.map(str::to_owned).collect::<HashSet<_>>();
+        let shown = keys(&mut content.matches.iter().map(|(row, _)| row.key.as_str()));
+        self.matches.retain(|row| !shown.contains(&row.key));
+        let members = content.groups.iter().flat_map(|(group, _)| &group.shown);
+        let shown = keys(&mut members.map(|member| member.key.as_str()));
+        for group in &mut self.groups {
+            let first = first_of(group);
+            let stays = |member: &Member| !shown.contains(&member.key);
+            if !group.shown.iter().any(stays) {
+                group.shown.clear();
+                continue;
+            }
+            let mut at = 0;
+            group.shown.retain(|member| {
+                at += 1;
+                stays(member) || at - 1 == first
+            });
+        }
+        self.groups.retain(|group| !group.shown.is_empty());
     }
 
     /// Reads the texts of as many rows as there is room for, in bytes, about.
@@ -282,7 +305,7 @@ impl Candidates {
 
 /// Shows up to so many places of a group, as far as there is room for them: the representative first, with which all others are compared.
 fn add_members(documents: &mut Documents, group: &Group, shown: &mut [bool], most: usize, left: &mut i64) {
-    let first = group.shown.iter().position(|member| member.is_representative).unwrap_or(0);
+    let first = first_of(group);
     let mut count = shown.iter().filter(|is_shown| **is_shown).count();
     for at in std::iter::once(first).chain(0..group.shown.len()) {
         if count >= most || shown[at] {
@@ -294,4 +317,9 @@ fn add_members(documents: &mut Documents, group: &Group, shown: &mut [bool], mos
             None => {}
         }
     }
+}
+
+/// Returns the place of a group that all others are compared with: the representative.
+fn first_of(group: &Group) -> usize {
+    group.shown.iter().position(|member| member.is_representative).unwrap_or(0)
 }

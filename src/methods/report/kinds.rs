@@ -170,6 +170,7 @@ const GROUPS: [Groups; 3] = [
             ("representative", "representative"),
             ("group_similarity", "similarity"),
             ("ignored", "ignored"),
+            ("collection", "collection"),
         ],
     },
     Groups {
@@ -201,14 +202,13 @@ const GROUPS: [Groups; 3] = [
 ];
 
 /// Columns that say the same as others, in another way, and texts.
-const LEFT_OUT: [&str; 15] = [
+const LEFT_OUT: [&str; 14] = [
     "byte_a_start",
     "byte_a_end",
     "byte_b_start",
     "byte_b_end",
     "byte_start",
     "byte_end",
-    "sentences",
     "text_a",
     "text_b",
     "piece",
@@ -239,17 +239,26 @@ impl Role {
 }
 
 /// Sets parameters to SQL, those that are not given to NULL.
-fn set(parameters: &mut Parameters, all: &[&str], given: &[(&str, &'static str)]) {
+fn set(parameters: &mut Parameters, all: &[&str], given: &[(&str, &'static str)], schema: &Schema) {
+    // A column that some results do not have.
+    let has = |sql: &str| sql != "collection" || schema.column_with_name(sql).is_some();
     for name in all {
-        let sql = given.iter().find(|(given, _)| given == name).map_or("NULL", |(_, sql)| sql);
+        let sql = given.iter().find(|(given, sql)| given == name && has(sql)).map_or("NULL", |(_, sql)| sql);
         parameters.set(name, Literal::of_sql(sql));
     }
 }
 
+impl Span {
+    /// Returns the same for a result that was made of whole documents, whatever its columns.
+    pub(super) fn of(self, has_sentences: bool) -> Self {
+        if self == Self::Sentence && !has_sentences { Self::Document } else { self }
+    }
+}
+
 impl Pairs {
-    /// Returns the statements that make `matches` of `result`.
-    pub(super) fn queries(&self) -> [Query; 3] {
-        let placed = match self.span {
+    /// Returns the statements that make `matches` of `result`, whose places are such.
+    pub(super) fn queries(span: Span) -> [Query; 3] {
+        let placed = match span {
             Span::Characters => query::REPORT_PLACED_CHARACTERS,
             Span::Sentence => query::REPORT_PLACED_SENTENCES,
             Span::Document => query::REPORT_PLACED_DOCUMENTS,
@@ -258,14 +267,18 @@ impl Pairs {
     }
 
     /// Sets their parameters for a table with these columns. Returns the names of the columns that a match has beside those of all.
-    pub(super) fn set(&self, schema: &Schema, parameters: &mut Parameters) -> Vec<String> {
-        let all = ["doc_a", "doc_b", "char_a_start", "char_a_end", "char_b_start", "char_b_end"];
-        let sentences = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end", "similarity", "kind"];
-        set(parameters, &all, self.columns);
-        set(parameters, &sentences, self.columns);
-        let is_used = |name: &str| LEFT_OUT.contains(&name) || self.columns.iter().any(|(_, sql)| *sql == name);
+    pub(super) fn set(&self, span: Span, schema: &Schema, parameters: &mut Parameters) -> Vec<String> {
+        let all = ["doc_a", "doc_b", "char_a_start", "char_a_end", "char_b_start", "char_b_end", "similarity", "kind"];
+        let sentences = ["sent_a_start", "sent_a_end", "sent_b_start", "sent_b_end"];
+        set(parameters, &all, self.columns, schema);
+        set(parameters, &sentences, if span == Span::Document { &[] } else { self.columns }, schema);
+        let is_known = |name: &str| match name {
+            "sentences" => self.span == Span::Characters,
+            "sent_a" | "sent_b" => true,
+            _ => LEFT_OUT.contains(&name) || self.columns.iter().any(|(_, sql)| *sql == name),
+        };
         let fields: Vec<_> =
-            schema.fields().iter().map(|field| field.name().clone()).filter(|name| !is_used(name)).collect();
+            schema.fields().iter().map(|field| field.name().clone()).filter(|name| !is_known(name)).collect();
         let column = |(i, name): (usize, &String)| Literal::column(name).within("", &format!(" AS field_{i}"));
         // A list that is empty would leave a comma behind.
         let count = Literal::from(i64::try_from(fields.len()).unwrap_or(i64::MAX)).within("", " AS fields");
@@ -276,9 +289,9 @@ impl Pairs {
 }
 
 impl Groups {
-    /// Returns the statements that make `members` of `result_groups`.
-    pub(super) fn queries(&self) -> [Query; 2] {
-        let members = match self.span {
+    /// Returns the statements that make `members` of `result_groups`, whose places are such.
+    pub(super) fn queries(span: Span) -> [Query; 2] {
+        let members = match span {
             Span::Characters => query::REPORT_MEMBERS_CHARACTERS,
             Span::Sentence => query::REPORT_MEMBERS_SENTENCES,
             Span::Document => query::REPORT_MEMBERS_DOCUMENTS,
@@ -286,9 +299,9 @@ impl Groups {
         [query::REPORT_GROUPED, members]
     }
 
-    pub(super) fn set(&self, parameters: &mut Parameters) {
-        let all =
-            ["group_id", "member", "char_start", "char_end", "sent", "representative", "group_similarity", "ignored"];
-        set(parameters, &all, self.columns);
+    pub(super) fn set(&self, schema: &Schema, parameters: &mut Parameters) {
+        let place = ["group_id", "member", "char_start", "char_end", "sent", "collection"];
+        set(parameters, &place, self.columns, schema);
+        set(parameters, &["representative", "group_similarity", "ignored"], self.columns, schema);
     }
 }

@@ -58,6 +58,22 @@ impl LinkTemplate {
         Ok(Self(pieces))
     }
 
+    /// Fails where a name is that of no column of any of the collections.
+    pub(super) fn check(&self, known: &[Vec<String>]) -> Result<()> {
+        for piece in &self.0 {
+            if let Piece::Value(name) = piece
+                && name != "id"
+                && !known.iter().any(|columns| columns.contains(name))
+            {
+                return Err(misuse!(
+                    "`link_template` names {{{name}}}, and the documents have no such column; they have {}",
+                    known.first().map(|columns| columns.join(", ")).unwrap_or_default()
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the link of a document; none where a value is missing, or is no address where it has to be one.
     pub(super) fn link(&self, document: &Document, columns: &[String]) -> Option<String> {
         let value = |name: &str| match columns.iter().position(|column| column == name) {

@@ -12,6 +12,7 @@ mod result;
 mod rows;
 mod texts;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,13 +22,13 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use self::content::Candidates;
-use self::kinds::Span;
+use self::kinds::{Groups, Pairs, Span};
 use self::links::LinkTemplate;
 use self::overview::Overview;
 use self::page::{Head, PageLink, page};
 use self::result::{About, Tables};
 use super::options::{Given, Named, NamedOptions};
-use super::times::seconds;
+use super::times::{note_times, seconds};
 use super::{Base, Found, Input, common_options};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
@@ -45,8 +46,9 @@ const MOST_MEMBERS: i64 = 200;
 /// The size of a report where none is given, in bytes.
 const MAX_SIZE: usize = 10 << 20;
 
-/// The smallest page: its script, style and sums.
+/// The least size that may be asked for, and that of a page without rows, about: its script, style and sums.
 const LEAST: usize = 256 << 10;
+const EMPTY: i64 = 128 << 10;
 
 /// The first page of a folder, and the folder of the others.
 const FIRST: &str = "index.html";
@@ -247,16 +249,18 @@ impl<'a> Report<'a> {
 
     /// Reads the sums of a result, and its rows, best first.
     async fn begin(&self, run: &mut Run, tables: &Tables, links: Option<LinkTemplate>) -> Result<Book> {
-        let times = self.prepare(run, tables).await?;
+        let times = self.prepare(run, tables, links.as_ref()).await?;
         let mut fields = Vec::new();
         if let Some(pairs) = tables.matches {
             let schema = Arc::clone(run.workspace.session.table("result").await?.schema().inner());
-            fields = pairs.set(&schema, &mut run.workspace.parameters);
-            run.workspace.run_all(&pairs.queries()).await?;
+            let span = pairs.span.of(tables.about.has_sentences());
+            fields = pairs.set(span, &schema, &mut run.workspace.parameters);
+            run.workspace.run_all(&Pairs::queries(span)).await?;
         }
         if let Some(groups) = tables.groups {
-            groups.set(&mut run.workspace.parameters);
-            run.workspace.run_all(&groups.queries()).await?;
+            let schema = Arc::clone(run.workspace.session.table("result_groups").await?.schema().inner());
+            groups.set(&schema, &mut run.workspace.parameters);
+            run.workspace.run_all(&Groups::queries(groups.span.of(tables.about.has_sentences()))).await?;
         }
         let overview = Overview::read(run, tables).await?;
         let side_b = i64::from(tables.about.is_against());
@@ -265,28 +269,43 @@ impl<'a> Report<'a> {
         let plots = if has_matches { plots::candidates(run).await? } else { Vec::new() };
         let counts = Counts { matches: overview.matches, groups: overview.groups, ..Counts::default() };
         let head = self.head(tables, fields);
-        Ok(Book { head, overview, candidates, plots, times, side_b, links, max_size: self.max_size, counts })
+        Ok(Book {
+            head,
+            overview,
+            candidates,
+            plots,
+            times,
+            side_b,
+            links,
+            max_size: self.max_size,
+            shown: HashSet::new(),
+            counts,
+        })
     }
 
     /// Makes the documents of both collections known with their times. Returns these as SQL.
-    async fn prepare(&self, run: &mut Run, tables: &Tables) -> Result<[Literal; 2]> {
+    async fn prepare(&self, run: &mut Run, tables: &Tables, links: Option<&LinkTemplate>) -> Result<[Literal; 2]> {
+        let mut known = Vec::new();
+        for table in ["documents", "against_documents"] {
+            let table = run.workspace.session.table(table).await?;
+            known.push(table.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>());
+        }
+        links.map_or(Ok(()), |links| links.check(&known))?;
         let none = || Literal::of_sql("NULL");
         let mut times = [none(), none()];
         if let Some(column) = &self.time_column {
-            let mut is_known = false;
-            for (table, time) in ["documents", "against_documents"].into_iter().zip(&mut times) {
-                let has = run.workspace.session.table(table).await?.schema().has_column_with_unqualified_name(column);
-                if has {
-                    (*time, is_known) = (seconds(column), true);
-                }
+            let has = |columns: &Vec<String>| columns.contains(column);
+            for (_, time) in known.iter().zip(&mut times).filter(|(columns, _)| has(columns)) {
+                *time = seconds(column);
             }
-            if !is_known {
-                let schema = run.workspace.session.table("documents").await?;
-                let names: Vec<_> = schema.schema().fields().iter().map(|field| field.name().clone()).collect();
+            if !known.iter().any(has) {
                 return Err(misuse!(
                     "`time_column` is {column:?}, and the documents have no such column; they have {}",
-                    names.join(", ")
+                    known[0].join(", ")
                 ));
+            }
+            if known.iter().all(has) {
+                note_times(run, column).await?;
             }
         }
         let parameters = &mut run.workspace.parameters;
@@ -333,7 +352,7 @@ impl<'a> Report<'a> {
             _ => "Text reuse",
         };
         Head {
-            title: self.title.clone().unwrap_or_else(|| title.to_owned()),
+            title: self.title.clone().filter(|title| !title.is_empty()).unwrap_or_else(|| title.to_owned()),
             method: tables.about.method().to_owned(),
             digest: tables.about.digest(),
             made_of: made_of.collect(),
@@ -358,6 +377,8 @@ struct Book {
     side_b: i64,
     links: Option<LinkTemplate>,
     max_size: usize,
+    /// The groups that pages show.
+    shown: HashSet<String>,
     counts: Counts,
 }
 
@@ -384,8 +405,8 @@ impl Book {
     /// Makes a page of the rows that no page has yet, and takes them out. Returns true if rows are left.
     /// With a number it is one of several, with links to those before and behind it.
     async fn page(&mut self, run: &mut Run, number: Option<usize>) -> Result<(String, bool)> {
-        let (most, least) = (i64::try_from(self.max_size)?, i64::try_from(LEAST)?);
-        let mut room = most;
+        let most = i64::try_from(self.max_size)?;
+        let mut room = most - EMPTY;
         for _ in 0..ATTEMPTS {
             let mut content = self.candidates.content(run, room, [&self.times[0], &self.times[1]]).await?;
             content.plots = plots::plots(run, &self.plots, &content, self.max_size, self.side_b).await?;
@@ -395,15 +416,15 @@ impl Book {
             let bytes = i64::try_from(html.len())?;
             if bytes <= most {
                 self.counts.shown += content.matches.len() as u64;
-                self.counts.groups_shown += content.groups.len() as u64;
+                self.shown.extend(content.groups.iter().map(|(group, _)| group.name.clone()));
+                self.counts.groups_shown = self.shown.len() as u64;
                 self.counts.bytes += html.len() as u64;
                 self.counts.pages += 1;
                 self.candidates.leave_out(&content);
-                // A row that is too large for a page is too large for the next one.
-                return Ok((html, is_more && !(content.matches.is_empty() && content.groups.is_empty())));
+                return Ok((html, is_more));
             }
             // What a row takes differs from text to text.
-            room = room / 100 * ((most - least).max(0) * 95 / (bytes - least).max(1)).clamp(5, 95);
+            room = room / 100 * ((most - EMPTY) * 95 / (bytes - EMPTY).max(1)).clamp(5, 95);
         }
         Err(anyhow::Error::new(OverLimit(format!(
             "no page of the result is as small as `max_size` {}: raise it",

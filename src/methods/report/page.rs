@@ -220,7 +220,7 @@ fn pictured(text: &str) -> String {
         0x7f => '\u{2421}',
         _ => c,
     };
-    text.chars().map(picture).collect()
+    text.replace("\r\n", "\n").chars().map(picture).collect()
 }
 
 /// Returns the modules as one script.
@@ -372,10 +372,9 @@ fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(","))
 }
 
-/// Returns a number with no more than six digits behind the point.
+/// Returns a number as it is read back.
 fn shortest(number: Option<f64>) -> String {
-    let number = number.filter(|number| number.is_finite());
-    number.map_or_else(|| "null".to_owned(), |number| ((number * 1e6).round() / 1e6).to_string())
+    number.filter(|number| number.is_finite()).map_or_else(|| "null".to_owned(), |number| number.to_string())
 }
 
 #[cfg(test)]

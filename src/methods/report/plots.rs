@@ -74,7 +74,8 @@ pub(super) async fn plots(
     let (mut plots, mut left) = (Vec::new(), room / SHARE);
     for candidate in candidates {
         let Some((a, b)) = number(0, &candidate.a).zip(number(side_b, &candidate.b)) else { continue };
-        if shown.get(&(a, b)).is_some_and(|shown| *shown >= candidate.matches) {
+        // A page of several may have none of them.
+        if shown.get(&(a, b)).is_none_or(|shown| *shown >= candidate.matches) {
             continue;
         }
         let cells = cells(run, candidate).await?;

@@ -45,11 +45,14 @@ impl About {
         format!("{:016x}", xxh3_64(made_of.join("\n").as_bytes()))
     }
 
+    /// Returns true if it was made of sentences.
+    pub(super) fn has_sentences(&self) -> bool {
+        self.inputs().any(|input| input["table"].as_str().is_some_and(|name| name.ends_with("sentences")))
+    }
+
     /// Returns the tables that it was made of.
     fn needed(&self) -> Needed {
-        let has_sentences =
-            self.inputs().any(|input| input["table"].as_str().is_some_and(|name| name.ends_with("sentences")));
-        if has_sentences { Needed::DocumentsAndSentences } else { Needed::Documents }
+        if self.has_sentences() { Needed::DocumentsAndSentences } else { Needed::Documents }
     }
 
     fn inputs(&self) -> impl Iterator<Item = &Value> {
@@ -112,8 +115,8 @@ impl Tables {
     fn check(self, name: &str) -> Result<Self> {
         if self.matches.is_none() && self.groups.is_none() {
             bail!(
-                "{name} has no rows that a report can show: it is of `{}`, and reports are of the passages, families, pairs, threads, \
-                 clusters, containment and dedup of ibid",
+                "{name} has no rows that a report can show: it is of {}, and reports are of the passages, families, pairs, threads, \
+                 clusters, containment, dedup and decontaminate of ibid",
                 self.about.method()
             );
         }
