@@ -110,5 +110,7 @@ def by_places(report, rows_of_table, texts, other=None):
     for row in rows_of_table:
         a, b = texts[row["doc_a"]], (other or texts)[row["doc_b"]]
         at = [unit(a, row["char_a_start"]), unit(a, row["char_a_end"]), unit(b, row["char_b_start"]), unit(b, row["char_b_end"])]
-        found.append((places[row["doc_a"], row["doc_b"], *at], row))
+        # A report has as many as there is room for.
+        if (match := places.get((row["doc_a"], row["doc_b"], *at))) is not None:
+            found.append((match, row))
     return found
