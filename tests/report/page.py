@@ -9,28 +9,8 @@ from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "src/methods/report/page"
 
-# Dependencies first.
-MODULES = [
-    "elements",
-    "data",
-    "edits",
-    "text",
-    "state",
-    "verdicts",
-    "verdict_bar",
-    "list",
-    "passages",
-    "filters",
-    "matches",
-    "reading",
-    "plot",
-    "canvas",
-    "plot_view",
-    "timeline",
-    "groups",
-    "verdicts_view",
-    "main",
-]
+# As the program has them, dependencies first.
+MODULES = re.findall(r'^    "(\w+)",$', (PAGE.parent / "page.rs").read_text(), re.MULTILINE)
 
 
 def units(text):
