@@ -324,6 +324,18 @@ def test_a_template_with_an_unknown_column_is_refused(notes):
     run("report", notes / "linked.parquet", "--corpus", notes / "corpus", "-o", notes / "linked.html", "--link-template", "https://example.org/{nothing}", code=1)
 
 
+def test_the_text_of_a_thread_is_its_fields(tmp_path):
+    prose = Prose(11)
+    body = prose.sentences(3)
+    threads = [{"id": name, "title": f"How to sort a list of {name}", "body": f"{body} {name}."} for name in ["names", "words"]]
+    file = write_lines(tmp_path / "threads.jsonl", threads)
+    run("threads", file, "--field", "title=0.5", "--field", "body=0.5", "-o", tmp_path / "threads.parquet")
+    made = Made(tmp_path, tmp_path / "threads.parquet", file)
+    assert len(made.report["matches"]) == 1
+    texts = {document["id"]: document["parts"][0][1] for document in made.report["documents"]}
+    assert texts == {thread["id"]: f"{thread['title']}\n\n{thread['body']}" for thread in threads}
+
+
 # Safety
 
 

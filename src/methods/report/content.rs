@@ -265,7 +265,9 @@ impl Candidates {
             let rows = run.rows(query::REPORT_TEXTS).await?;
             let of_user = rows.schema().fields().iter().map(|field| field.name().clone());
             let of_user: Vec<_> = of_user
-                .filter(|name| !["report_id", "report_seconds", "doc_id", "text"].contains(&name.as_str()))
+                .filter(|name| {
+                    !["report_id", "report_seconds", "report_text", "doc_id", "text"].contains(&name.as_str())
+                })
                 .collect();
             for name in &of_user {
                 if !columns.contains(name) {
@@ -275,7 +277,8 @@ impl Candidates {
             let mut rows = rows.execute_stream().await?;
             while let Some(batch) = rows.try_next().await? {
                 let of = Columns(&batch);
-                let (ids, texts, seconds) = (of.texts("report_id")?, of.texts("text")?, of.shares("report_seconds")?);
+                let (ids, texts, seconds) =
+                    (of.texts("report_id")?, of.texts("report_text")?, of.shares("report_seconds")?);
                 let has = |name: &String| of_user.contains(name);
                 let values = |name| if has(name) { of.shown(name, VALUE) } else { Ok(vec![None; batch.num_rows()]) };
                 let shown = columns.iter().map(values).collect::<Result<Vec<_>>>()?;

@@ -309,6 +309,15 @@ impl<'a> Report<'a> {
             }
         }
         let parameters = &mut run.workspace.parameters;
+        let fields = tables.about.fields().into_iter().filter(|name| known[0].contains(name));
+        let fields: Vec<_> = fields.map(|name| Literal::column(&name).within("CAST(", " AS VARCHAR)")).collect();
+        parameters.set(
+            "text",
+            match fields.as_slice() {
+                [] => Literal::column("text"),
+                _ => Literal::joined(fields, ", ").within("concat_ws(chr(10) || chr(10), ", ")"),
+            },
+        );
         for (name, most) in [("most", MOST_MATCHES), ("most_groups", MOST_GROUPS), ("most_members", MOST_MEMBERS)] {
             parameters.set(name, most);
         }

@@ -45,6 +45,13 @@ impl About {
         format!("{:016x}", xxh3_64(made_of.join("\n").as_bytes()))
     }
 
+    /// Returns the columns that are the text of a document, where these are several: the fields of threads.
+    pub(super) fn fields(&self) -> Vec<String> {
+        let names = self.0["parameters"]["names"].as_str().filter(|_| self.method() == "threads").unwrap_or_default();
+        let names = names.strip_prefix('"').and_then(|names| names.strip_suffix('"')).unwrap_or_default();
+        names.split("\", \"").filter(|name| !name.is_empty()).map(|name| name.replace("\"\"", "\"")).collect()
+    }
+
     /// Returns true if it was made of sentences.
     pub(super) fn has_sentences(&self) -> bool {
         self.inputs().any(|input| input["table"].as_str().is_some_and(|name| name.ends_with("sentences")))
@@ -183,7 +190,9 @@ impl Tables {
                 misuse!("{name} was made of one collection; leave out `against`")
             });
         }
-        run.open_both(&Compared { needed: tables.about.needed(), ..compared }).await?;
+        let mut compared = Compared { needed: tables.about.needed(), ..compared };
+        compared.reading.text_is_optional = tables.about.method() == "threads";
+        run.open_both(&compared).await?;
         let opened = run.about()["inputs"].clone();
         tables.about.check(&name, opened.as_array().map_or(&[], Vec::as_slice))?;
         Ok(tables)
