@@ -13,7 +13,7 @@ use ibid::bytes;
 use ibid::program::corpus::{
     self, Boilerplate, Encoding, Fields, Format as InputFormat, LanguageChoice, PageFilter, encoding_of, refuse_result,
 };
-use ibid::program::export::{Form, Format, is_within, resolved, resolved_input};
+use ibid::program::export::{Form, Format, is_within, names_folder, resolved, resolved_input};
 use ibid::program::methods::{format_of, sign_of};
 use ibid::program::store::Settings;
 use ibid::program::store::Stores;
@@ -285,7 +285,7 @@ impl OutputOptions {
 
     /// The folder that the result goes to, where the place of it ends as that of a folder does.
     pub(super) fn folder(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|output| output.as_os_str().as_encoded_bytes().ends_with(b"/"))
+        self.output.as_deref().filter(|output| names_folder(output))
     }
 
     /// The form of the result.

@@ -8,6 +8,7 @@ use super::Ending;
 use super::options::{InputOptions, Places, RunOptions};
 use super::run::{ending, engine, prepared, with_given};
 use ibid::bytes;
+use ibid::program::export::names_folder;
 use ibid::program::store::Stores;
 
 /// Make a page of HTML of a result: matches side by side, families, clusters, a dot plot; one file that needs nothing else
@@ -45,7 +46,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) async fn run(self, stores: &Arc<Stores>) -> Result<Ending> {
         let engine = engine(&self.running, stores)?;
-        if self.output.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        if names_folder(&self.output) {
             self.reading.begin_folder(&self.output, &self.running, stores)?;
         } else {
             self.reading.begin(Places::of_file(&self.output, stores)?, stores)?;

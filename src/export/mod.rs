@@ -23,7 +23,7 @@ pub(crate) use manifest::{MANIFEST, Manifest, names};
 pub(crate) use objects::{name_here, stem_of_sealed, table_files};
 pub use parts::PartFormat;
 pub(crate) use parts::{Parts, write_json, write_text};
-pub use staging::{StagedFile, is_url, is_within, resolved, resolved_input};
+pub use staging::{StagedFile, is_url, is_within, names_folder, resolved, resolved_input};
 pub(crate) use staging::{
     StagedFolder, Unheld, abandoned, hold, is_random, is_staging, set_mode, temporary_file, unheld,
 };

@@ -55,6 +55,11 @@ fn behind_links(target: &Path) -> PathBuf {
     target.to_path_buf()
 }
 
+/// Returns true if a path ends as that of a folder does, with a slash.
+pub fn names_folder(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
 /// Returns true if a path is the URL of an object.
 pub fn is_url(path: &Path) -> Result<bool> {
     Ok(Address::of_path(path)?.is_some())
@@ -270,7 +275,7 @@ impl StagedFile {
                 redacted(&target.to_string_lossy())
             );
         }
-        let is_folder = target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/");
+        let is_folder = target.is_dir() || names_folder(target);
         if object.as_ref().map_or(is_folder, |object| object.is_prefix()) {
             bail!("cannot write {}: it is a folder; name a file", target.display());
         }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
-use super::options::{Given, Named, NamedOptions};
+use super::options::{Given, NamedOptions};
 use super::{Base, Input, common_options};
 use crate::corpus::ingest::{Ingested, Needed};
 use crate::corpus::{self, Content};
@@ -60,10 +60,8 @@ impl Ingest {
     /// # Errors
     ///
     /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
-    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
-        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
-        self.set_options(&options)?;
-        Ok(self)
+    pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        Ok(self.with_options(options)?)
     }
 
     async fn run(self, output: &Path) -> Result<Summary> {

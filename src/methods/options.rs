@@ -127,6 +127,16 @@ pub(crate) trait NamedOptions: Builder {
     /// Options, each with another one without which it has no effect.
     const NEEDS: &'static [(&'static str, &'static str)] = &[];
 
+    /// Returns the builder with options by their names and values.
+    fn with_options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self>
+    where
+        Self: Sized,
+    {
+        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
+        self.set_options(&options)?;
+        Ok(self)
+    }
+
     /// Sets options, by their names and values.
     fn set_options(&mut self, options: &[Named]) -> Result<()> {
         for Named { name, values, input } in options {

@@ -1,6 +1,6 @@
 use anyhow::{Context, Result, bail};
 
-use super::options::{Given, Named, NamedOptions};
+use super::options::{Given, NamedOptions};
 use super::threads::of_labels;
 use super::{Base, Found, Input, check_ratio, common_options, runs, texts};
 use crate::corpus;
@@ -146,10 +146,8 @@ impl Review {
     /// # Errors
     ///
     /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
-    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
-        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
-        self.set_options(&options)?;
-        Ok(self)
+    pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        Ok(self.with_options(options)?)
     }
 
     async fn run(&self) -> Result<Found> {

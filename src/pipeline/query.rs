@@ -30,6 +30,7 @@ macro_rules! queries {
 queries! {
     REPORT_FOUND = "report/1_found.sql";
     REPORT_GROUPED = "report/1_grouped.sql";
+    REPORT_SENTENCES = "report/2_sentences.sql";
     REPORT_SIDES = "report/2_sides.sql";
     REPORT_MEMBERS_CHARACTERS = "report/3_members_characters.sql";
     REPORT_MEMBERS_DOCUMENTS = "report/3_members_documents.sql";

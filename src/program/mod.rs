@@ -23,7 +23,7 @@ pub mod corpus {
 
 pub mod export {
     pub use crate::export::{
-        Form, Format, StagedFile, cleanup, is_url, is_within, resolved, resolved_input, write_rows,
+        Form, Format, StagedFile, cleanup, is_url, is_within, names_folder, resolved, resolved_input, write_rows,
     };
 }
 

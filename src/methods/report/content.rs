@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, AsArray, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::TryStreamExt;
 
 use super::choice::{CONTEXT, Documents};
 use super::edits::{Edit, edits};
 use super::plots::Plot;
+use super::result::Tables;
 use super::rows::{Columns, Group, Match, Member, Place, number_of, share_of};
 use super::texts::Text;
 use crate::pipeline::query::{self, Literal};
@@ -32,7 +33,7 @@ pub(super) struct Candidates {
     pub(super) groups: Vec<Group>,
 }
 
-/// What a report has.
+/// The documents, matches and groups that a page has.
 pub(super) struct Content {
     pub(super) documents: Vec<Document>,
     pub(super) matches: Vec<(Match, Vec<Edit>)>,
@@ -55,21 +56,15 @@ pub(super) struct Document {
 
 impl Candidates {
     /// Reads the rows of a result in their order.
-    pub(super) async fn read(
-        run: &mut Run,
-        has_matches: bool,
-        fields: usize,
-        side_b: i64,
-        has_groups: bool,
-    ) -> Result<Self> {
+    pub(super) async fn read(run: &mut Run, tables: &Tables, fields: usize) -> Result<Self> {
         let mut candidates = Self { documents: Documents::default(), matches: Vec::new(), groups: Vec::new() };
-        if has_matches {
+        if tables.matches.is_some() {
             let mut rows = run.rows(query::REPORT_BEST).await?.execute_stream().await?;
             while let Some(batch) = rows.try_next().await? {
-                candidates.add_matches(&batch, fields, side_b)?;
+                candidates.add_matches(&batch, fields, tables.about.side_b())?;
             }
         }
-        if has_groups {
+        if tables.groups.is_some() {
             let mut rows = run.rows(query::REPORT_MEMBERS).await?.execute_stream().await?;
             while let Some(batch) = rows.try_next().await? {
                 candidates.add_members(&batch)?;
@@ -113,10 +108,7 @@ impl Candidates {
         let [sides, starts, ends, documents, places] =
             columns.all_numbers(["side", "char_start", "char_end", "documents", "places"])?;
         let similarities = columns.shares("similarity")?;
-        let flag = |name: &str| -> Result<BooleanArray> {
-            Ok(batch.column_by_name(name).with_context(|| format!("there is no column {name}"))?.as_boolean().clone())
-        };
-        let (representatives, ignored) = (flag("representative")?, flag("ignored")?);
+        let (representatives, ignored) = (columns.flags("representative")?, columns.flags("ignored")?);
         for row in 0..batch.num_rows() {
             let name = names.value(row);
             if self.groups.last().is_none_or(|group| group.name != name) {
@@ -222,14 +214,10 @@ impl Candidates {
         documents.sort_by_key(|(number, _)| *number);
         let documents: Vec<_> = documents.into_iter().map(|(_, document)| document).collect();
         let text = |place: &Place| documents[place.document].text.slice(&place.characters).0;
-        let representative =
-            |group: &Group| group.shown.iter().find(|member| member.is_representative).or(group.shown.first()).cloned();
         let mut pairs: Vec<_> = matches.iter().map(|row| (text(&row.a), text(&row.b))).collect();
         for group in &groups {
-            let of = representative(group);
-            pairs.extend(
-                group.shown.iter().map(|member| (of.as_ref().map_or("", |of| text(&of.place)), text(&member.place))),
-            );
+            let of = text(&group.shown[first_of(group)].place);
+            pairs.extend(group.shown.iter().map(|member| (of, text(&member.place))));
         }
         let mut edits = edits(run, &pairs).await?.into_iter();
         let mut next = || edits.next().unwrap_or_default();

@@ -27,13 +27,13 @@ use self::links::LinkTemplate;
 use self::overview::Overview;
 use self::page::{Head, PageLink, page};
 use self::result::{About, Tables};
-use super::options::{Given, Named, NamedOptions};
+use super::options::{Given, NamedOptions};
 use super::times::{note_times, seconds};
 use super::{Base, Found, Input, common_options};
 use crate::corpus::ingest::Needed;
 use crate::engine::Engine;
 use crate::error::{Error, OverLimit, misuse};
-use crate::export::{Manifest, StagedFile, StagedFolder, write_text};
+use crate::export::{Manifest, StagedFile, StagedFolder, names_folder, write_text};
 use crate::index::stored::check_place;
 use crate::pipeline::query::{self, Literal};
 use crate::run::{Event, Run, Summary, grouped};
@@ -187,15 +187,13 @@ impl<'a> Report<'a> {
     /// # Errors
     ///
     /// [`Error::Options`] where there is no option of a name, and for values that it cannot have.
-    pub fn options(mut self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
-        let options: Vec<_> = options.into_iter().map(|(name, values)| Named::new(name, values)).collect();
-        self.set_options(&options)?;
-        Ok(self)
+    pub fn options(self, options: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, Error> {
+        Ok(self.with_options(options)?)
     }
 
     /// Writes the page to a file, here or by URL, or as many pages as the rows need to a folder: a path that ends with a slash. What was there
-    /// before stays until all is whole. Returns how many
-    /// `matches` and `groups` the result has, how many of them are `shown` and `groups shown`, and the `bytes` of the page.
+    /// before stays until all is whole. Returns how many `matches` and `groups` the result has, how many of them are `shown` and
+    /// `groups shown`, and how many `pages` and `bytes` that takes.
     ///
     /// # Errors
     ///
@@ -208,12 +206,13 @@ impl<'a> Report<'a> {
     async fn written(self, path: &Path) -> Result<Summary> {
         let links = self.link_template.as_deref().map(LinkTemplate::parse).transpose()?;
         check_least(self.max_size)?;
-        let is_folder = path.as_os_str().as_encoded_bytes().ends_with(b"/");
         let stores = Arc::clone(self.base.engine.stores());
-        let folder = if is_folder { Some(StagedFolder::create(path, &[FIRST, PAGES], &stores)?) } else { None };
-        if folder.is_none() {
+        let folder = if names_folder(path) {
+            Some(StagedFolder::create(path, &[FIRST, PAGES], &stores)?)
+        } else {
             check_place(path, &stores)?;
-        }
+            None
+        };
         let (mut run, tables) = self.opened().await?;
         run.tell(Event::Stage("report"));
         let mut book = self.begin(&mut run, &tables, links).await?;
@@ -263,10 +262,8 @@ impl<'a> Report<'a> {
             run.workspace.run_all(&Groups::queries(groups.span.of(tables.about.has_sentences()))).await?;
         }
         let overview = Overview::read(run, tables).await?;
-        let side_b = i64::from(tables.about.is_against());
-        let (has_matches, has_groups) = (tables.matches.is_some(), tables.groups.is_some());
-        let candidates = Candidates::read(run, has_matches, fields.len(), side_b, has_groups).await?;
-        let plots = if has_matches { plots::candidates(run).await? } else { Vec::new() };
+        let candidates = Candidates::read(run, tables, fields.len()).await?;
+        let plots = if tables.matches.is_some() { plots::candidates(run).await? } else { Vec::new() };
         let counts = Counts { matches: overview.matches, groups: overview.groups, ..Counts::default() };
         let head = self.head(tables, fields);
         Ok(Book {
@@ -275,7 +272,7 @@ impl<'a> Report<'a> {
             candidates,
             plots,
             times,
-            side_b,
+            side_b: tables.about.side_b(),
             links,
             max_size: self.max_size,
             shown: HashSet::new(),
@@ -321,10 +318,13 @@ impl<'a> Report<'a> {
         for (name, most) in [("most", MOST_MATCHES), ("most_groups", MOST_GROUPS), ("most_members", MOST_MEMBERS)] {
             parameters.set(name, most);
         }
-        parameters.set("side_b", i64::from(tables.about.is_against()));
+        parameters.set("side_b", tables.about.side_b());
         parameters.set("seconds", times[0].clone());
         parameters.set("against_seconds", times[1].clone());
         run.workspace.run_all(&[query::REPORT_SIDES]).await?;
+        if tables.about.has_sentences() {
+            run.workspace.run_all(&[query::REPORT_SENTENCES]).await?;
+        }
         Ok(times)
     }
 
@@ -375,7 +375,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// What pages are made of.
+/// The sums and rows that pages are made of.
 struct Book {
     head: Head,
     overview: Overview,
@@ -418,7 +418,7 @@ impl Book {
         let mut room = most - EMPTY;
         for _ in 0..ATTEMPTS {
             let mut content = self.candidates.content(run, room, [&self.times[0], &self.times[1]]).await?;
-            content.plots = plots::plots(run, &self.plots, &content, self.max_size, self.side_b).await?;
+            content.plots = plots::plots(run, &mut self.plots, &content, self.max_size, self.side_b).await?;
             let is_more = self.candidates.are_more_than(&content);
             self.head.pages = number.map_or_else(Vec::new, |number| links_of(number, is_more));
             let html = page(&self.head, &self.overview, &content, self.links.as_ref())?;
@@ -432,7 +432,7 @@ impl Book {
                 self.candidates.leave_out(&content);
                 return Ok((html, is_more));
             }
-            // What a row takes differs from text to text.
+            // The bytes of a row differ from text to text.
             room = room / 100 * ((most - EMPTY) * 95 / (bytes - EMPTY).max(1)).clamp(5, 95);
         }
         Err(anyhow::Error::new(OverLimit(format!(

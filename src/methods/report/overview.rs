@@ -29,7 +29,7 @@ pub(super) struct Overview {
 
 /// A bar of a histogram.
 pub(super) struct Bar {
-    /// What is counted, such as `0.80 to 0.85`.
+    /// The range that is counted, such as `0.80 to 0.85`.
     pub(super) label: String,
     pub(super) count: u64,
     pub(super) height: u64,
@@ -37,7 +37,7 @@ pub(super) struct Bar {
     pub(super) width: usize,
 }
 
-/// How much of the documents stands elsewhere, in characters.
+/// The characters of documents that stand elsewhere.
 pub(super) struct Coverage {
     pub(super) documents: String,
     pub(super) characters: String,

@@ -76,7 +76,7 @@ mod filters {
     }
 }
 
-/// What a page says of the result.
+/// The words of a page on its result.
 pub(super) struct Head {
     pub(super) title: String,
     pub(super) method: String,

@@ -37,6 +37,8 @@ pub(super) struct Candidate {
     b: String,
     matches: i64,
     sentences: [i64; 2],
+    /// The cells, once they were asked for.
+    cells: Option<String>,
 }
 
 /// Returns the pairs of documents with most matches.
@@ -52,6 +54,7 @@ pub(super) async fn candidates(run: &mut Run) -> Result<Vec<Candidate>> {
             b: b.value(row).to_owned(),
             matches: matches.value(row),
             sentences: [of_a.value(row).max(1), of_b.value(row).max(1)],
+            cells: None,
         }));
     }
     Ok(candidates)
@@ -60,7 +63,7 @@ pub(super) async fn candidates(run: &mut Run) -> Result<Vec<Candidate>> {
 /// Returns plots of those documents of which a report has some matches and not all, as far as there is room for them.
 pub(super) async fn plots(
     run: &mut Run,
-    candidates: &[Candidate],
+    candidates: &mut [Candidate],
     content: &Content,
     room: usize,
     side_b: i64,
@@ -78,7 +81,10 @@ pub(super) async fn plots(
         if shown.get(&(a, b)).is_none_or(|shown| *shown >= candidate.matches) {
             continue;
         }
-        let cells = cells(run, candidate).await?;
+        if candidate.cells.is_none() {
+            candidate.cells = Some(cells(run, candidate).await?);
+        }
+        let cells = candidate.cells.clone().unwrap_or_default();
         let Some(rest) = left.checked_sub(cells.len()) else { continue };
         left = rest;
         plots.push(Plot { a, b, sentences: candidate.sentences, cells });

@@ -35,8 +35,13 @@ impl About {
     }
 
     /// Returns true if two collections were compared.
-    pub(super) fn is_against(&self) -> bool {
+    fn is_against(&self) -> bool {
         self.0["parameters"]["against"] == "true"
+    }
+
+    /// Returns the number of the collection of the second of two documents.
+    pub(super) fn side_b(&self) -> i64 {
+        i64::from(self.is_against())
     }
 
     /// Returns the digest of the result: equal for equal methods, parameters and collections.

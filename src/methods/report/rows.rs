@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use anyhow::{Context, Result};
-use arrow::array::{Array, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Float64Type, Int64Type};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -54,13 +54,12 @@ pub(super) struct Group {
 pub(super) struct Columns<'a>(pub(super) &'a RecordBatch);
 
 impl Columns<'_> {
-    fn column(&self, name: &str, of: &DataType) -> Result<arrow::array::ArrayRef> {
-        let column = self.0.column_by_name(name).with_context(|| format!("there is no column {name}"))?;
-        Ok(cast(column, of)?)
+    fn column(&self, name: &str) -> Result<&ArrayRef> {
+        self.0.column_by_name(name).with_context(|| format!("there is no column {name}"))
     }
 
     pub(super) fn numbers(&self, name: &str) -> Result<Int64Array> {
-        Ok(self.column(name, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
+        Ok(cast(self.column(name)?, &DataType::Int64)?.as_primitive::<Int64Type>().clone())
     }
 
     pub(super) fn all_numbers<const N: usize>(&self, names: [&str; N]) -> Result<[Int64Array; N]> {
@@ -69,16 +68,20 @@ impl Columns<'_> {
     }
 
     pub(super) fn shares(&self, name: &str) -> Result<Float64Array> {
-        Ok(self.column(name, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
+        Ok(cast(self.column(name)?, &DataType::Float64)?.as_primitive::<Float64Type>().clone())
     }
 
     pub(super) fn texts(&self, name: &str) -> Result<StringArray> {
-        Ok(self.column(name, &DataType::Utf8)?.as_string::<i32>().clone())
+        Ok(cast(self.column(name)?, &DataType::Utf8)?.as_string::<i32>().clone())
+    }
+
+    pub(super) fn flags(&self, name: &str) -> Result<BooleanArray> {
+        Ok(self.column(name)?.as_boolean().clone())
     }
 
     /// Returns the values of a column of any type for people, no more characters than `most` of each.
     pub(super) fn shown(&self, name: &str, most: usize) -> Result<Vec<Option<String>>> {
-        let column = self.0.column_by_name(name).with_context(|| format!("there is no column {name}"))?;
+        let column = self.column(name)?;
         let format = ArrayFormatter::try_new(column, &FormatOptions::default())?;
         let value = |row: usize| -> Result<Option<String>> {
             if column.is_null(row) {

@@ -49,27 +49,6 @@
 export const VIEWS = ["overview", "matches", "match", "groups", "group", "plot", "verdicts"];
 export const SORTS = ["best", "length", "similarity", "newest", "oldest", "ids"];
 
-/** @type {Readonly<State>} */
-export const START = Object.freeze({
-    view: "overview",
-    find: "",
-    column: "",
-    value: "",
-    length: 0,
-    low: 0,
-    high: 1,
-    kind: "",
-    from: "",
-    to: "",
-    verdict: "",
-    sort: "best",
-    match: "",
-    group: "",
-    place: "",
-    a: "",
-    b: "",
-});
-
 /** The state of the list without filters. */
 export const NO_FILTERS = Object.freeze({
     find: "",
@@ -81,6 +60,19 @@ export const NO_FILTERS = Object.freeze({
     from: "",
     to: "",
     verdict: "",
+});
+
+/** @type {Readonly<State>} */
+export const START = Object.freeze({
+    view: "overview",
+    column: "",
+    ...NO_FILTERS,
+    sort: "best",
+    match: "",
+    group: "",
+    place: "",
+    a: "",
+    b: "",
 });
 
 /**
