@@ -68,8 +68,10 @@ def test_duplicates_of_the_documentation_of_linux(opener, folder):
 
 def test_threads(opener, folder):
     run("ingest", LICENCES, "-o", folder / "licences")
-    texts = texts_of(folder / "licences")
-    threads = [{"id": name, "title": text[:60], "text": text} for name, text in texts.items()]
+    licences = texts_of(folder / "licences")
+    threads = [{"id": name, "title": text[:60], "text": text} for name, text in licences.items()]
+    # The text of a thread is its fields.
+    texts = {thread["id"]: f"{thread['title']}\n\n{thread['text']}" for thread in threads}
     write_lines(folder / "threads.jsonl", threads)
     run("threads", folder / "threads.jsonl", "--field", "title=0.3", "--field", "text=0.7", "-o", folder / "threads.parquet")
     made = Made(folder, folder / "threads.parquet", folder / "threads.jsonl")
