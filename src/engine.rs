@@ -12,6 +12,7 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::DFParserBuilder;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 
+use crate::cluster::{Cluster, OnCluster, SharedFolder};
 use crate::datafusion_fixes::{fix_statement, settle_using_columns};
 use crate::error::{Error, misuse};
 use crate::export::{Form, Format};
@@ -20,7 +21,7 @@ use crate::memory::machine::default_memory;
 use crate::memory::pool::{SharedPool, for_operators};
 use crate::methods::Input;
 use crate::pipeline::query::Parameters;
-use crate::pipeline::{Outcome, Scratch, Workspace};
+use crate::pipeline::{Outcome, Scratch, StageCache, Workspace};
 use crate::run::{Run, Settings};
 use crate::sql::session;
 use crate::store::{self, Stores};
@@ -109,6 +110,9 @@ pub struct EngineBuilder {
     stores: store::Settings,
     /// Stores that are there already, in the place of new ones.
     made_stores: Option<Arc<Stores>>,
+    cluster: Option<Arc<dyn Cluster>>,
+    /// The folder of tables between two statements, which all machines of the cluster reach.
+    shared_tables: Option<PathBuf>,
 }
 
 impl EngineBuilder {
@@ -196,6 +200,15 @@ impl EngineBuilder {
         self
     }
 
+    /// Runs plans on a cluster: all that read Parquet alone. Its machines write the tables between two statements below `tables`, a folder of
+    /// a store that all of them reach; where there is none, a method takes that of `resume`, and a statement that makes a table fails.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn cluster(mut self, cluster: Arc<dyn Cluster>, tables: Option<PathBuf>) -> Self {
+        (self.cluster, self.shared_tables) = (Some(cluster), tables);
+        self
+    }
+
     /// Fails where options about object stores do not go together.
     fn check_stores(&self) -> anyhow::Result<()> {
         let store::Settings { anonymous, keys, session_token, .. } = &self.stores;
@@ -256,9 +269,16 @@ impl EngineBuilder {
             runtime = runtime.with_memory_pool(Arc::clone(&tracked) as _);
             pool = Some(tracked);
         }
+        if let Some(cluster) = &self.cluster {
+            config = cluster.configured(config).with_extension(Arc::new(OnCluster(Arc::clone(cluster))));
+        }
         let runtime = runtime.with_disk_manager_builder(spills).build_arc()?;
         let session = session(config.clone(), Arc::clone(&runtime))?;
         let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
+        if let (Some(_), Some(folder)) = (&self.cluster, &self.shared_tables) {
+            let folder = SharedFolder::at(folder, &workspace.session, &stores)?;
+            workspace.finished = Some(StageCache::shared(folder, &stores));
+        }
         workspace.hashes_rows = self.memory.is_none();
         let shared =
             Shared { settings: self, stores, config, runtime, pool, workspace, registered: Mutex::default(), scratch };
@@ -392,6 +412,24 @@ impl Engine {
     #[doc(hidden)]
     pub fn weak(&self) -> WeakEngine {
         WeakEngine(Arc::downgrade(&self.shared))
+    }
+
+    /// Returns the tables that runs on a cluster have made in a folder, or in that of the engine; `None` where there is no cluster, or no
+    /// folder.
+    pub(crate) fn shared_tables(
+        &self,
+        folder: Option<&Path>,
+        session: &SessionContext,
+    ) -> anyhow::Result<Option<StageCache>> {
+        let EngineBuilder { cluster: Some(_), shared_tables, .. } = &self.shared.settings else { return Ok(None) };
+        let Some(folder) = folder.or(shared_tables.as_deref()) else { return Ok(None) };
+        let folder = SharedFolder::at(folder, session, self.stores())?;
+        Ok(Some(StageCache::shared(folder, self.stores())))
+    }
+
+    /// Returns true if plans run on a cluster.
+    pub(crate) fn is_on_cluster(&self) -> bool {
+        self.shared.settings.cluster.is_some()
     }
 
     /// Returns the limit of memory that was given.

@@ -62,6 +62,7 @@
 //! built.
 
 mod candidate_counts;
+mod cluster;
 mod config;
 mod corpus;
 mod datafusion_fixes;

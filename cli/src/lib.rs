@@ -9,6 +9,7 @@ mod containment;
 mod decontaminate;
 mod dedup;
 mod explain;
+mod extension;
 mod gc;
 mod gpu;
 mod ingest;
@@ -34,9 +35,11 @@ use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context as _;
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, ArgMatches, FromArgMatches, Parser, Subcommand};
 
+pub use self::extension::{Extension, NoExtension};
 use self::options::StoreOptions;
+pub use self::run::{engine_of_server, say};
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub use self::sql::fuzz;
@@ -85,7 +88,7 @@ enum Command {
 }
 
 /// The stack of each thread, in bytes.
-const STACK: usize = 64 << 20;
+pub const STACK: usize = 64 << 20;
 
 /// The end of a command.
 enum Ending {
@@ -104,11 +107,31 @@ enum Ending {
 /// by a hangup, an interrupt, a request to terminate.
 #[must_use]
 pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
-    let cli = match parse(arguments) {
-        Ok(cli) => cli,
+    run_extended(arguments, give_back, Box::new(NoExtension))
+}
+
+/// As [`run`], of a program that adds to it. It can be called once in a process.
+#[must_use]
+pub fn run_extended(arguments: &[OsString], give_back: fn(), extension: Box<dyn Extension>) -> u8 {
+    let extension = extension::of_program(extension);
+    let matches = match matches(arguments) {
+        Ok(matches) => matches,
         Err(error) => return misused(&error, arguments),
     };
     warnings::listen();
+    if let Some(ended) = extension.run(&matches) {
+        return match ended {
+            Ok(()) => 0,
+            Err(error) => {
+                run::say(&run::describe(&error));
+                1
+            }
+        };
+    }
+    let cli = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error, arguments),
+    };
     watch::configure(give_back);
     let stores = cli.stores.made();
     let of_run = Arc::clone(&stores);
@@ -145,6 +168,15 @@ pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
     }
 }
 
+/// Returns the stores that the options of a command line describe.
+///
+/// # Errors
+///
+/// Where the command line has no such options.
+pub fn stores_of(matches: &ArgMatches) -> anyhow::Result<Arc<Stores>> {
+    Ok(StoreOptions::from_arg_matches(matches)?.made())
+}
+
 /// Runs a command, and puts in place what it has left in the outbox.
 async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Ending> {
     let outcome = dispatch(command, stores).await;
@@ -162,7 +194,7 @@ async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<End
 }
 
 /// Reads the command line. What follows an option may be a negative number, so that it is the option that says what it takes.
-fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+fn matches(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<ArgMatches> {
     fn with_negative_numbers(command: clap::Command) -> clap::Command {
         let of_option = |argument: Arg| {
             let takes_values = argument.get_action().takes_values() && !argument.is_positional();
@@ -170,7 +202,13 @@ fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> cl
         };
         command.mut_args(of_option).mut_subcommands(with_negative_numbers)
     }
-    Cli::from_arg_matches(&with_negative_numbers(Cli::command()).try_get_matches_from(arguments)?)
+    with_negative_numbers(extension::command()).try_get_matches_from(arguments)
+}
+
+/// As [`matches`], as what they say.
+#[cfg(any(test, fuzzing))]
+fn parse(arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> clap::error::Result<Cli> {
+    Cli::from_arg_matches(&matches(arguments)?)
 }
 
 /// Says what is wrong with the command line, or gives the help that it asks for. Names of files may stand in it, which anybody may
@@ -186,7 +224,7 @@ fn misused(error: &clap::Error, arguments: &[OsString]) -> u8 {
         return 2;
     }
     let written_out = |argument: &OsString| visible(&argument.to_string_lossy()).into_owned();
-    let shown = if io::stderr().is_terminal() { parse(arguments.iter().map(written_out)).err() } else { None };
+    let shown = if io::stderr().is_terminal() { matches(arguments.iter().map(written_out)).err() } else { None };
     let printed = shown.as_ref().unwrap_or(error).print();
     match printed {
         // There is nowhere left to complain if standard error is gone.
@@ -263,7 +301,7 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
         Command::Gpu(command) => command.run(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "ibid", &mut script);
+            clap_complete::generate(shell, &mut extension::command(), "ibid", &mut script);
             run::Stdout.write_all(&script)?;
             Ok(Ending::Done)
         }
@@ -272,6 +310,8 @@ async fn dispatch(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Endi
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
 
     #[test]

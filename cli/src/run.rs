@@ -10,14 +10,14 @@ use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory};
+use clap::Args;
 use datafusion::dataframe::DataFrame;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::Ending;
 use super::options::{InputOptions, OutputOptions, RunOptions};
 use super::signals;
-use super::{Cli, Ending};
-use crate::outbox;
+use crate::{extension, outbox};
 use ibid::Engine;
 use ibid::methods::Addition;
 use ibid::methods::Found;
@@ -36,7 +36,7 @@ use ibid::{Event, Summary};
 const WATCH: &str = "IBID_MEMORY_WATCH";
 
 /// Talks to the user, on standard error.
-pub(super) fn say(text: &str) {
+pub fn say(text: &str) {
     let text = in_flags(text);
     let shown = if std::io::stderr().is_terminal() { visible(&text) } else { Cow::Borrowed(text.as_ref()) };
     // There is nowhere left to complain if standard error is gone.
@@ -78,7 +78,7 @@ fn flag(option: &str) -> Option<String> {
 /// The options of all commands.
 static OPTIONS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let mut names = HashSet::new();
-    let mut commands = vec![Cli::command()];
+    let mut commands = vec![extension::command()];
     while let Some(command) = commands.pop() {
         names.extend(command.get_arguments().filter_map(|argument| argument.get_long().map(str::to_owned)));
         commands.extend(command.get_subcommands().cloned());
@@ -258,8 +258,28 @@ pub(super) fn engine(options: &RunOptions, stores: &Arc<Stores>) -> Result<Engin
     if let Some(threads) = options.threads {
         builder = builder.threads(usize::from(threads));
     }
-    let engine = builder.build()?;
+    let engine = extension::get().engine(builder)?.build()?;
     if let Some(memory) = engine.memory().filter(|_| is_watched) {
+        hold_to(memory, &engine)?;
+    }
+    Ok(engine)
+}
+
+/// Makes the engine of a server that runs parts of plans, and has the process held to its memory.
+///
+/// # Errors
+///
+/// As [`ibid::EngineBuilder::build`].
+pub fn engine_of_server(memory: Option<usize>, folder: Option<&Path>, stores: &Arc<Stores>) -> Result<Engine> {
+    let mut builder = Engine::builder().all_of_process(true).stores(stores);
+    if let Some(memory) = memory {
+        builder = builder.memory(memory);
+    }
+    if let Some(folder) = folder {
+        builder = builder.temporary_folder(folder);
+    }
+    let engine = builder.build()?;
+    if let Some(memory) = engine.memory() {
         hold_to(memory, &engine)?;
     }
     Ok(engine)

@@ -10,11 +10,9 @@ use arrow::compute::{cast, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::{TableReference, exec_datafusion_err};
-use datafusion::datasource::file_format::options::ReadOptions as _;
-use datafusion::datasource::listing::{ListingTable, ListingTableConfig};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::stream::RecordBatchReceiverStreamBuilder;
-use datafusion::prelude::{ParquetReadOptions, SessionContext};
+use datafusion::prelude::SessionContext;
 use futures::{StreamExt, stream};
 use ibid_udfs::{LanguageChoice, each_sentences, sentence_fields};
 use parquet::basic::{Compression, ZstdLevel};
@@ -105,12 +103,7 @@ pub(crate) async fn register_file(
             location => location,
         };
         let found = Found::at(location.as_slice(), &state).await?.context("there is no such file")?;
-        let options =
-            ParquetReadOptions::default().to_listing_options(&session.copied_config(), session.copied_table_options());
-        // By its URL alone its folder would be listed once for all tables of this name.
-        let listed = ListingTableConfig::new(found.url_of_now(&state)?).with_listing_options(options);
-        let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
-        let table = ListingTable::try_new(listed.infer_schema(&state).await?)?.with_cache(cache);
+        let table = found.parquet_table(session).await?;
         session.register_table(name, Arc::new(table))?;
         anyhow::Ok(())
     };

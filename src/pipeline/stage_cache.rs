@@ -9,6 +9,7 @@ use datafusion::catalog::TableProvider;
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3Default;
 
+use crate::cluster::SharedFolder;
 use crate::export::{MANIFEST, Manifest, StagedFolder};
 use crate::store::{Address, Stores, Verified, entries, verify};
 
@@ -18,13 +19,21 @@ use crate::store::{Address, Stores, Verified, entries, verify};
 /// Each table has a key: the hash of the statement that makes it, of what is set, and of the keys of all tables that it reads, and
 /// of a collection the hash of its seals. A table that reads one without a key has none, and is made anew.
 pub(crate) struct StageCache {
-    folder: PathBuf,
+    place: Place,
     /// The tables that have keys, whatever they are called: a name may be another table's at any time. They are held, so that none
     /// that is made later has the place of one that is gone.
     keys: Mutex<Vec<(Arc<dyn TableProvider>, Key)>>,
     /// The folders of tables that this run reads, locked as long as it lives, which `ibid gc` passes over.
     held: Mutex<Vec<File>>,
     stores: Arc<Stores>,
+}
+
+/// Where the tables are.
+enum Place {
+    /// In a folder of this machine.
+    Here(PathBuf),
+    /// In a folder that all machines of a cluster reach.
+    Shared(SharedFolder),
 }
 
 /// What a table is made of, as a hash.
@@ -36,8 +45,24 @@ impl StageCache {
             bail!("`resume` takes a folder of this machine, and {location} is none");
         }
         fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        let (folder, stores) = (folder.to_path_buf(), Arc::clone(stores));
-        Ok(Self { folder, keys: Mutex::default(), held: Mutex::default(), stores })
+        Ok(Self::in_place(Place::Here(folder.to_path_buf()), stores))
+    }
+
+    /// That of runs on a cluster.
+    pub(crate) fn shared(folder: SharedFolder, stores: &Arc<Stores>) -> Self {
+        Self::in_place(Place::Shared(folder), stores)
+    }
+
+    fn in_place(place: Place, stores: &Arc<Stores>) -> Self {
+        Self { place, keys: Mutex::default(), held: Mutex::default(), stores: Arc::clone(stores) }
+    }
+
+    /// The folder that all machines of a cluster reach, where the tables are in one.
+    pub(crate) fn shared_folder(&self) -> Option<&SharedFolder> {
+        match &self.place {
+            Place::Here(_) => None,
+            Place::Shared(folder) => Some(folder),
+        }
     }
 
     /// The key of what these texts make out of these tables.
@@ -64,8 +89,11 @@ impl StageCache {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).push((table, key));
     }
 
-    fn place(&self, key: Key) -> PathBuf {
-        self.folder.join(name_of(key))
+    fn place(&self, key: Key) -> Result<PathBuf> {
+        match &self.place {
+            Place::Here(folder) => Ok(folder.join(name_of(key))),
+            Place::Shared(_) => bail!("internal error: a table of a cluster is not kept here; please report it"),
+        }
     }
 
     /// Says that the folder of a table is read. Where there are no locks, only its age tells.
@@ -80,7 +108,7 @@ impl StageCache {
     /// The folder of a table that was made to its end, and what was noted of it. One that is damaged, or is another, is made anew,
     /// and one that cannot be read stays as it is.
     pub(crate) fn take(&self, key: Key) -> Result<Option<(PathBuf, Value)>> {
-        let folder = self.place(key);
+        let folder = self.place(key)?;
         self.hold(&folder);
         match sound(&folder, key, &self.stores) {
             Ok(Some(manifest)) => Ok(Some((folder, manifest.about))),
@@ -105,12 +133,12 @@ impl StageCache {
 
     /// A folder to make a table in.
     pub(crate) fn begin(&self, key: Key) -> Result<StagedFolder> {
-        StagedFolder::create_new(&self.place(key), &self.stores)
+        StagedFolder::create_new(&self.place(key)?, &self.stores)
     }
 
     /// Keeps a table that was made, and gives its folder. What made it is not told, as it may hold a secret.
     pub(crate) fn keep(&self, key: Key, made: StagedFolder, noted: &Value) -> Result<PathBuf> {
-        let place = self.place(key);
+        let place = self.place(key)?;
         // Another run may have made the same table in the meantime. Once it is held, it is not being removed.
         self.hold(&place);
         if !place.exists() {
@@ -157,6 +185,6 @@ fn is_damage(error: &anyhow::Error) -> bool {
 }
 
 /// What the folder of a table is called.
-fn name_of(key: Key) -> String {
+pub(crate) fn name_of(key: Key) -> String {
     format!("{key:032x}")
 }

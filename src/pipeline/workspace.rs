@@ -1,47 +1,46 @@
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result, bail};
-use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::DataType;
+use datafusion::catalog::TableProvider;
 use datafusion::common::TableReference;
 use datafusion::common::runtime::JoinSet;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::dataframe::DataFrame;
+use datafusion::datasource::empty::EmptyTable;
 use datafusion::error::DataFusionError;
+use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
-use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::{
     CreateExternalTable, CreateMemoryTable, CreateView, DdlStatement, DropTable, LogicalPlan, Volatility, WriteOp,
     logical_plan as plan,
 };
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::metrics::MetricsSet;
-use datafusion::physical_plan::{ExecutionPlan, execute_stream_partitioned};
+use datafusion::physical_plan::{ExecutionPlan, collect, execute_stream_partitioned};
 use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use datafusion::sql::parser::{DFParserBuilder, Statement};
 use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
-use futures::TryStreamExt;
-use parquet::basic::Compression;
-use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use url::Url;
 
 use super::gathered::gathered;
 use super::query::{Parameters, Query};
 use super::scratch::Scratch;
-use super::stage_cache::{Key, StageCache};
+use super::stage_cache::{Key, StageCache, name_of};
+use crate::cluster::{Cluster, Part, SharedTable, WritePartsExec, cluster_of, map_sent, write_rows_of_part};
 use crate::datafusion_fixes::{CompactViews, LimitWindowMemory, RepartitionBackpressure, SinglePartitionSortMerge};
 use crate::export::refuse_same_names;
-use crate::seal::SealedWriter;
 use crate::similarity_join::SIMILARITY_JOIN;
-use crate::store::{Address, redacted};
+use crate::store::{Address, Found, redacted};
 
 /// Why COPY is refused.
 const COPY: &str = "COPY would leave half a file, in the place of the old one, if the query failed; write ibid sql \"SELECT …\" -o \
@@ -300,6 +299,9 @@ impl Workspace {
     }
 
     fn rows(&self, plan: LogicalPlan) -> Outcome {
+        if self.cluster().is_some() {
+            return Outcome::Rows(Box::new(DataFrame::new(self.session.state(), plan)));
+        }
         // They may be on their way when memory ends, and then there is no second try.
         let sorts = self.memory().is_some() && !self.hashes_rows;
         let state = if sorts { self.joining_by_sorting() } else { self.hashing() };
@@ -308,8 +310,13 @@ impl Workspace {
 
     /// The same rows by way of joins that can do with less memory, if they come by way of others.
     pub(crate) fn joined_by_sorting(&self, rows: &DataFrame) -> Option<DataFrame> {
-        let has_others = self.memory().is_some() && self.hashes_rows;
+        let has_others = self.memory().is_some() && self.hashes_rows && self.cluster().is_none();
         has_others.then(|| DataFrame::new(self.joining_by_sorting(), rows.logical_plan().clone()))
+    }
+
+    /// The cluster that runs plans, if one does.
+    fn cluster(&self) -> Option<Arc<dyn Cluster>> {
+        cluster_of(self.session.state_ref().read().config())
     }
 
     /// How many bytes operators may reserve, if there is a limit.
@@ -358,6 +365,9 @@ impl Workspace {
     /// Writes a table's rows to the folder and registers what was written; takes them from an earlier run, if it made the same.
     /// A table that it replaces stays until then.
     async fn materialise(&self, table: CreateMemoryTable, key: Option<Key>) -> Result<(u64, Counters)> {
+        if self.cluster().is_some() {
+            return self.materialise_there(table, key).await;
+        }
         let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
         refuse_same_names(plan.schema().as_arrow())?;
         let plan = plan.as_ref();
@@ -391,6 +401,63 @@ impl Workspace {
         Ok((table.rows, table.counters))
     }
 
+    /// The same on a cluster, whose machines write the rows to a folder that all of them reach.
+    async fn materialise_there(&self, table: CreateMemoryTable, key: Option<Key>) -> Result<(u64, Counters)> {
+        let CreateMemoryTable { name, input: plan, or_replace, .. } = table;
+        refuse_same_names(plan.schema().as_arrow())?;
+        let Some(shared) = self.finished.as_ref().and_then(StageCache::shared_folder) else {
+            bail!(
+                "on a cluster the tables between statements need a place that all machines reach: name a folder of a store with `resume`"
+            );
+        };
+        // What has no key is of this run alone.
+        let in_folder = key.map_or_else(|| format!("{:016x}", RandomState::new().hash_one(name.table())), name_of);
+        let found = if key.is_some() { shared.take(&in_folder).await? } else { None };
+        let schema = Arc::clone(plan.schema().inner());
+        let made = match found {
+            Some(found) => found,
+            None => {
+                let parts = self.write_parts(plan.as_ref(), shared.of_table(&in_folder)).await?;
+                let made = SharedTable { parts, noted: Value::Null };
+                shared.keep(&in_folder, &made).await?;
+                made
+            }
+        };
+        let mut written = Table::default();
+        made.parts.iter().for_each(|part| written.add((part.rows, part.longest_list)));
+        self.longest_list.fetch_max(written.longest_list, Ordering::Relaxed);
+        let state = self.session.state();
+        let made: Arc<dyn TableProvider> = match Found::at(&shared.files(&in_folder, &made.parts), &state).await? {
+            Some(found) => Arc::new(found.parquet_table(&self.session).await?),
+            // There are no rows.
+            None => Arc::new(EmptyTable::new(schema)),
+        };
+        if or_replace {
+            self.session.deregister_table(name.clone())?;
+        }
+        self.session.register_table(name, made)?;
+        Ok((written.rows, written.counters))
+    }
+
+    /// Has a cluster write the rows of a plan into a folder.
+    async fn write_parts(&self, plan: &LogicalPlan, folder: Url) -> Result<Vec<Part>> {
+        let frame = DataFrame::new(self.session.state(), plan.clone());
+        let mut context = frame.task_ctx();
+        let plan = frame.create_physical_plan().await?;
+        let joins = std::cell::Cell::new(false);
+        let written = map_sent(plan, &|rows| {
+            joins.set(joins_lists(rows.as_ref()));
+            Arc::new(WritePartsExec::new(rows, folder.clone(), BYTES_OF_GROUPS))
+        })?;
+        if joins.get() {
+            context = self.in_small_batches(context);
+        }
+        let rows = collect(written, Arc::new(context)).await?;
+        let mut parts: Vec<_> = rows.iter().flat_map(Part::of_rows).collect();
+        parts.sort_by(|a, b| a.file.cmp(&b.file));
+        Ok(parts)
+    }
+
     /// Writes the rows of a table into a folder; if there is no memory for it, once more by way of joins that can do with less.
     async fn write(&self, plan: &LogicalPlan, folder: &Path) -> Result<Table> {
         match self.try_write(self.hashing(), plan, folder).await {
@@ -418,7 +485,8 @@ impl Workspace {
         let group = (groups / parts.len().max(1)).max(1 << 20);
         let mut writers = JoinSet::new();
         for (i, rows) in parts.into_iter().enumerate() {
-            writers.spawn(write_part(rows, folder.join(format!("{i}.parquet")), group));
+            let path = folder.join(format!("{i}.parquet"));
+            writers.spawn(async move { write_rows_of_part(rows, &path, group).await });
         }
         let mut table = Table::default();
         while let Some(part) = writers.join_next().await {
@@ -430,8 +498,7 @@ impl Workspace {
                     return Err(error);
                 }
             };
-            table.rows += part.rows;
-            table.longest_list = table.longest_list.max(part.longest_list);
+            table.add(part);
         }
         table.counters = counters(plan.as_ref());
         Ok(table)
@@ -465,10 +532,10 @@ pub(crate) fn is_out_of_memory(error: &anyhow::Error) -> bool {
 const BYTES_OF_GROUPS: usize = 64 << 20;
 
 /// How much memory the lists in a batch of a join may take, in bytes, unless one alone takes more.
-const BYTES_OF_BATCH: usize = 32 << 20;
+pub(super) const BYTES_OF_BATCH: usize = 32 << 20;
 
 /// Whether a join of the plan takes in lists: it copies them into each row that it puts out or looks at.
-fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
+pub(super) fn joins_lists(plan: &dyn ExecutionPlan) -> bool {
     let has_lists = |input: &&Arc<dyn ExecutionPlan>| {
         input.schema().fields().iter().any(|field| matches!(field.data_type(), DataType::List(_)))
     };
@@ -539,7 +606,7 @@ fn settings(state: &SessionState) -> String {
     settings.iter().map(|setting| format!("{}={:?}\n", setting.key, setting.value)).collect()
 }
 
-/// A table that was written, or what one task wrote of it.
+/// A table that was written.
 #[derive(Default)]
 struct Table {
     rows: u64,
@@ -548,6 +615,12 @@ struct Table {
 }
 
 impl Table {
+    /// Adds what one task wrote: rows, and the bytes of the longest list.
+    fn add(&mut self, (rows, longest_list): (u64, u64)) {
+        self.rows += rows;
+        self.longest_list = self.longest_list.max(usize::try_from(longest_list).unwrap_or(usize::MAX));
+    }
+
     fn to_json(&self) -> Value {
         json!({ "rows": self.rows, "longest_list": self.longest_list, "counters": self.counters })
     }
@@ -564,34 +637,6 @@ impl Table {
     }
 }
 
-async fn write_part(mut stream: SendableRecordBatchStream, path: PathBuf, group: usize) -> Result<Table> {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_dictionary_enabled(false)
-        .set_max_row_group_row_count(Some(128 * 1024));
-    let failed = || format!("cannot write {}", path.display());
-    let file = File::create(&path).with_context(failed)?;
-    let mut writer = SealedWriter::try_new(file, stream.schema(), properties).with_context(failed)?;
-    let mut part = Table::default();
-    while let Some(batch) = stream.try_next().await? {
-        part.rows += batch.num_rows() as u64;
-        part.longest_list = part.longest_list.max(longest_list(&batch));
-        writer.write(&batch).and_then(|()| writer.end_group_above(group)).with_context(failed)?;
-    }
-    writer.close(&Value::Null).with_context(failed)?;
-    Ok(part)
-}
-
-/// How many bytes the longest list of numbers in a batch has.
-fn longest_list(batch: &RecordBatch) -> usize {
-    let lists = batch.columns().iter().filter_map(|column| column.as_list_opt::<i32>());
-    let bytes = lists.map(|list| {
-        let longest = list.offsets().lengths().max().unwrap_or(0);
-        longest * list.value_type().primitive_width().unwrap_or(0)
-    });
-    bytes.max().unwrap_or(0)
-}
-
 /// The state with the last rules of all plans that have a limit of memory.
 fn bounded(state: SessionState) -> SessionState {
     with_rule(with_rule(with_rule(state, LimitWindowMemory), CompactViews), RepartitionBackpressure)
@@ -604,9 +649,10 @@ fn with_rule(state: SessionState, rule: impl PhysicalOptimizerRule + Send + Sync
 
 #[cfg(test)]
 mod tests {
+    use arrow::array::AsArray;
     use arrow::datatypes::Int64Type;
     use async_trait::async_trait;
-    use datafusion::catalog::{Session, TableProvider, TableProviderFactory};
+    use datafusion::catalog::{Session, TableProviderFactory};
     use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
     use datafusion::execution::runtime_env::RuntimeEnvBuilder;
     use datafusion::prelude::SessionConfig;

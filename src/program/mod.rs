@@ -2,12 +2,13 @@
 
 #![allow(missing_docs, reason = "each is described where it is")]
 
+pub use crate::cluster::Cluster;
 pub use crate::datafusion_fixes::{fix_statement, in_sql, settle_using_columns};
 pub use crate::error::{describe, is_panic};
 pub use crate::index::stored::{check_folder, check_place};
 pub use crate::memory::watch;
-pub use crate::pipeline::Outcome;
 pub use crate::pipeline::query::{Literal, Parameters};
+pub use crate::pipeline::{Outcome, on_executor};
 pub use crate::run::{Run, Settings, grouped, mebibytes};
 pub use crate::sql::files::unreadable;
 pub use crate::strict_files::{Limits, limit_files};

@@ -79,7 +79,9 @@ impl Run {
         let mut workspace = Workspace::try_new(engine.scratch(), engine.new_session()?, on_stage)?;
         // Sorting takes longer, and what a machine has is enough for most joins.
         workspace.hashes_rows = engine.given_memory().is_none();
-        if let Some(folder) = &settings.resume {
+        if engine.is_on_cluster() {
+            workspace.finished = engine.shared_tables(settings.resume.as_deref(), &workspace.session)?;
+        } else if let Some(folder) = &settings.resume {
             workspace.finished = Some(StageCache::at(folder, engine.stores())?);
             check_folder(folder, engine.stores()).context("cannot keep tables there with `resume`")?;
         }

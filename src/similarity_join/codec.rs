@@ -25,10 +25,12 @@ use datafusion_proto::physical_plan::{
 use datafusion_proto::protobuf;
 use ibid_udfs::similarity::{Measure, Side};
 use prost::Message;
+use url::Url;
 
 use super::node::{Disjunct, OnAny, SimilarityJoin};
 use super::operator::{Alternative, Condition, Input, Scan, SimilarityJoinExec};
 use super::predicate::SimilarityPredicate;
+use crate::cluster::WritePartsExec;
 use crate::config::FilterOptions;
 use crate::datafusion_fixes::JoinOrderExec;
 use crate::functions::scalar_functions;
@@ -82,6 +84,18 @@ const IBID: &[u8] = b"ibid:";
 
 /// All that there is of a [`JoinOrderExec`], apart from its input.
 const JOIN_ORDER: &[u8] = b"ibid join order";
+
+/// What stands before all that there is of a [`WritePartsExec`], apart from its input.
+const WRITE_PARTS: &[u8] = b"ibid write parts:";
+
+/// A [`WritePartsExec`], apart from its input.
+#[derive(Clone, PartialEq, Message)]
+struct WritePartsMessage {
+    #[prost(string, tag = "1")]
+    folder: String,
+    #[prost(uint64, tag = "2")]
+    group: u64,
+}
 
 /// A [`SimilarityJoin`], apart from its inputs.
 #[derive(Clone, PartialEq, Message)]
@@ -155,6 +169,8 @@ struct ExecMessage {
     /// The further conditions of which a pair may meet one instead.
     #[prost(message, repeated, tag = "18")]
     others: Vec<AlternativeMessage>,
+    #[prost(bool, tag = "19")]
+    takes_one_part: bool,
 }
 
 /// An [`Alternative`] of an operator.
@@ -322,6 +338,12 @@ impl PhysicalExtensionCodec for IbidCodec {
             buf.extend_from_slice(JOIN_ORDER);
             return Ok(());
         }
+        if let Some(write) = node.downcast_ref::<WritePartsExec>() {
+            let message = WritePartsMessage { folder: write.folder.to_string(), group: write.group as u64 };
+            buf.extend_from_slice(WRITE_PARTS);
+            buf.extend(message.encode_to_vec());
+            return Ok(());
+        }
         let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
             return self.physical.try_encode(node, buf, converter);
         };
@@ -375,6 +397,7 @@ impl PhysicalExtensionCodec for IbidCodec {
                 Scan::Codes { bits, distance } => Scanned { bits, distance },
             }),
             others: exec.others.iter().map(other).collect::<Result<_>>()?,
+            takes_one_part: exec.takes_one_part,
         };
         buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
@@ -390,6 +413,12 @@ impl PhysicalExtensionCodec for IbidCodec {
     ) -> Result<Arc<dyn ExecutionPlan>> {
         if let (JOIN_ORDER, [join]) = (buf, inputs) {
             return JoinOrderExec::above(Arc::clone(join));
+        }
+        if let (Some(message), [rows]) = (buf.strip_prefix(WRITE_PARTS), inputs) {
+            let message = WritePartsMessage::decode(message).map_err(broken)?;
+            let folder = Url::parse(&message.folder).map_err(broken)?;
+            let group = usize::try_from(message.group).map_err(broken)?;
+            return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), folder, group)));
         }
         let Some(message) = buf.strip_prefix(IBID) else {
             return self.physical.try_decode(buf, inputs, context, converter);
@@ -462,6 +491,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         let filter = message.filter.as_ref().map(filter).transpose()?;
         let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?
             .with_others(others)
+            .with_inputs_in_one_part(message.takes_one_part)
             .with_estimate(message.estimated_candidates);
         let columns = |projection: Projection| projection.columns.into_iter().map(|column| column as usize).collect();
         let exec = exec.with_projection(message.projection.map(columns))?;

@@ -30,6 +30,7 @@ use ibid_udfs::similarity::expr_fn::code_words;
 use super::hamming::NearCodes;
 use super::node::{Disjunct, OnAny, SimilarityJoin};
 use super::operator::{Alternative, Condition, Input, Sample, Scan, SimilarityJoinExec, estimate_candidates};
+use crate::cluster::{cluster_of, sent};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
 /// A way to run a similarity join. The first that can run a join does.
@@ -135,7 +136,7 @@ impl PlanSimilarityJoin for AllCodes {
         let right = (!join.is_read_once).then(|| right.clone());
         let exec =
             SimilarityJoinExec::try_new(condition, left.clone(), right, join.filter.clone(), join.node.join_type)?;
-        Ok(Some(Arc::new(exec)))
+        Ok(Some(Arc::new(exec.with_inputs_in_one_part(join.is_elsewhere()))))
     }
 }
 
@@ -153,7 +154,7 @@ impl PlanSimilarityJoin for PrefixIndex {
             join.filter.clone(),
             join.node.join_type,
         )?;
-        let exec = exec.with_others(join.others.clone());
+        let exec = exec.with_others(join.others.clone()).with_inputs_in_one_part(join.is_elsewhere());
         // What is wrong with the inputs the query will say, if it comes to that.
         let estimate = join.estimate_candidates().await.unwrap_or_default();
         Ok(Some(Arc::new(exec.with_estimate(estimate))))
@@ -163,6 +164,11 @@ impl PlanSimilarityJoin for PrefixIndex {
 impl PlannedJoin<'_> {
     fn condition(&self) -> Condition {
         self.node.on_any.first.predicate.condition(self.options.filters.clone())
+    }
+
+    /// Whether a cluster runs it.
+    fn is_elsewhere(&self) -> bool {
+        cluster_of(self.session.config()).is_some()
     }
 
     /// How many candidates the operator will have; `None` where that is not known without running the inputs.
@@ -371,6 +377,6 @@ pub(crate) struct IbidQueryPlanner;
 impl QueryPlanner for IbidQueryPlanner {
     async fn create_physical_plan(&self, plan: &LogicalPlan, session: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(SimilarityJoinPlanner::default())]);
-        planner.create_physical_plan(plan, session).await
+        sent(planner.create_physical_plan(plan, session).await?, session.config())
     }
 }

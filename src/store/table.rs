@@ -13,10 +13,12 @@ use arrow::datatypes::Schema;
 use async_trait::async_trait;
 use bytes::Bytes;
 use datafusion::common::{DataFusionError, Result, ScalarValue, TableReference, plan_datafusion_err, plan_err};
-use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::datasource::file_format::options::ReadOptions as _;
 use datafusion::datasource::listing::helpers::parse_partitions_for_path;
+use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::execution::SessionState;
+use datafusion::prelude::{ParquetReadOptions, SessionContext};
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt, TryStreamExt, stream};
 use globset::GlobBuilder;
@@ -229,6 +231,17 @@ impl Found {
             origins.resize(all.fields().len(), object);
         }
         Ok(all)
+    }
+
+    /// A table of them, of Parquet: all that reads it reads the same. Once one of them is another, it is an error.
+    pub(crate) async fn parquet_table(&self, session: &SessionContext) -> Result<ListingTable> {
+        let state = session.state();
+        let options =
+            ParquetReadOptions::default().to_listing_options(&session.copied_config(), session.copied_table_options());
+        // By its URL alone its folder would be listed once for all tables of this name.
+        let listed = ListingTableConfig::new(self.url_of_now(&state)?).with_listing_options(options);
+        let cache = session.runtime_env().cache_manager.get_file_statistic_cache();
+        Ok(ListingTable::try_new(listed.infer_schema(&state).await?)?.with_cache(cache))
     }
 
     /// The URL of a table of them in this session.

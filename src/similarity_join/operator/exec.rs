@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{JoinSide, JoinType, Result, internal_err, project_schema};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::{Distribution, EquivalenceProperties, Partitioning, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{
     Boundedness, EmissionType, ReplaceChildrenOptions, apply_expression_roots,
 };
@@ -14,7 +14,9 @@ use datafusion::physical_plan::joins::utils::{ColumnIndex, JoinFilter, build_joi
 use datafusion::physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::projection::{EmbeddedProjection, ProjectionExec, try_embed_projection};
 use datafusion::physical_plan::stream::{RecordBatchReceiverStreamBuilder, RecordBatchStreamAdapter};
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, InputDistributionRequirements, PlanProperties,
+};
 use futures::TryStreamExt;
 use tokio::sync::mpsc::Sender;
 
@@ -43,6 +45,8 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     pub(in crate::similarity_join) join_type: JoinType,
     pub(in crate::similarity_join) projection: Option<Vec<usize>>,
     pub(in crate::similarity_join) fetch: Option<usize>,
+    /// Whether each input comes in one part: where parts may be of other machines, the operator finds no other ones itself.
+    pub(in crate::similarity_join) takes_one_part: bool,
     /// About how many pairs of sets will show the same element, for people who ask for the plan.
     pub(in crate::similarity_join) estimated_candidates: Option<f64>,
     /// The columns of the join, of which the projection gives some.
@@ -89,6 +93,7 @@ impl SimilarityJoinExec {
             join_schema,
             projection: None,
             fetch: None,
+            takes_one_part: false,
             estimated_candidates: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
@@ -96,6 +101,10 @@ impl SimilarityJoinExec {
 
     pub(in crate::similarity_join) fn with_estimate(self, estimated_candidates: Option<f64>) -> Self {
         Self { estimated_candidates, ..self }
+    }
+
+    pub(in crate::similarity_join) fn with_inputs_in_one_part(self, takes_one_part: bool) -> Self {
+        Self { takes_one_part, ..self }
     }
 
     pub(in crate::similarity_join) fn with_others(self, others: Vec<Alternative>) -> Self {
@@ -247,6 +256,12 @@ impl ExecutionPlan for SimilarityJoinExec {
 
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![false; self.children().len()]
+    }
+
+    fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        let of_input =
+            if self.takes_one_part { Distribution::SinglePartition } else { Distribution::UnspecifiedDistribution };
+        InputDistributionRequirements::new(vec![of_input; self.children().len()])
     }
 
     fn apply_expressions(

@@ -1,0 +1,155 @@
+//! The cluster as a command sees it: a scheduler to send plans to.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use ballista_core::client::BallistaClient;
+use ballista_core::serde::protobuf::execute_query_params::Query;
+use ballista_core::serde::protobuf::job_status::Status;
+use ballista_core::serde::protobuf::scheduler_grpc_client::SchedulerGrpcClient;
+use ballista_core::serde::protobuf::{
+    CancelJobParams, CleanJobDataParams, ExecuteQueryParams, GetJobStatusResult, JobStatus, KeyValuePair,
+    PartitionLocation,
+};
+use ballista_core::version::insert_version_header;
+use datafusion::common::{Result, exec_datafusion_err, exec_err};
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::prelude::SessionConfig;
+use futures::{StreamExt, TryStreamExt, stream};
+use ibid::program::Cluster;
+use tonic::transport::{Channel, Endpoint};
+
+use crate::encode::encoded;
+use crate::settings::{MESSAGE_BYTES, configured};
+
+/// How often an executor is asked for rows that it did not give, and how long between.
+const TRIES: (u8, u64) = (3, 500);
+
+/// A scheduler, and how plans are made for its executors.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// The address of the scheduler, as a URL.
+    pub(crate) scheduler: String,
+    /// The number of partitions of a plan.
+    pub(crate) partitions: usize,
+}
+
+#[async_trait]
+impl Cluster for Client {
+    fn configured(&self, config: SessionConfig) -> SessionConfig {
+        let mut config = configured(config).with_target_partitions(self.partitions);
+        // Their values are sent with what reads them.
+        config.options_mut().optimizer.enable_physical_uncorrelated_scalar_subquery = true;
+        config
+    }
+
+    async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream> {
+        let query = ExecuteQueryParams {
+            query: Some(Query::PhysicalPlan(encoded(&plan)?)),
+            settings: settings(config),
+            session_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
+            operation_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
+        };
+        let mut scheduler = self.connect().await?;
+        let mut request = tonic::Request::new(query);
+        insert_version_header(request.metadata_mut());
+        let updates = scheduler.execute_query_push(request).await.map_err(|error| self.failed(&error))?;
+        let mut updates = updates.into_inner();
+        let mut job = Job { scheduler, id: None, is_over: false };
+        let locations = loop {
+            let update = updates.try_next().await.map_err(|error| self.failed(&error))?;
+            let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
+                return exec_err!(
+                    "the scheduler at {} has ended while it ran a plan: run the command again",
+                    self.scheduler
+                );
+            };
+            job.id.get_or_insert(job_id);
+            match status {
+                Some(Status::Failed(failed)) => {
+                    job.is_over = true;
+                    return exec_err!("{}", reason(&failed.error));
+                }
+                Some(Status::Successful(done)) => break done.partition_location,
+                _ => {}
+            }
+        };
+        let rows = stream::iter(locations).map(Ok).and_then(fetched).try_flatten();
+        // What is left of it on executors is of use to nobody once all is read.
+        let rows = stream::try_unfold((Box::pin(rows), job), |(mut rows, job)| async move {
+            Ok(rows.try_next().await?.map(|batch| (batch, (rows, job))))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
+    }
+}
+
+impl Client {
+    async fn connect(&self) -> Result<SchedulerGrpcClient<Channel>> {
+        let unreachable = |error: tonic::transport::Error| {
+            exec_datafusion_err!("there is no scheduler at {}: {error}", self.scheduler)
+        };
+        let endpoint = Endpoint::from_shared(self.scheduler.clone()).map_err(unreachable)?;
+        let channel = endpoint.connect_timeout(Duration::from_secs(10)).connect().await.map_err(unreachable)?;
+        let most = MESSAGE_BYTES as usize;
+        Ok(SchedulerGrpcClient::new(channel).max_encoding_message_size(most).max_decoding_message_size(most))
+    }
+
+    fn failed(&self, status: &tonic::Status) -> datafusion::common::DataFusionError {
+        exec_datafusion_err!("the scheduler at {}: {}", self.scheduler, reason(status.message()))
+    }
+}
+
+/// The settings of a session as they are sent: what is planned is planned, and is not dealt anew.
+fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
+    let config = config.clone().with_target_partitions(1);
+    let entries = config.options().entries().into_iter();
+    entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
+}
+
+/// Why a plan has failed, in the words of the operator that did.
+fn reason(said: &str) -> &str {
+    said
+}
+
+/// The rows of a partition.
+async fn fetched(location: PartitionLocation) -> Result<SendableRecordBatchStream> {
+    let layout = location.layout();
+    let (Some(executor), Some(partition)) = (location.executor_meta, location.partition_id) else {
+        return exec_err!("the scheduler does not say where rows are");
+    };
+    let port = u16::try_from(executor.port).unwrap_or_default();
+    let failed = |error: ballista_core::error::BallistaError| {
+        exec_datafusion_err!("cannot fetch rows from the executor at {}:{port}: {error}", executor.host)
+    };
+    let (tries, wait) = TRIES;
+    let client = BallistaClient::try_new(&executor.host, port, MESSAGE_BYTES as usize, false, None, tries, wait, 0, 0);
+    let mut client = client.await.map_err(failed)?;
+    client.fetch_partition(&executor.id, &partition.into(), location.file_id, layout, true).await.map_err(failed)
+}
+
+/// A plan that runs, or has run. It ends when this is dropped, and its rows go.
+struct Job {
+    scheduler: SchedulerGrpcClient<Channel>,
+    id: Option<String>,
+    /// Whether nothing of it is left.
+    is_over: bool,
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        let (mut scheduler, Some(job_id)) = (self.scheduler.clone(), self.id.take()) else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let is_over = self.is_over;
+        runtime.spawn(async move {
+            if !is_over {
+                // A job that is done cannot be cancelled any more.
+                let _ = scheduler.cancel_job(CancelJobParams { job_id: job_id.clone() }).await;
+            }
+            let _ = scheduler.clean_job_data(CleanJobDataParams { job_id, remove_stage_ids: Vec::new() }).await;
+        });
+    }
+}

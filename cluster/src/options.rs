@@ -1,0 +1,83 @@
+//! The options and commands that this program adds to those of `ibid`.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result, bail};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use ibid::EngineBuilder;
+use ibid_cli::Extension;
+use url::Url;
+
+use crate::client::Client;
+use crate::executor::Executor;
+use crate::scheduler::Scheduler;
+
+/// The options of a command whose plans may run on a cluster.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Cluster")]
+struct ClusterOptions {
+    /// Run on the cluster of this scheduler, such as df://10.0.0.1:50050
+    #[arg(long, value_name = "URL", global = true)]
+    cluster: Option<Url>,
+    /// The number of partitions of a plan, each of which is a task
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u16).range(1..), global = true)]
+    partitions: u16,
+    /// The folder for tables between statements, which all machines reach: they stay there, and a run that is repeated takes them [default:
+    /// a folder beside the result, which goes with the run]
+    #[arg(long, value_name = "FOLDER", global = true)]
+    tables: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Server {
+    Scheduler(Scheduler),
+    Executor(Executor),
+}
+
+/// The additions to `ibid`.
+#[derive(Debug, Default)]
+pub(crate) struct OnCluster {
+    given: OnceLock<ClusterOptions>,
+}
+
+impl Extension for OnCluster {
+    fn command(&self, command: Command) -> Command {
+        let command = command.name("ibid-cluster").bin_name("ibid-cluster");
+        Server::augment_subcommands(ClusterOptions::augment_args(command))
+    }
+
+    fn run(&self, matches: &ArgMatches) -> Option<Result<()>> {
+        if let Ok(given) = ClusterOptions::from_arg_matches(matches) {
+            self.given.get_or_init(|| given);
+        }
+        let server = Server::from_arg_matches(matches).ok()?;
+        let stores = match ibid_cli::stores_of(matches) {
+            Ok(stores) => stores,
+            Err(error) => return Some(Err(error)),
+        };
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().thread_stack_size(ibid_cli::STACK).enable_all().build();
+        let run = async {
+            match server {
+                Server::Scheduler(scheduler) => scheduler.run().await,
+                Server::Executor(executor) => executor.run(&stores).await,
+            }
+        };
+        Some(runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run)))
+    }
+
+    fn engine(&self, builder: EngineBuilder) -> Result<EngineBuilder> {
+        let Some(ClusterOptions { cluster: Some(url), partitions, tables }) = self.given.get() else {
+            return Ok(builder);
+        };
+        if url.scheme() != "df" {
+            bail!("--cluster {url}: write df://HOST:PORT");
+        }
+        let host =
+            url.host_str().with_context(|| format!("--cluster {url}: there is no host; write df://HOST:PORT"))?;
+        let scheduler = format!("http://{host}:{}", url.port().unwrap_or(50050));
+        let client = Client { scheduler, partitions: usize::from(*partitions) };
+        Ok(builder.cluster(Arc::new(client), tables.clone()))
+    }
+}

@@ -1,0 +1,55 @@
+//! The server that cuts plans into stages, and gives their tasks to executors.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::start_server;
+use clap::Args;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::SessionConfig;
+use ibid::with_ibid;
+
+use crate::settings::{MESSAGE_BYTES, check_version, codec, configured};
+
+/// Start the scheduler of a cluster
+#[derive(Debug, Args)]
+pub(crate) struct Scheduler {
+    /// The address to listen at; only this machine reaches 127.0.0.1
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050")]
+    bind: SocketAddr,
+}
+
+/// The seconds without a word from an executor after which it counts as gone.
+const EXECUTOR_TIMEOUT: u64 = 20;
+
+impl Scheduler {
+    pub(crate) async fn run(self) -> Result<()> {
+        let config = SchedulerConfig {
+            bind_host: self.bind.ip().to_string(),
+            bind_port: self.bind.port(),
+            external_host: self.bind.ip().to_string(),
+            executor_timeout_seconds: EXECUTOR_TIMEOUT,
+            expire_dead_executor_interval_seconds: 5,
+            no_executors_grace_period_seconds: 2 * EXECUTOR_TIMEOUT,
+            grpc_server_max_decoding_message_size: MESSAGE_BYTES,
+            grpc_server_max_encoding_message_size: MESSAGE_BYTES,
+            grpc_client_max_message_size: MESSAGE_BYTES,
+            override_logical_codec: Some(codec()),
+            override_physical_codec: Some(codec()),
+            override_config_producer: Some(Arc::new(|| configured(SessionConfig::new()))),
+            override_session_builder: Some(Arc::new(|config| {
+                check_version(&config, "the scheduler")?;
+                Ok(with_ibid(SessionStateBuilder::new().with_config(config).with_default_features()).build())
+            })),
+            ..SchedulerConfig::default()
+        };
+        let cluster = BallistaCluster::new_from_config(&config).await.context("cannot make a scheduler")?;
+        ibid_cli::say(&format!("the scheduler listens at {}", self.bind));
+        start_server(cluster, self.bind, Arc::new(config))
+            .await
+            .with_context(|| format!("the scheduler cannot listen at {}", self.bind))
+    }
+}

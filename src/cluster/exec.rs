@@ -1,0 +1,163 @@
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Result, internal_err};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::analyze::AnalyzeExec;
+use datafusion::physical_plan::empty::EmptyExec;
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
+use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+};
+use datafusion::prelude::SessionConfig;
+use futures::TryStreamExt;
+
+use super::{Cluster, cluster_of};
+
+/// A plan that a cluster runs. It gives its rows in one partition.
+#[derive(Debug)]
+pub(crate) struct ClusterExec {
+    plan: Arc<dyn ExecutionPlan>,
+    cluster: Arc<dyn Cluster>,
+    properties: Arc<PlanProperties>,
+}
+
+impl ClusterExec {
+    pub(crate) fn new(plan: Arc<dyn ExecutionPlan>, cluster: Arc<dyn Cluster>) -> Self {
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(plan.schema()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        );
+        Self { plan, cluster, properties: Arc::new(properties) }
+    }
+}
+
+impl DisplayAs for ClusterExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClusterExec")
+    }
+}
+
+impl ExecutionPlan for ClusterExec {
+    fn name(&self) -> &'static str {
+        "ClusterExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() { Ok(self) } else { internal_err!("what a cluster runs is no part of this plan") }
+    }
+
+    fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (plan, cluster) = (Arc::clone(&self.plan), Arc::clone(&self.cluster));
+        let rows = async move { cluster.run(plan, context.session_config()).await };
+        let rows = futures::stream::once(rows).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.plan.schema(), rows)))
+    }
+}
+
+/// Returns a plan as one that the cluster of the session runs, if it has one and all that the plan reads can be read there: files of
+/// Parquet, of which there are some, and a few rows that are in the plan. Others run here.
+pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<Arc<dyn ExecutionPlan>> {
+    let Some(cluster) = cluster_of(config) else { return Ok(plan) };
+    // The one measures what runs below it, the other has values ready before what reads them is sent.
+    if plan.is::<AnalyzeExec>() || plan.is::<ScalarSubqueryExec>() {
+        let children = plan.children().into_iter().map(|child| sent(Arc::clone(child), config));
+        let children = children.collect::<Result<_>>()?;
+        return replace_children_if_necessary(plan, children);
+    }
+    let mut reads = Reads::default();
+    reads.note(&plan);
+    if !reads.files || reads.others {
+        return Ok(plan);
+    }
+    Ok(Arc::new(ClusterExec::new(with_stores_of_all(plan)?, cluster)))
+}
+
+/// Returns the plan with something else in the place of what the cluster runs of it for its rows, or, where that runs here, of the plan.
+pub(crate) fn map_sent(
+    plan: Arc<dyn ExecutionPlan>,
+    map: &dyn Fn(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    if let Some(sent) = plan.downcast_ref::<ClusterExec>() {
+        return Ok(Arc::new(ClusterExec::new(map(Arc::clone(&sent.plan)), Arc::clone(&sent.cluster))));
+    }
+    if !plan.is::<ScalarSubqueryExec>() {
+        return Ok(map(plan));
+    }
+    let mut children: Vec<_> = plan.children().into_iter().map(Arc::clone).collect();
+    let rows = map_sent(children.remove(0), map)?;
+    children.insert(0, rows);
+    replace_children_if_necessary(plan, children)
+}
+
+/// What the leaves of a plan read.
+#[derive(Default)]
+struct Reads {
+    files: bool,
+    others: bool,
+}
+
+impl Reads {
+    fn note(&mut self, plan: &Arc<dyn ExecutionPlan>) {
+        if !plan.children().is_empty() {
+            self.others |= plan.is::<ScalarSubqueryExec>();
+            return plan.children().into_iter().for_each(|child| self.note(child));
+        }
+        if let Some(scan) = plan.downcast_ref::<DataSourceExec>() {
+            let source: &dyn Any = scan.data_source().as_ref();
+            let of_files = source.downcast_ref::<FileScanConfig>();
+            let is_parquet = of_files.is_some_and(|scan| {
+                let source: &dyn Any = scan.file_source().as_ref();
+                source.is::<ParquetSource>()
+            });
+            self.files |= is_parquet;
+            self.others |= !is_parquet && !source.is::<MemorySourceConfig>();
+        } else if !plan.is::<EmptyExec>() && !plan.is::<PlaceholderRowExec>() {
+            self.others = true;
+        }
+    }
+}
+
+/// The plan with stores by names that are the same everywhere: those of objects that were listed are known here alone.
+fn with_stores_of_all(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    let renamed = |plan: Arc<dyn ExecutionPlan>| {
+        let Some(scan) = plan.downcast_ref::<DataSourceExec>() else { return Ok(Transformed::no(plan)) };
+        let source: &dyn Any = scan.data_source().as_ref();
+        let Some(scan) = source.downcast_ref::<FileScanConfig>() else { return Ok(Transformed::no(plan)) };
+        let url = scan.object_store_url.as_str();
+        let Some((scheme, rest)) = url.split_once("://") else { return Ok(Transformed::no(plan)) };
+        let Some((scheme, _)) = scheme.split_once('+') else { return Ok(Transformed::no(plan)) };
+        let url = ObjectStoreUrl::parse(format!("{scheme}://{rest}"))?;
+        let mut scan = scan.clone();
+        scan.object_store_url = url;
+        Ok(Transformed::yes(DataSourceExec::from_data_source(scan) as _))
+    };
+    plan.transform_up(renamed).data()
+}

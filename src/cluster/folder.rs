@@ -1,0 +1,122 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result};
+use datafusion::datasource::listing::ListingTableUrl;
+use datafusion::prelude::SessionContext;
+use futures::TryStreamExt;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutPayload};
+use serde_json::{Value, json};
+use url::Url;
+
+use super::parts::Part;
+use crate::seal::{check_json, sealed_json};
+use crate::store::{Location, Stores};
+
+/// The file that says which parts a table has.
+const PARTS: &str = "parts.json";
+
+/// A folder that all machines of a cluster reach, with the tables that runs make: each in a folder of its own, beside a list of the
+/// files that count.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedFolder {
+    place: Location,
+    store: Arc<dyn ObjectStore>,
+}
+
+/// A table that machines of a cluster wrote.
+#[derive(Debug)]
+pub(crate) struct SharedTable {
+    pub(crate) parts: Vec<Part>,
+    /// What else was noted of it.
+    pub(crate) noted: Value,
+}
+
+impl SharedFolder {
+    /// A folder of a store, or of a file system that all machines have.
+    pub(crate) fn at(folder: &Path, session: &SessionContext, stores: &Arc<Stores>) -> Result<Self> {
+        let place = match Location::of_path(folder, stores)? {
+            Some(place) => place,
+            None => {
+                std::fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+                let name = folder.to_str().with_context(|| format!("{}: its name is not UTF-8", folder.display()))?;
+                Location::of_file(name, stores)?.with_context(|| format!("there is no folder {name}"))?
+            }
+        };
+        let place = place.as_prefix();
+        let store = session.runtime_env().object_store(ListingTableUrl::try_new(place.url(), None)?)?;
+        Ok(Self { place, store })
+    }
+
+    /// The folder of a table, as a URL.
+    pub(crate) fn of_table(&self, table: &str) -> Url {
+        self.place.join(table).as_prefix().url()
+    }
+
+    /// The files of a table.
+    pub(crate) fn files(&self, table: &str, parts: &[Part]) -> Vec<Location> {
+        parts.iter().map(|part| self.place.join(table).join(&part.file)).collect()
+    }
+
+    /// The table that a run has written to its end, if one has.
+    pub(crate) async fn take(&self, table: &str) -> Result<Option<SharedTable>> {
+        let list = self.place.join(table).join(PARTS);
+        let read = match self.store.get(list.key()).await {
+            Ok(read) => read.bytes().await,
+            Err(object_store::Error::NotFound { .. }) => return Ok(None),
+            Err(error) => Err(error),
+        };
+        let bytes = read.with_context(|| format!("cannot read {list}"))?;
+        let about = check_json(&bytes).and_then(|()| Ok(serde_json::from_slice::<Value>(&bytes)?));
+        let Ok(about) = about else {
+            log::warn!("{list} is damaged, and the table is made anew");
+            return Ok(None);
+        };
+        let number = |json: &Value| json.as_u64().unwrap_or_default();
+        let part = |part: &Value| {
+            let file = part["file"].as_str().unwrap_or_default().to_owned();
+            Part { file, rows: number(&part["rows"]), longest_list: number(&part["longest_list"]) }
+        };
+        let parts = about["parts"].as_array().into_iter().flatten().map(part).collect();
+        let table = SharedTable { parts, noted: about["noted"].clone() };
+        Ok(self.has_all(&list, &table).await?.then_some(table))
+    }
+
+    /// Whether all parts of a table are there.
+    async fn has_all(&self, list: &Location, table: &SharedTable) -> Result<bool> {
+        let folder = list.folder();
+        let listed = self.store.list(Some(folder.key())).try_collect::<Vec<_>>().await;
+        let listed = listed.with_context(|| format!("cannot list {folder}"))?;
+        let is_there = |part: &Part| listed.iter().any(|object| object.location.filename() == Some(part.file.as_str()));
+        let missing = table.parts.iter().find(|part| !is_there(part));
+        if let Some(missing) = missing {
+            log::warn!("{folder}{} is gone, and the table is made anew", missing.file);
+        }
+        Ok(missing.is_none())
+    }
+
+    /// Notes which parts a table has. Another run may have made the same in the meantime: either will do.
+    pub(crate) async fn keep(&self, table: &str, made: &SharedTable) -> Result<()> {
+        let part = |part: &Part| json!({ "file": part.file, "rows": part.rows, "longest_list": part.longest_list });
+        let parts: Vec<_> = made.parts.iter().map(part).collect();
+        let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "parts": parts, "noted": made.noted });
+        let list = self.place.join(table).join(PARTS);
+        let payload = PutPayload::from(sealed_json(about)?);
+        let put = self.store.put_opts(list.key(), payload, PutMode::Overwrite.into()).await;
+        put.map(drop).with_context(|| format!("cannot write {list}"))
+    }
+
+    /// Removes all tables.
+    pub(crate) async fn remove(&self) -> Result<()> {
+        let failed = || format!("cannot remove {}", self.place);
+        let listed: Vec<_> = self.store.list(Some(self.place.key())).try_collect().await.with_context(failed)?;
+        for object in listed {
+            self.store.delete(&object.location).await.with_context(failed)?;
+        }
+        if let Ok(folder) = self.place.url().to_file_path() {
+            std::fs::remove_dir_all(folder).with_context(failed)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! Plans that run on other machines, which read the same stores.
+//!
+//! A [`Cluster`] runs plans. Where the configuration of a session has one, the [planner](sent) puts each plan that can be sent into a
+//! [`ClusterExec`], so that all that asks for rows asks the cluster; the plan is cut into stages there, wherever rows change
+//! partitions. Tables between two statements are written by the machines that make them ([`WritePartsExec`]), below a
+//! [folder](SharedFolder) that all of them reach.
+
+mod exec;
+mod folder;
+mod parts;
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::common::Result;
+use datafusion::execution::SendableRecordBatchStream;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionConfig;
+
+pub(crate) use self::exec::{map_sent, sent};
+pub(crate) use self::folder::{SharedFolder, SharedTable};
+pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
+
+/// Machines that run plans.
+#[async_trait]
+pub trait Cluster: fmt::Debug + Send + Sync + 'static {
+    /// Sets what plans need that run there.
+    fn configured(&self, config: SessionConfig) -> SessionConfig;
+
+    /// Runs a plan, of which each partition may run on another machine, and gives its rows, those of one partition in their order. It ends
+    /// when the stream is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Those of the plan, and where the machines cannot be reached.
+    async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream>;
+}
+
+/// The cluster of a session, in its configuration.
+#[derive(Debug)]
+pub(crate) struct OnCluster(pub(crate) Arc<dyn Cluster>);
+
+/// Returns the cluster of a session, if it has one.
+pub(crate) fn cluster_of(config: &SessionConfig) -> Option<Arc<dyn Cluster>> {
+    config.get_extension::<OnCluster>().map(|on| Arc::clone(&on.0))
+}

@@ -1,0 +1,27 @@
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::prelude::SessionConfig;
+
+use super::gathered::gathered;
+use super::workspace::{BYTES_OF_BATCH, joins_lists};
+use crate::datafusion_fixes::{CompactViews, LimitWindowMemory};
+
+/// Returns the part of a plan that an executor of a cluster runs as it runs within a limit of memory: with what no plan says that is sent.
+///
+/// # Errors
+///
+/// Those of DataFusion about a plan that does not hold together.
+pub fn on_executor(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<Arc<dyn ExecutionPlan>> {
+    let options = config.options();
+    let plan = CompactViews.optimize(LimitWindowMemory.optimize(plan, options)?, options)?;
+    // Batches are smaller then.
+    let rows = SessionConfig::new().batch_size();
+    if config.batch_size() < rows && joins_lists(plan.as_ref()) {
+        gathered(plan, rows, BYTES_OF_BATCH)
+    } else {
+        Ok(plan)
+    }
+}
