@@ -72,7 +72,8 @@ config_namespace! {
     /// How joins on a similarity, such as `ON jaccard(a.set, b.set) >= 0.8`, are planned.
     pub struct SimilarityJoinOptions {
         /// `operator` runs the join by an index of the elements that a match must share, rarest first; `lowered` rewrites
-        /// it to an equality join over such elements, of standard operators; `nested_loop` compares every pair; `auto`
+        /// it to an equality join over such elements, of standard operators; `distributed` deals the rows into shares of the
+        /// elements that are joined apart, as executors of a cluster do; `nested_loop` compares every pair; `auto`
         /// takes the nested loop where the inputs are known to have a few rows only, and the operator otherwise. `bitmap`
         /// compares codes of all pairs block by block, on a GPU if there is one (`ibid.gpu`): those of a condition on `hamming`,
         /// which `auto` does, too, where they are known to fit into memory, or bitmaps of the sets of one on `jaccard`; other
@@ -117,6 +118,8 @@ pub enum Strategy {
     Lowered,
     /// An operator of its own: an index of prefixes, rarest elements first.
     Operator,
+    /// The same in shares of the elements, which are joined apart.
+    Distributed,
     /// Codes of all pairs are compared, block by block.
     Bitmap,
     /// The nested loop for a few rows, codes by their distance, else the operator.
@@ -125,7 +128,8 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    const ALL: [Self; 5] = [Self::NestedLoop, Self::Lowered, Self::Operator, Self::Bitmap, Self::Auto];
+    const ALL: [Self; 6] =
+        [Self::NestedLoop, Self::Lowered, Self::Operator, Self::Distributed, Self::Bitmap, Self::Auto];
 }
 
 impl fmt::Display for Strategy {
@@ -134,6 +138,7 @@ impl fmt::Display for Strategy {
             Self::NestedLoop => "nested_loop",
             Self::Lowered => "lowered",
             Self::Operator => "operator",
+            Self::Distributed => "distributed",
             Self::Bitmap => "bitmap",
             Self::Auto => "auto",
         })

@@ -720,7 +720,7 @@ fn errors_in_sql_say_what_was_meant() {
     fails("SELECT 1 FROM 'ftp://there/x.parquet'", &["files of this machine"]);
     fails("SELECT 1 FROM docs", &["docs", "not found"]);
     fails("SELECT prefix_filter([1], 'jaccard', 0)", &["threshold must be a number above 0, got 0"]);
-    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, bitmap, auto"]);
+    fails("SET ibid.similarity_join.strategy = quick", &["nested_loop, lowered, operator, distributed, bitmap, auto"]);
     for nested in ["[1]", "map(['k'], [1])", "struct(1)"] {
         let ended = place.run_with(["sql", &format!("SELECT 0, {nested} AS nested"), "--format", "csv"], "");
         assert!(ended.err.contains("the column nested has values within values"), "{}", ended.err);

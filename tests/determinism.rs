@@ -78,6 +78,7 @@ fn batches_and_the_plan_of_the_join_do_not_matter() {
             "datafusion.execution.batch_size = 7",
             "ibid.similarity_join.strategy = 'nested_loop'",
             "ibid.similarity_join.strategy = 'lowered'",
+            "ibid.similarity_join.strategy = 'distributed'",
         ] {
             let ended = place.run_with(["sql", "-f", "-", "--format", "csv"], &format!("SET {setting};\n{script}"));
             assert_eq!(ended.text(), expected, "{command}, {setting}\n{}", ended.err);

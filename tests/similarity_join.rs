@@ -223,7 +223,7 @@ fn every_strategy_gives_the_rows_of_the_nested_loop() {
                     })
                 };
                 let slow = run("nested_loop", 1, 8192);
-                for strategy in ["lowered", "operator", "bitmap", "auto"] {
+                for strategy in ["lowered", "operator", "distributed", "bitmap", "auto"] {
                     let fast = run(strategy, partitions, batch_size);
                     prop_assert_eq!(&fast, &slow, "{} {}", strategy, sql);
                 }
@@ -387,6 +387,32 @@ async fn sets_that_share_little_are_joined_in_few_shares() {
     assert!((2..100).contains(&shares), "{shares}");
 }
 
+/// Rows that are dealt into shares, and joined from disk there.
+#[tokio::test]
+async fn the_shares_of_a_distributed_join_go_to_disk() {
+    let set = |id: u64| {
+        let (family, own) = (id / 3, 1_000_000 * (id + 1));
+        (100 * family..100 * family + 38).chain(own..own + 2).collect::<Vec<_>>()
+    };
+    let rows = Rows((0..3000_u32).map(|id| (i64::from(id), None, Some(set(u64::from(id))))).collect());
+    for (from, pairs) in [
+        ("a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8", 9000),
+        ("a JOIN b ON jaccard(a.set, b.set) >= 0.8 AND a.id < b.id", 3000),
+        ("a JOIN a AS b ON containment(a.set, b.set) >= 0.9 AND a.id % 7 = b.id % 7", 3000),
+    ] {
+        let sql = format!("SELECT a.id FROM {from}");
+        for (memory, is_spilled) in [(1 << 30, false), (2 << 20, true)] {
+            let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
+            let session = session_in(runtime, "distributed", 4, 512, &rows, &rows).await;
+            let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();
+            let found = collect(Arc::clone(&plan), session.task_ctx()).await.unwrap();
+            assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), pairs, "{sql} {memory}");
+            let spilled = plan.metrics().unwrap().sum_by_name("spilled_rows").map_or(0, |metric| metric.as_usize());
+            assert_eq!(spilled > 0, is_spilled, "{sql} {memory}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn too_little_memory_for_two_sets_is_said() {
     let rows = Rows((0..4_i64).map(|id| (id, None, Some((0..50_000).collect()))).collect());
@@ -404,7 +430,7 @@ async fn a_pair_at_exactly_the_threshold_is_found() {
     let rows = |set: std::ops::Range<u64>| Rows(vec![(1, None, Some(set.collect()))]);
     for (a, b, threshold) in [(0..25, 11..25, "0.56"), (0..30, 2..35, "0.8"), (0..31, 3..35, "0.8")] {
         let condition = format!("jaccard(a.set, b.set) >= {threshold}");
-        for strategy in ["nested_loop", "lowered", "operator"] {
+        for strategy in ["nested_loop", "lowered", "operator", "distributed"] {
             let session = session(strategy, 1, 8192, &rows(a.clone()), &rows(b.clone())).await;
             let sql = format!("SELECT * FROM a JOIN b ON {condition}");
             assert!(answer(&session, &sql).await.contains("| 1 "), "{strategy} {condition}");
@@ -434,7 +460,9 @@ async fn pairs_at_exactly_the_threshold_are_found_for_all_sizes_and_thresholds()
     let fractions = (1..=LARGEST).flat_map(|d| (1..=d).map(move |n| (n, d)));
     let fractions: Vec<_> = fractions.filter(|(n, d)| (2..=*n).all(|k| n % k > 0 || d % k > 0)).collect();
     let joins = ["a.id = b.id AND a.id % 2 = 0", "a.id = b.id"];
-    for (strategy, join) in [("lowered", joins[1]), ("operator", joins[0]), ("operator", joins[1])] {
+    for (strategy, join) in
+        [("lowered", joins[1]), ("distributed", joins[1]), ("operator", joins[0]), ("operator", joins[1])]
+    {
         let session = session(strategy, 2, 8192, &lefts, &rights).await;
         for (measure, square) in measures {
             for &(n, d) in &fractions {
@@ -772,5 +800,5 @@ async fn a_parameter_is_a_threshold_and_a_computed_set_is_computed_once_a_row() 
 async fn an_unknown_strategy_is_refused_with_the_known_ones() {
     let session = ibid::session(Default::default(), Default::default()).unwrap();
     let error = session.sql("SET ibid.similarity_join.strategy = fast").await.unwrap_err().to_string();
-    assert!(error.contains("nested_loop, lowered, operator, bitmap, auto"), "{error}");
+    assert!(error.contains("nested_loop, lowered, operator, distributed, bitmap, auto"), "{error}");
 }

@@ -28,7 +28,9 @@ use prost::Message;
 use url::Url;
 
 use super::node::{Disjunct, OnAny, SimilarityJoin};
-use super::operator::{Alternative, Condition, Input, Scan, SimilarityJoinExec};
+use super::operator::{
+    Alternative, Condition, CountElementsExec, DealExec, ElementOrderExec, Input, Scan, SimilarityJoinExec,
+};
 use super::predicate::SimilarityPredicate;
 use crate::cluster::WritePartsExec;
 use crate::config::FilterOptions;
@@ -171,6 +173,48 @@ struct ExecMessage {
     others: Vec<AlternativeMessage>,
     #[prost(bool, tag = "19")]
     takes_one_part: bool,
+    /// The number of shares that the inputs are dealt into, if they are.
+    #[prost(uint64, optional, tag = "20")]
+    shares: Option<u64>,
+    /// The first of the columns of each input that tell the prefix of its set.
+    #[prost(uint64, repeated, tag = "21")]
+    prefixes: Vec<u64>,
+}
+
+/// What stands before all that there is of the operators that count elements, put them in order, and deal rows into shares.
+const COUNT_ELEMENTS: &[u8] = b"ibid count elements:";
+const ELEMENT_ORDER: &[u8] = b"ibid element order";
+const DEAL: &[u8] = b"ibid deal:";
+
+/// A [`CountElementsExec`] or a [`DealExec`], apart from its inputs.
+#[derive(Clone, PartialEq, Message)]
+struct SetsMessage {
+    #[prost(message, optional, tag = "1")]
+    set: Option<protobuf::PhysicalExprNode>,
+    #[prost(message, repeated, tag = "2")]
+    keys: Vec<protobuf::PhysicalExprNode>,
+    /// The number of counters, or of shares.
+    #[prost(uint64, tag = "3")]
+    number: u64,
+    #[prost(message, optional, tag = "4")]
+    condition: Option<ConditionMessage>,
+    #[prost(bool, tag = "5")]
+    is_left: bool,
+    #[prost(bool, tag = "6")]
+    is_self_join: bool,
+}
+
+/// What a [`Condition`] says of prefixes.
+#[derive(Clone, PartialEq, Message)]
+struct ConditionMessage {
+    #[prost(string, tag = "1")]
+    measure: String,
+    #[prost(double, tag = "2")]
+    threshold: f64,
+    #[prost(bool, tag = "3")]
+    left_is_second: bool,
+    #[prost(bool, tag = "4")]
+    no_prefix_filter: bool,
 }
 
 /// An [`Alternative`] of an operator.
@@ -344,11 +388,41 @@ impl PhysicalExtensionCodec for IbidCodec {
             buf.extend(message.encode_to_vec());
             return Ok(());
         }
+        if node.is::<ElementOrderExec>() {
+            buf.extend_from_slice(ELEMENT_ORDER);
+            return Ok(());
+        }
+        let expr = |expr: &Arc<dyn PhysicalExpr>| converter.physical_expr_to_proto(expr, self);
+        let exprs = |exprs: &[Arc<dyn PhysicalExpr>]| exprs.iter().map(expr).collect::<Result<Vec<_>>>();
+        let of_sets = |input: &Input, number: usize| {
+            let (set, keys) = (Some(expr(&input.set)?), exprs(&input.keys)?);
+            Ok::<_, DataFusionError>(SetsMessage { set, keys, number: number as u64, ..SetsMessage::default() })
+        };
+        if let Some(count) = node.downcast_ref::<CountElementsExec>() {
+            buf.extend_from_slice(COUNT_ELEMENTS);
+            buf.extend(of_sets(&count.input, count.counters)?.encode_to_vec());
+            return Ok(());
+        }
+        if let Some(deal) = node.downcast_ref::<DealExec>() {
+            let condition = ConditionMessage {
+                measure: deal.condition.measure.to_string(),
+                threshold: deal.condition.threshold,
+                left_is_second: deal.condition.left_is == Side::Right,
+                no_prefix_filter: !deal.condition.filters.prefix,
+            };
+            let message = SetsMessage {
+                condition: Some(condition),
+                is_left: deal.is_left,
+                is_self_join: deal.is_self_join,
+                ..of_sets(&deal.input, deal.shares)?
+            };
+            buf.extend_from_slice(DEAL);
+            buf.extend(message.encode_to_vec());
+            return Ok(());
+        }
         let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
             return self.physical.try_encode(node, buf, converter);
         };
-        let expr = |expr: &Arc<dyn PhysicalExpr>| converter.physical_expr_to_proto(expr, self);
-        let exprs = |exprs: &[Arc<dyn PhysicalExpr>]| exprs.iter().map(expr).collect::<Result<Vec<_>>>();
         let filter = |filter: &JoinFilter| {
             let column = |column: &ColumnIndex| {
                 let side = protobuf::JoinSide::from(column.side);
@@ -398,6 +472,12 @@ impl PhysicalExtensionCodec for IbidCodec {
             }),
             others: exec.others.iter().map(other).collect::<Result<_>>()?,
             takes_one_part: exec.takes_one_part,
+            shares: exec.shares.map(|shares| shares as u64),
+            prefixes: std::iter::once(&exec.left)
+                .chain(right)
+                .filter_map(|input| input.prefix)
+                .map(|first| first as u64)
+                .collect(),
         };
         buf.extend_from_slice(IBID);
         buf.extend(message.encode_to_vec());
@@ -420,6 +500,36 @@ impl PhysicalExtensionCodec for IbidCodec {
             let group = usize::try_from(message.group).map_err(broken)?;
             return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), folder, group)));
         }
+        if let (ELEMENT_ORDER, [counts]) = (buf, inputs) {
+            return Ok(Arc::new(ElementOrderExec::new(Arc::clone(counts))));
+        }
+        let sets = |message: &[u8], plan: &Arc<dyn ExecutionPlan>| {
+            let message = SetsMessage::decode(message).map_err(broken)?;
+            let (context, schema) = (PhysicalPlanDecodeContext::new(context, self), plan.schema());
+            let expr = |expr: &protobuf::PhysicalExprNode| converter.proto_to_physical_expr(expr, &schema, &context);
+            let Some(set) = &message.set else { return internal_err!("sets that are not said") };
+            let (set, keys) = (expr(set)?, message.keys.iter().map(expr).collect::<Result<_>>()?);
+            Ok((Input { plan: Arc::clone(plan), set, keys, prefix: None }, message))
+        };
+        if let (Some(message), [rows]) = (buf.strip_prefix(COUNT_ELEMENTS), inputs) {
+            let (input, message) = sets(message, rows)?;
+            return Ok(Arc::new(CountElementsExec::new(input, to_usize(message.number)?)));
+        }
+        if let (Some(message), [rows, order]) = (buf.strip_prefix(DEAL), inputs) {
+            let (input, message) = sets(message, rows)?;
+            let shares = to_usize(message.number)?;
+            let said = message.condition.unwrap_or_default();
+            let condition = Condition {
+                measure: said.measure.parse().map_err(broken)?,
+                threshold: said.threshold,
+                left_is: if said.left_is_second { Side::Right } else { Side::Left },
+                text: String::new(),
+                filters: FilterOptions { prefix: !said.no_prefix_filter, ..FilterOptions::default() },
+                scan: None,
+            };
+            let which = (message.is_left, message.is_self_join);
+            return Ok(Arc::new(DealExec::new(input, Arc::clone(order), Arc::new(condition), which, shares)));
+        }
         let Some(message) = buf.strip_prefix(IBID) else {
             return self.physical.try_decode(buf, inputs, context, converter);
         };
@@ -435,7 +545,8 @@ impl PhysicalExtensionCodec for IbidCodec {
             let (Some(plan), Some(set)) = (inputs.get(number), message.sets.get(number)) else { return Ok(None) };
             let schema = plan.schema();
             let keys = keys.iter().map(|key| expr(key, &schema)).collect::<Result<_>>()?;
-            Ok::<_, DataFusionError>(Some(Input { plan: Arc::clone(plan), set: expr(set, &schema)?, keys }))
+            let prefix = message.prefixes.get(number).copied().map(to_usize).transpose()?;
+            Ok::<_, DataFusionError>(Some(Input { plan: Arc::clone(plan), set: expr(set, &schema)?, keys, prefix }))
         };
         let filter = |filter: &protobuf::JoinFilter| {
             let (Some(expression), Some(schema)) = (&filter.expression, &filter.schema) else {
@@ -492,6 +603,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         let exec = SimilarityJoinExec::try_new(condition, left, right, filter, join_type(&message.join_type)?)?
             .with_others(others)
             .with_inputs_in_one_part(message.takes_one_part)
+            .in_shares(message.shares.map(to_usize).transpose()?)
             .with_estimate(message.estimated_candidates);
         let columns = |projection: Projection| projection.columns.into_iter().map(|column| column as usize).collect();
         let exec = exec.with_projection(message.projection.map(columns))?;
@@ -606,6 +718,10 @@ fn to_u32(column: usize) -> Result<u32> {
 }
 
 /// What could not be read or written.
+fn to_usize(number: u64) -> Result<usize> {
+    usize::try_from(number).map_err(broken)
+}
+
 fn broken(error: impl std::fmt::Display) -> DataFusionError {
     DataFusionError::Internal(format!("the bytes of a similarity join: {error}"))
 }

@@ -21,6 +21,7 @@ use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, StatisticsArgs, StatisticsContext};
 use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, PhysicalPlanner};
 use futures::TryStreamExt;
@@ -29,7 +30,10 @@ use ibid_udfs::similarity::expr_fn::code_words;
 
 use super::hamming::NearCodes;
 use super::node::{Disjunct, OnAny, SimilarityJoin};
-use super::operator::{Alternative, Condition, Input, Sample, Scan, SimilarityJoinExec, estimate_candidates};
+use super::operator::{
+    Alternative, Condition, CountElementsExec, DealExec, ElementOrderExec, Input, Order, Sample, Scan,
+    SimilarityJoinExec, estimate_candidates,
+};
 use crate::cluster::{cluster_of, sent};
 use crate::config::{IbidOptions, SimilarityJoinOptions, Strategy};
 
@@ -140,6 +144,55 @@ impl PlanSimilarityJoin for AllCodes {
     }
 }
 
+/// Deals rows into shares of the elements that they show, which are joined apart, on whatever machines:
+///
+/// ```text
+/// SimilarityJoinExec: strategy=distributed
+///   DealExec                   the rows of the left input, once for each share
+///     (left input)
+///     ElementOrderExec         one order of the elements for all
+///       CountElementsExec
+///         (left input)
+///       …                      and the right one
+///   …                          and the right one
+/// ```
+#[derive(Debug)]
+struct Distributed;
+
+#[async_trait]
+impl PlanSimilarityJoin for Distributed {
+    async fn plan(&self, join: &PlannedJoin<'_>) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+        let is_asked = match join.options.strategy {
+            Strategy::Distributed => true,
+            Strategy::Auto | Strategy::Operator => join.is_elsewhere(),
+            _ => false,
+        };
+        // Rows without a partner are known to nobody who sees a share alone.
+        if !is_asked || join.node.join_type != JoinType::Inner || !join.others.is_empty() {
+            return Ok(None);
+        }
+        let shares = join.session.config().target_partitions();
+        let counted = rows(&join.left)?.add(&rows(&join.right)?);
+        let counters = Order::counters_of_rows(counted.get_value().copied());
+        let count = |input: &Input| Arc::new(CountElementsExec::new(input.clone(), counters)) as Arc<dyn ExecutionPlan>;
+        let counts = if join.is_read_once {
+            count(&join.left)
+        } else {
+            UnionExec::try_new(vec![count(&join.left), count(&join.right)])?
+        };
+        let (order, condition) = (Arc::new(ElementOrderExec::new(counts)), Arc::new(join.condition()));
+        let dealt = |input: &Input, is_left| {
+            let which = (is_left, join.is_read_once);
+            DealExec::new(input.clone(), Arc::clone(&order) as _, Arc::clone(&condition), which, shares).into_input()
+        };
+        let columns = |input: &Input| input.plan.schema().fields().len();
+        let right = (!join.is_read_once).then(|| dealt(&join.right, false));
+        let (condition, filter) = (join.condition(), join.filter.clone());
+        let exec = SimilarityJoinExec::try_new(condition, dealt(&join.left, true), right, filter, JoinType::Inner)?;
+        Ok(Some(Arc::new(exec.of_dealt(shares, columns(&join.left), columns(&join.right))?)))
+    }
+}
+
 /// Runs similarity joins by an index of prefixes.
 #[derive(Debug)]
 struct PrefixIndex;
@@ -225,7 +278,7 @@ impl PlannedJoin<'_> {
         let keys = (1..=input.keys.len()).map(column).collect();
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]
         let of = rows as f64 / sampled.max(1) as f64;
-        Ok(Some(Sample { input: Input { plan, set: column(0), keys }, batches, of }))
+        Ok(Some(Sample { input: Input { plan, set: column(0), keys, prefix: None }, batches, of }))
     }
 }
 
@@ -252,7 +305,14 @@ pub(super) struct SimilarityJoinPlanner {
 
 impl Default for SimilarityJoinPlanner {
     fn default() -> Self {
-        Self { ways: vec![Box::new(SmallInputNestedLoop), Box::new(AllCodes), Box::new(PrefixIndex)] }
+        Self {
+            ways: vec![
+                Box::new(SmallInputNestedLoop),
+                Box::new(AllCodes),
+                Box::new(Distributed),
+                Box::new(PrefixIndex),
+            ],
+        }
     }
 }
 
@@ -273,7 +333,12 @@ impl ExtensionPlanner for SimilarityJoinPlanner {
         let physical = |expr: &Expr, schema: &DFSchema| planner.create_physical_expr(expr, schema, session, context);
         let input = |plan: &Arc<dyn ExecutionPlan>, logical: &LogicalPlan, set: &Expr, keys: Vec<&Expr>| {
             let keys = keys.into_iter().map(|key| physical(key, logical.schema())).collect::<Result<_>>()?;
-            Ok::<_, DataFusionError>(Input { plan: Arc::clone(plan), set: physical(set, logical.schema())?, keys })
+            Ok::<_, DataFusionError>(Input {
+                plan: Arc::clone(plan),
+                set: physical(set, logical.schema())?,
+                keys,
+                prefix: None,
+            })
         };
         let (left_keys, right_keys) = node.on.iter().map(|(left, right)| (left, right)).unzip();
         let OnAny { first, others } = &node.on_any;

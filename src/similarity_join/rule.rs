@@ -37,7 +37,7 @@ impl OptimizerRule for SimilarityJoinRule {
         let joins: &[JoinType] = match strategy {
             Strategy::NestedLoop => &[],
             Strategy::Lowered => &[JoinType::Inner],
-            Strategy::Operator | Strategy::Bitmap | Strategy::Auto => &[
+            Strategy::Operator | Strategy::Distributed | Strategy::Bitmap | Strategy::Auto => &[
                 JoinType::Inner,
                 JoinType::Left,
                 JoinType::Right,

@@ -192,7 +192,7 @@ async fn deal(side: &Arc<Side>, shown: Shown, bytes: usize, portions: Portions) 
             }
         }
     }
-    Ok((Arc::new(Side { files, spill, set_at: side.set_at, shares: Vec::new(), is_numbered: true }), blocks))
+    Ok((Arc::new(Side { files, spill, at: side.at, shares: Vec::new(), is_numbered: true }), blocks))
 }
 
 /// The rows of a batch by class, and each class in parts that a block has room for.

@@ -42,7 +42,7 @@ impl Run {
         let given: Vec<_> = given.collect();
         let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
         let disk = Disk { run: self, plan, marks: Arc::clone(marks), reservation: reserve(self) };
-        disk.join(spilled, summary).await?;
+        disk.join(spilled, summary, Share::ALL).await?;
         for (side, matched, rows) in given {
             let mut batches = rows.read();
             while let Some(batch) = batches.next().await? {
@@ -53,30 +53,51 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Joins the rows of a share.
+    pub(super) async fn join_share_from_disk(
+        self: &Arc<Self>,
+        left: Collected,
+        right: Collected,
+        summary: &Summary,
+        share: Share,
+    ) -> Result<()> {
+        let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
+        let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
+        let marks = Arc::new(Marks::new(self.shape.join_type, 0, 0));
+        Disk { run: self, plan, marks, reservation: reserve(self) }.join(spilled, summary, share).await
+    }
+}
+
 impl Disk<'_> {
-    /// Joins the rows in blocks where these are read seldom enough, and else in shares.
-    async fn join(&self, spilled: Spilled, summary: &Summary) -> Result<()> {
+    /// Joins the rows, which are all or those of a share, in blocks where these are read seldom enough, and else in shares.
+    async fn join(&self, spilled: Spilled, summary: &Summary, within: Share) -> Result<()> {
         let plan = &self.plan;
         let portions = self.portions(plan.portion);
         self.resize(plan.counters + plan.portion)?;
-        let order = Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, portions).await?);
-        self.resize(order.size() + plan.ranks + 2 * plan.portion)?;
-        let shared = SharedRanks::of(self.run, &spilled, &order, plan.ranks, portions).await?;
+        let order = match spilled.left.at.prefix {
+            Some(_) => None,
+            None => Some(Arc::new(Order::of_spilled(&spilled, summary.elements, plan.counters, portions).await?)),
+        };
+        let of_order = order.as_ref().map_or(0, |order| order.size());
+        self.resize(of_order + plan.ranks + 2 * plan.portion)?;
+        let shared = SharedRanks::of(self.run, &spilled, order.as_ref(), plan.ranks, portions).await?;
         // A row is at home in a share, too, where it meets itself.
         let homes = if self.run.is_self_join() { summary.rows } else { 0 };
         let shares = plan.shares(summary, shared.postings + homes);
-        let held = order.size() + shared.size();
+        let held = of_order + shared.size();
         if shares.are_blocks_tried() {
             let blocks = self.deal_into_blocks(&spilled, held).await?;
             let pairs = blocks.pairs(&self.run.condition, self.run.is_self_join());
             if blocks.times_read(&pairs) <= shares.times_moved() {
                 drop((spilled, order, shared));
                 self.resize(0)?;
-                return self.join_blocks(&blocks, pairs, None).await;
+                let share = (within.of > 1).then_some((within, None));
+                return self.join_blocks(&blocks, pairs, share).await;
             }
         }
         self.count("shares", shares.shares);
-        let dealing = Arc::new(Dealing { order, shared, shares: shares.shares });
+        let dealing = Arc::new(Dealing { order, shared, within, shares: shares.shares });
         let mut rows = Some(spilled);
         for pass in shares.passes() {
             let Some(spilled) = &rows else { break };
@@ -87,15 +108,15 @@ impl Disk<'_> {
                 rows = None;
             }
             for (file, number) in pass.enumerate() {
-                let share = Share { number, of: shares.shares };
-                self.join_share(&dealt.part(file), share, &dealing.order, held).await?;
+                let share = within.part(number, shares.shares);
+                self.join_share(&dealt.part(file), share, dealing.order.as_ref(), held).await?;
             }
         }
         Ok(())
     }
 
     /// Joins a share, beside so many bytes that are held; in blocks if it is much larger than most.
-    async fn join_share(&self, part: &Spilled, share: Share, order: &Arc<Order>, held: usize) -> Result<()> {
+    async fn join_share(&self, part: &Spilled, share: Share, order: Option<&Arc<Order>>, held: usize) -> Result<()> {
         let of_share = part.of_share();
         if of_share.bytes() > self.plan.share {
             let blocks = self.deal_into_blocks(part, held).await?;
@@ -103,7 +124,7 @@ impl Disk<'_> {
             return self.join_blocks(&blocks, pairs, Some((share, order))).await;
         }
         let is_self_join = self.run.is_self_join();
-        let round = Round { is_self_join, share, order: Some(Arc::clone(order)), scan: None };
+        let round = Round { is_self_join, share, order: order.map(Arc::clone), scan: None };
         let right = (!is_self_join).then_some(0..1);
         self.join_round(part, 0..1, right, round, |summary| summary.bytes_to_join(of_share.postings)).await
     }
@@ -128,12 +149,12 @@ impl Disk<'_> {
         &self,
         blocks: &Blocks,
         pairs: Vec<(&Block, Option<&Block>)>,
-        share: Option<(Share, &Arc<Order>)>,
+        share: Option<(Share, Option<&Arc<Order>>)>,
     ) -> Result<()> {
         self.count("blocks", blocks.left.len() + blocks.right.len());
         self.count("pairs_of_blocks", pairs.len());
         for (left, right) in pairs {
-            let (share, order) = share.map_or((Share::ALL, None), |(share, order)| (share, Some(Arc::clone(order))));
+            let (share, order) = share.map_or((Share::ALL, None), |(share, order)| (share, order.map(Arc::clone)));
             let is_self_join = right.is_none();
             let round = Round { is_self_join, share, order, scan: None };
             let (left, right) = (left.files.clone(), right.map(|right| right.files.clone()));

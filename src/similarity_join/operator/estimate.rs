@@ -7,6 +7,7 @@ use super::condition::Condition;
 use super::index::{Index, Share};
 use super::input::{Batches, Input};
 use super::order::Order;
+use super::prefix::Prefixes;
 use super::search::{Required, Search, tasks};
 use super::sets::Sets;
 
@@ -43,7 +44,7 @@ pub(in crate::similarity_join) async fn estimate_candidates(
     let (condition, batches) = (Arc::new(condition), Arc::new(batches));
     let sets = Arc::new(Sets::of(&batches, is_self_join, 1).await?);
     let order = Arc::new(Order::of(&sets, 1).await?);
-    let index = Index::of(&sets, order, &condition, Share::ALL, 1).await?;
+    let index = Index::of(&sets, Prefixes::Found(order), &condition, Share::ALL, 1).await?;
     let required = Required::new(&condition, &sets);
     let search = Search::new(&sets, &index, &condition, &required);
     let mut candidates = 0;

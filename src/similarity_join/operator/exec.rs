@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -21,8 +22,11 @@ use futures::TryStreamExt;
 use tokio::sync::mpsc::Sender;
 
 use super::condition::Condition;
+use super::deal_exec::share_column;
+use super::dealt::run_dealt;
 use super::input::Input;
 use super::output::Shape;
+use super::prefix::Prefix;
 use super::run::{Kept, Run, RunMetrics, run_all};
 use crate::config::Strategy;
 
@@ -32,7 +36,8 @@ pub(crate) const SIMILARITY_JOIN: &str = "SimilarityJoinExec";
 /// A join on a similarity of sets; see the [module](super) for how it works.
 ///
 /// It has one partition, and does its work on as many threads as the session has partitions: they take tasks off one list,
-/// so they must be in one process, while the partitions of a plan may be run anywhere.
+/// so they must be in one process, while the partitions of a plan may be run anywhere. Or its inputs are [dealt](super::deal_exec) into
+/// shares, and each partition, wherever it is run, joins its shares by itself.
 #[derive(Debug, Clone)]
 pub(in crate::similarity_join) struct SimilarityJoinExec {
     pub(in crate::similarity_join) condition: Arc<Condition>,
@@ -47,6 +52,8 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     pub(in crate::similarity_join) fetch: Option<usize>,
     /// Whether each input comes in one part: where parts may be of other machines, the operator finds no other ones itself.
     pub(in crate::similarity_join) takes_one_part: bool,
+    /// The number of shares that the inputs are dealt into, if they are.
+    pub(in crate::similarity_join) shares: Option<usize>,
     /// About how many pairs of sets will show the same element, for people who ask for the plan.
     pub(in crate::similarity_join) estimated_candidates: Option<f64>,
     /// The columns of the join, of which the projection gives some.
@@ -83,7 +90,7 @@ impl SimilarityJoinExec {
             if is_unbounded { Boundedness::Unbounded { requires_infinite_memory: true } } else { Boundedness::Bounded };
         Ok(Self {
             condition: Arc::new(condition),
-            properties: Arc::new(properties(&join_schema, boundedness)),
+            properties: Arc::new(properties(&join_schema, 1, boundedness)),
             left,
             right,
             filter,
@@ -94,6 +101,7 @@ impl SimilarityJoinExec {
             projection: None,
             fetch: None,
             takes_one_part: false,
+            shares: None,
             estimated_candidates: None,
             metrics: ExecutionPlanMetricsSet::new(),
         })
@@ -105,6 +113,19 @@ impl SimilarityJoinExec {
 
     pub(in crate::similarity_join) fn with_inputs_in_one_part(self, takes_one_part: bool) -> Self {
         Self { takes_one_part, ..self }
+    }
+
+    /// The join of inputs that are dealt into so many shares, and have so many columns but for those that dealing has added.
+    pub(in crate::similarity_join) fn of_dealt(self, shares: usize, left: usize, right: usize) -> Result<Self> {
+        let lefts = self.left.plan.schema().fields().len();
+        let given = (0..left).chain(lefts..lefts + right).collect();
+        self.in_shares(Some(shares)).with_projection(Some(given))
+    }
+
+    pub(in crate::similarity_join) fn in_shares(self, shares: Option<usize>) -> Self {
+        let parts = shares.map_or(1, |_| self.left.plan.output_partitioning().partition_count());
+        let properties = Arc::new(properties(&self.schema(), parts, self.properties.boundedness));
+        Self { shares, properties, ..self }
     }
 
     pub(in crate::similarity_join) fn with_others(self, others: Vec<Alternative>) -> Self {
@@ -123,8 +144,10 @@ impl SimilarityJoinExec {
     fn kept_columns(&self, side: JoinSide, filter: Option<&JoinFilter>) -> Vec<usize> {
         let of_filter = filter.iter().flat_map(|filter| filter.column_indices().to_vec());
         let of_side = |column: &ColumnIndex| column.side == side || self.right.is_none();
-        let mut kept: Vec<_> =
-            self.output_columns().into_iter().chain(of_filter).filter(of_side).map(|column| column.index).collect();
+        let input = self.right.as_ref().filter(|_| side == JoinSide::Right).unwrap_or(&self.left);
+        let of_prefix = input.prefix.into_iter().flat_map(|first| first..first + Prefix::fields().len());
+        let columns = self.output_columns().into_iter().chain(of_filter).filter(of_side).map(|column| column.index);
+        let mut kept: Vec<_> = columns.chain(of_prefix).collect();
         kept.sort_unstable();
         kept.dedup();
         kept
@@ -156,7 +179,8 @@ impl SimilarityJoinExec {
     /// A run for each condition, one after the other.
     fn runs(&self, context: &Arc<TaskContext>, out: &Sender<Result<RecordBatch>>) -> Vec<Arc<Run>> {
         let config = context.session_config();
-        let metrics = RunMetrics::new(&self.metrics, config.target_partitions());
+        let workers = self.workers(context);
+        let metrics = RunMetrics::new(&self.metrics, workers);
         let run = |condition: &Arc<Condition>, left: Input, right: Option<Input>, filter: Option<&JoinFilter>| Run {
             condition: Arc::clone(condition),
             left: Kept { input: left, columns: self.kept_columns(JoinSide::Left, filter) },
@@ -164,6 +188,8 @@ impl SimilarityJoinExec {
             is_last: false,
             shape: Arc::new(self.shape(config.batch_size(), filter)),
             context: Arc::clone(context),
+            workers,
+            shares: self.shares.unwrap_or(1),
             metrics: metrics.clone(),
             out: out.clone(),
         };
@@ -179,6 +205,16 @@ impl SimilarityJoinExec {
             last.is_last = true;
         }
         runs.into_iter().map(Arc::new).collect()
+    }
+
+    /// The number of threads that a partition takes: others run beside it, unless it is the only one.
+    fn workers(&self, context: &TaskContext) -> usize {
+        let partitions = context.session_config().target_partitions();
+        match (self.shares.is_some(), self.takes_one_part) {
+            (true, _) => 1,
+            (false, false) => partitions,
+            (false, true) => available_parallelism().map_or(partitions, |threads| partitions.max(threads.get())),
+        }
     }
 
     /// The conditions as they were written.
@@ -198,14 +234,15 @@ impl SimilarityJoinExec {
         }
         let left = Input { plan: left, ..self.left.clone() };
         let right = self.right.clone().zip(right).map(|(input, plan)| Input { plan, ..input });
-        Ok(Self { left, right, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() })
+        let exec = Self { left, right, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() };
+        Ok(exec.in_shares(self.shares))
     }
 }
 
-fn properties(schema: &SchemaRef, boundedness: Boundedness) -> PlanProperties {
+fn properties(schema: &SchemaRef, parts: usize, boundedness: Boundedness) -> PlanProperties {
     PlanProperties::new(
         EquivalenceProperties::new(Arc::clone(schema)),
-        Partitioning::UnknownPartitioning(1),
+        Partitioning::UnknownPartitioning(parts),
         EmissionType::Final,
         boundedness,
     )
@@ -216,7 +253,11 @@ impl DisplayAs for SimilarityJoinExec {
         if let DisplayFormatType::TreeRender = form {
             return writeln!(f, "on={}", self.text());
         }
-        let strategy = if self.condition.scan.is_some() { Strategy::Bitmap } else { Strategy::Operator };
+        let strategy = match (&self.condition.scan, self.shares.is_some()) {
+            (Some(_), _) => Strategy::Bitmap,
+            (None, true) => Strategy::Distributed,
+            (None, false) => Strategy::Operator,
+        };
         write!(f, "{SIMILARITY_JOIN}: {}, strategy={strategy}, join_type={}", self.text(), self.join_type)?;
         if self.right.is_none() {
             write!(f, ", self_join=true")?;
@@ -259,6 +300,15 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn input_distribution_requirements(&self) -> InputDistributionRequirements {
+        if self.shares.is_some() {
+            let share =
+                |plan: &&Arc<dyn ExecutionPlan>| Distribution::KeyPartitioned(vec![share_column(&plan.schema())]);
+            let of_inputs: Vec<_> = self.children().iter().map(share).collect();
+            return match of_inputs.len() {
+                1 => InputDistributionRequirements::new(of_inputs),
+                _ => InputDistributionRequirements::co_partitioned(of_inputs),
+            };
+        }
         let of_input =
             if self.takes_one_part { Distribution::SinglePartition } else { Distribution::UnspecifiedDistribution };
         InputDistributionRequirements::new(vec![of_input; self.children().len()])
@@ -290,7 +340,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition > 0 {
+        if partition > 0 && !self.shares.is_some() {
             return internal_err!("a similarity join has one partition, not {}", partition + 1);
         }
         let rest = self.fetch.unwrap_or(usize::MAX);
@@ -298,7 +348,13 @@ impl ExecutionPlan for SimilarityJoinExec {
         let mut stream = RecordBatchReceiverStreamBuilder::new(self.schema(), threads);
         let runs = self.runs(&context, &stream.tx());
         let (left, right) = (Arc::clone(&self.left.plan), self.right.as_ref().map(|input| Arc::clone(&input.plan)));
-        stream.spawn(run_all(runs, left, right));
+        match runs.first().filter(|_| self.shares.is_some()).map(Arc::clone) {
+            Some(run) => {
+                let right = right.map(|right| right.execute(partition, Arc::clone(&context))).transpose()?;
+                stream.spawn(run_dealt(run, left.execute(partition, Arc::clone(&context))?, right));
+            }
+            None => stream.spawn(run_all(runs, left, right)),
+        }
         let rows = MetricBuilder::new(&self.metrics).output_rows(partition);
         let limited =
             futures::stream::try_unfold((stream.build(), rest, rows), |(mut batches, rest, rows)| async move {
@@ -318,7 +374,8 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        Some(Arc::new(Self { fetch, ..self.clone() }))
+        // Each part would give so many.
+        (!self.shares.is_some()).then(|| Arc::new(Self { fetch, ..self.clone() }) as _)
     }
 
     fn fetch(&self) -> Option<usize> {
@@ -326,13 +383,23 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn try_swapping_with_projection(&self, projection: &ProjectionExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-        if self.projection.is_some() { Ok(None) } else { try_embed_projection(projection, self) }
+        // Once is enough where the first was not made for what was added to the inputs.
+        let may_embed = self.projection.is_none() || self.shares.is_some();
+        if may_embed { try_embed_projection(projection, self) } else { Ok(None) }
     }
 }
 
 impl EmbeddedProjection for SimilarityJoinExec {
     fn with_projection(&self, projection: Option<Vec<usize>>) -> Result<Self> {
+        // Of the columns that it gives already, where these are some.
+        let projection = match (&self.projection, projection) {
+            (Some(given), Some(wanted)) => Some(wanted.into_iter().map(|column| given[column]).collect()),
+            (given, None) => given.clone(),
+            (None, wanted) => wanted,
+        };
         let schema = project_schema(&self.join_schema, projection.as_ref())?;
-        Ok(Self { properties: Arc::new(properties(&schema, self.properties.boundedness)), projection, ..self.clone() })
+        let parts = self.properties.output_partitioning().partition_count();
+        let properties = Arc::new(properties(&schema, parts, self.properties.boundedness));
+        Ok(Self { properties, projection, ..self.clone() })
     }
 }

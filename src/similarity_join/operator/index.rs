@@ -5,9 +5,9 @@ use datafusion::common::Result;
 
 use super::condition::{Condition, Shown};
 use super::counting::Counting;
-use super::order::{Order, mix};
+use super::order::mix;
 use super::parallel::parallel;
-use super::prefix::Prefix;
+use super::prefix::{Prefix, Prefixes};
 use super::sets::Sets;
 use crate::config::FilterOptions;
 
@@ -50,6 +50,17 @@ impl Share {
 
     fn has(self, rank: u32) -> bool {
         Self::of_rank(rank, self.of) == self.number
+    }
+
+    /// The number of a share among those that this one is cut into, by its number among all that all are cut into, if it is one of
+    /// them.
+    pub(super) fn part_of(self, share: usize) -> Option<usize> {
+        (share % self.of == self.number).then_some(share / self.of)
+    }
+
+    /// The share with a number among so many that this one is cut into.
+    pub(super) fn part(self, number: usize, parts: usize) -> Self {
+        Self { number: self.number + self.of * number, of: self.of * parts }
     }
 }
 
@@ -114,13 +125,13 @@ impl Index {
 
     pub(super) async fn of(
         sets: &Arc<Sets>,
-        order: Arc<Order>,
+        prefixes: Prefixes,
         condition: &Arc<Condition>,
         share: Share,
         workers: usize,
     ) -> Result<Self> {
         let (chunk_bits, ranges) = Self::chunks(sets.len(), workers);
-        let shared = (Arc::clone(sets), order, Arc::clone(condition));
+        let shared = (Arc::clone(sets), prefixes, Arc::clone(condition));
         let show = move |range| Ok(show(&shared.0, &shared.1, &shared.2, share, range));
         let shown = parallel(workers, ranges, show).await?;
         let mut chunks = Vec::with_capacity(shown.len());
@@ -205,7 +216,7 @@ fn set_of(posting: Posting) -> u32 {
 /// What a range of sets shows, and the postings of it by part.
 fn show(
     sets: &Sets,
-    order: &Order,
+    prefixes: &Prefixes,
     condition: &Arc<Condition>,
     share: Share,
     range: Range<u32>,
@@ -215,9 +226,8 @@ fn show(
     let mut prefix = Prefix::default();
     let mut shown = [true, false].map(|is_left| Shown::new(condition, is_left, sets.is_self_join()));
     for set in range {
-        let elements = sets.elements(set);
         let is_right = (set as usize) >= sets.right;
-        prefix.find(elements, sets.key(set), shown[usize::from(is_right)].of(elements.len()), order);
+        prefixes.find(sets, set, shown[usize::from(is_right)].of(sets.size(set)), &mut prefix);
         chunk.bitmaps.push(prefix.bitmap);
         chunk.unshared.push(narrow(prefix.unshared));
         chunk.prefixes.extend_from_slice(&prefix.ranks);

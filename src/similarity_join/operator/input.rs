@@ -20,6 +20,8 @@ use ibid_udfs::similarity::{canonical_sets, set_type};
 
 use super::condition::{Condition, Shown};
 use super::memory::Summary;
+use super::order::Order;
+use super::prefix::Prefix;
 use super::sets::Row;
 use super::spill::SpillWriter;
 
@@ -31,6 +33,17 @@ pub(in crate::similarity_join) struct Input {
     pub(in crate::similarity_join) set: Arc<dyn PhysicalExpr>,
     /// What must be equal to the other input's.
     pub(in crate::similarity_join) keys: Vec<Arc<dyn PhysicalExpr>>,
+    /// The first of the columns that tell the prefix of the set, where it was found before.
+    pub(in crate::similarity_join) prefix: Option<usize>,
+}
+
+/// Which of the columns that are kept of a row say what the join would find otherwise.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct At {
+    /// The set, as it is.
+    pub(super) set: Option<usize>,
+    /// The first of the [columns of the prefix](Prefix::fields).
+    pub(super) prefix: Option<usize>,
 }
 
 /// Rows and their sets.
@@ -38,8 +51,7 @@ pub(super) struct Batch {
     /// The columns that the output and the filter need.
     pub(super) rows: RecordBatch,
     sets: ListArray,
-    /// Which of the columns is the sets, too.
-    set_at: Option<usize>,
+    at: At,
     /// A hash of the keys of each row; empty where there are none.
     keys: Vec<u64>,
     /// The number of each row in its input; empty where they follow each other.
@@ -69,6 +81,15 @@ impl Batch {
 }
 
 impl Batch {
+    /// Finds the prefix of a row's set that shows its first `shown` elements, unless it was found before; then it is that one.
+    pub(super) fn prefix(&self, row: usize, shown: usize, order: Option<&Order>, prefix: &mut Prefix) {
+        match (self.at.prefix, order) {
+            (Some(at), _) => prefix.read(&self.rows, at, row),
+            (None, Some(order)) => prefix.find(&self.elements()[self.range(row)], self.key(row), shown, order),
+            (None, None) => prefix.clear(),
+        }
+    }
+
     /// The number of a row in its input.
     pub(super) fn number(&self, row: usize) -> usize {
         self.numbers.get(row).map_or(self.first + row, |&number| usize::try_from(number).unwrap_or(usize::MAX))
@@ -106,11 +127,22 @@ impl Batch {
 
     /// The form in which batches are written to disk: the columns, and after them the key, the number and, unless it is one of
     /// the columns, the set.
-    pub(super) fn spilled_schema(rows: &Schema, set_at: Option<usize>) -> SchemaRef {
+    pub(super) fn spilled_schema(rows: &Schema, at: At) -> SchemaRef {
         let ours = [Field::new("key", DataType::UInt64, false), Field::new("number", DataType::UInt64, false)];
-        let set = set_at.is_none().then(|| Field::new("set", set_type(), true));
+        let set = at.set.is_none().then(|| Field::new("set", set_type(), true));
         let ours = ours.into_iter().chain(set).map(Arc::new);
         Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours).collect::<Vec<_>>()))
+    }
+
+    /// The columns, and after them the set, unless it is one of them.
+    pub(super) fn with_set(&self) -> Result<RecordBatch> {
+        if self.at.set.is_some() {
+            return Ok(self.rows.clone());
+        }
+        let set = Arc::new(Field::new("set", set_type(), true));
+        let fields = self.rows.schema().fields().iter().cloned().chain([set]).collect::<Vec<_>>();
+        let columns = self.rows.columns().iter().cloned().chain([Arc::new(self.sets.clone()) as ArrayRef]).collect();
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
     }
 
     /// The batch in that form.
@@ -119,26 +151,26 @@ impl Batch {
         let keys: UInt64Array = (0..rows).map(|i| Some(self.key(i))).collect();
         let numbers: UInt64Array = (0..rows).map(|i| Some(self.number(i) as u64)).collect();
         let ours: [ArrayRef; 2] = [Arc::new(keys), Arc::new(numbers)];
-        let sets = self.set_at.is_none().then(|| Arc::new(self.sets.clone()) as ArrayRef);
+        let sets = self.at.set.is_none().then(|| Arc::new(self.sets.clone()) as ArrayRef);
         let columns = self.rows.columns().iter().cloned().chain(ours).chain(sets).collect();
-        Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema(), self.set_at), columns)?)
+        Ok(RecordBatch::try_new(Self::spilled_schema(&self.rows.schema(), self.at), columns)?)
     }
 
     /// What was written, with new numbers from `first` on.
-    pub(super) fn renumbered(spilled: &RecordBatch, set_at: Option<usize>, first: usize) -> Result<Self> {
-        Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled, set_at)? })
+    pub(super) fn renumbered(spilled: &RecordBatch, at: At, first: usize) -> Result<Self> {
+        Ok(Self { numbers: Vec::new(), first, ..Self::from_spilled(spilled, at)? })
     }
 
     /// What was written.
-    pub(super) fn from_spilled(spilled: &RecordBatch, set_at: Option<usize>) -> Result<Self> {
-        let columns = spilled.num_columns() - if set_at.is_some() { 2 } else { 3 };
+    pub(super) fn from_spilled(spilled: &RecordBatch, at: At) -> Result<Self> {
+        let columns = spilled.num_columns() - if at.set.is_some() { 2 } else { 3 };
         let rows = spilled.project(&(0..columns).collect::<Vec<_>>())?;
         let numbers = |i: usize| spilled.column(columns + i).as_primitive::<UInt64Type>().values().to_vec();
-        let sets = match set_at {
+        let sets = match at.set {
             Some(column) => canonical_sets(spilled.column(column))?,
             None => spilled.column(columns + 2).as_list().clone(),
         };
-        Ok(Self { rows, sets, set_at, keys: numbers(0), numbers: numbers(1), first: 0 })
+        Ok(Self { rows, sets, at, keys: numbers(0), numbers: numbers(1), first: 0 })
     }
 }
 
@@ -173,6 +205,11 @@ impl Batches {
         self.all.iter().enumerate().map(of).sum()
     }
 
+    /// Whether the prefixes of all sets were found before.
+    pub(super) fn have_prefixes(&self) -> bool {
+        !self.all.is_empty() && self.all.iter().all(|batch| batch.at.prefix.is_some())
+    }
+
     /// The number of a row in its input.
     pub(super) fn number(&self, row: Row) -> usize {
         self.all[row.batch as usize].number(row.row as usize)
@@ -196,16 +233,22 @@ impl Input {
         Ok(Arc::new(self.plan.schema().project(columns)?))
     }
 
-    /// Which of the columns that are kept is the sets, as they are.
-    pub(super) fn set_at(&self, columns: &[usize]) -> Option<usize> {
-        let set = self.set.downcast_ref::<Column>()?.index();
-        let is_list = matches!(self.plan.schema().field(set).data_type(), DataType::List(item) if item.data_type() == &DataType::UInt64);
-        columns.iter().position(|column| *column == set).filter(|_| is_list)
+    /// Which of the columns that are kept say more of a row.
+    pub(super) fn at(&self, columns: &[usize]) -> At {
+        let place = |wanted: usize| columns.iter().position(|column| *column == wanted);
+        At { set: self.column_of_set().and_then(place), prefix: self.prefix.and_then(place) }
+    }
+
+    /// The column that is the set, as it is, if one is.
+    pub(super) fn column_of_set(&self) -> Option<usize> {
+        let schema = self.plan.schema();
+        let is_list = |set: &usize| matches!(schema.field(*set).data_type(), DataType::List(item) if item.data_type() == &DataType::UInt64);
+        self.set.downcast_ref::<Column>().map(Column::index).filter(is_list)
     }
 
     pub(super) fn reader(&self, columns: &[usize], enough: usize) -> Reader {
-        let (set, keys, set_at) = (Arc::clone(&self.set), self.keys.clone(), self.set_at(columns));
-        Reader { set, set_at, keys, columns: columns.to_vec(), enough }
+        let (set, keys, at) = (Arc::clone(&self.set), self.keys.clone(), self.at(columns));
+        Reader { set, at, keys, columns: columns.to_vec(), enough }
     }
 
     /// Reads the rows of all partitions, keeping `columns` of them, in memory as long as there is some and then on disk.
@@ -246,7 +289,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    fn new(reservation: Arc<MemoryReservation>, spill: SpillManager, shown: Shown) -> Self {
+    pub(super) fn new(reservation: Arc<MemoryReservation>, spill: SpillManager, shown: Shown) -> Self {
         Self {
             batches: Vec::new(),
             summary: Summary::default(),
@@ -259,7 +302,7 @@ impl Held {
         }
     }
 
-    async fn push(&mut self, batch: Batch) -> Result<()> {
+    pub(super) async fn push(&mut self, batch: Batch) -> Result<()> {
         if self.file.is_some() {
             // What was counted is gone, and its memory may be that of new batches.
             self.counted = RecordBatchMemoryCounter::new();
@@ -302,7 +345,7 @@ impl Held {
 
 pub(super) struct Reader {
     set: Arc<dyn PhysicalExpr>,
-    set_at: Option<usize>,
+    at: At,
     keys: Vec<Arc<dyn PhysicalExpr>>,
     columns: Vec<usize>,
     /// Batches of fewer rows are put together.
@@ -338,8 +381,8 @@ impl Reader {
             keys = vec![0; batch.num_rows()];
             create_hashes(&columns.collect::<Result<Vec<_>>>()?, &SEED, &mut keys)?;
         }
-        let (rows, set_at) = (batch.project(&self.columns)?, self.set_at);
-        Ok(Batch { rows, sets, set_at, keys, numbers: Vec::new(), first: 0 })
+        let (rows, at) = (batch.project(&self.columns)?, self.at);
+        Ok(Batch { rows, sets, at, keys, numbers: Vec::new(), first: 0 })
     }
 }
 

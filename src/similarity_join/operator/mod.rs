@@ -27,7 +27,10 @@
 
 mod blocks;
 mod condition;
+mod count_exec;
 mod counting;
+mod deal_exec;
+mod dealt;
 mod disk;
 mod estimate;
 mod exec;
@@ -35,6 +38,7 @@ mod index;
 mod input;
 mod memory;
 mod order;
+mod order_exec;
 mod output;
 mod parallel;
 mod prefix;
@@ -48,9 +52,13 @@ mod spill;
 mod work;
 
 pub(super) use condition::Condition;
+pub(super) use count_exec::CountElementsExec;
+pub(super) use deal_exec::DealExec;
 pub(super) use estimate::{Sample, estimate_candidates};
 pub(crate) use exec::SIMILARITY_JOIN;
 pub(super) use exec::{Alternative, SimilarityJoinExec};
 pub(super) use input::Input;
 pub(crate) use memory::bytes_to_join;
+pub(super) use order::Order;
+pub(super) use order_exec::ElementOrderExec;
 pub(super) use scan::Scan;

@@ -17,12 +17,21 @@ use super::spill::{Portions, Spilled};
 /// one element to the index, which makes candidates but loses none, as long as sets are compared by their elements in the
 /// end.
 #[derive(Debug)]
-pub(super) struct Order {
+pub(in crate::similarity_join) struct Order {
     /// The class of each counter.
     classes: Vec<u8>,
     /// How far a hash is shifted to give the number of its counter.
     shift: u32,
 }
+
+/// Sets have about so many elements, where nobody knows more.
+const ELEMENTS_OF_ROW: usize = 16;
+
+/// So many counters there are where nobody knows how many rows.
+const UNKNOWN_COUNTERS: usize = 1 << 20;
+
+/// No more counters are sent, of each part that is counted.
+const MOST_SENT: usize = 1 << 21;
 
 /// The class of the elements that one set only has: they come first, and no pair shares them.
 pub(super) const UNSHARED: u8 = 0;
@@ -118,6 +127,27 @@ impl Order {
         Ok(Self { classes: counts.iter().map(|count| class(count.load(Ordering::Relaxed))).collect(), shift })
     }
 
+    /// The order by counters that were counted apart, one for each power of two of hashes.
+    pub(super) fn of_counters(counts: &[u32]) -> Self {
+        Self::of_classes(counts.iter().map(|count| class(*count)).collect())
+    }
+
+    /// The order of so many classes, a power of two.
+    pub(super) fn of_classes(classes: Vec<u8>) -> Self {
+        let shift = u64::BITS - classes.len().trailing_zeros();
+        Self { classes, shift }
+    }
+
+    /// The class of each counter.
+    pub(super) fn classes(&self) -> &[u8] {
+        &self.classes
+    }
+
+    /// The counters that are of use for so many rows of other machines, each of which counts for itself.
+    pub(in crate::similarity_join) fn counters_of_rows(rows: Option<usize>) -> usize {
+        rows.map_or(UNKNOWN_COUNTERS, |rows| Self::counters(rows.saturating_mul(ELEMENTS_OF_ROW))).min(MOST_SENT)
+    }
+
     /// How many bytes the order takes once it is made.
     pub(super) fn size(&self) -> usize {
         self.classes.len()
@@ -132,6 +162,11 @@ impl Order {
 /// The rank of an element with a class and a hash.
 pub(super) fn rank(class: u8, hash: u64) -> u32 {
     u32::from(class) << HASH_BITS | narrow_u64(hash & ((1 << HASH_BITS) - 1))
+}
+
+/// The number of the counter of an element with a key, of so many, which are a power of two.
+pub(super) fn counter(element: u64, key: u64, counters: usize) -> usize {
+    index(mix(element ^ key) >> (u64::BITS - counters.trailing_zeros()))
 }
 
 /// The number of a counter: 24 bits.

@@ -1,4 +1,32 @@
+use std::sync::Arc;
+
+use datafusion::arrow::array::{AsArray, RecordBatch};
+use datafusion::arrow::datatypes::{DataType, Field, UInt32Type, UInt64Type};
+
+use super::input::Batches;
 use super::order::{Order, UNSHARED, mix, rank};
+use super::sets::Sets;
+
+/// Where prefixes come from.
+pub(super) enum Prefixes {
+    /// They are found by an order of the elements.
+    Found(Arc<Order>),
+    /// Rows have them.
+    Given(Arc<Batches>),
+}
+
+impl Prefixes {
+    /// The prefix of a set that shows its first `shown` elements.
+    pub(super) fn find(&self, sets: &Sets, set: u32, shown: usize, prefix: &mut Prefix) {
+        match (self, sets.members(set)) {
+            (Self::Found(order), _) => prefix.find(sets.elements(set), sets.key(set), shown, order),
+            (Self::Given(batches), [first, ..]) => {
+                batches.all[first.batch as usize].prefix(first.row as usize, shown, None, prefix);
+            }
+            (Self::Given(_), []) => prefix.clear(),
+        }
+    }
+}
 
 /// Finds what sets show to each other; keeps its buffers from one set to the next.
 #[derive(Debug, Default)]
@@ -24,6 +52,32 @@ impl Prefix {
         }
         self.ranks.truncate(shown);
         self.ranks.sort_unstable();
+    }
+
+    /// The columns of a prefix that was found: its ranks, the elements that nobody else has, and the bitmap.
+    pub(super) fn fields() -> [Field; 3] {
+        [
+            Field::new("ranks", DataType::new_list(DataType::UInt32, false), false),
+            Field::new("unshared", DataType::UInt32, false),
+            Field::new("bitmap", DataType::UInt64, false),
+        ]
+    }
+
+    /// Takes the prefix of a row from these columns, of which the first has a number.
+    pub(super) fn read(&mut self, rows: &RecordBatch, first: usize, row: usize) {
+        let ranks = rows.column(first).as_list::<i32>();
+        let [start, end] = [ranks.value_offsets()[row], ranks.value_offsets()[row + 1]].map(i32::unsigned_abs);
+        self.ranks.clear();
+        self.ranks
+            .extend_from_slice(&ranks.values().as_primitive::<UInt32Type>().values()[start as usize..end as usize]);
+        self.unshared = rows.column(first + 1).as_primitive::<UInt32Type>().value(row) as usize;
+        self.bitmap = rows.column(first + 2).as_primitive::<UInt64Type>().value(row);
+    }
+
+    /// Makes it that of a set without elements.
+    pub(super) fn clear(&mut self) {
+        self.ranks.clear();
+        (self.unshared, self.bitmap) = (0, 0);
     }
 
     /// The ranks of all elements that others have, in no order.

@@ -17,10 +17,11 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use super::condition::{Condition, Shown};
 use super::counting::{Counting, Hits};
 use super::index::{Index, Share};
-use super::input::{Batch, Batches, Held, Input};
+use super::input::{At, Batch, Batches, Held, Input};
 use super::memory::Summary;
 use super::order::Order;
 use super::output::{Marks, Output, Shape};
+use super::prefix::Prefixes;
 use super::replay::Rows;
 use super::scan::{Scan, Scanned};
 use super::search::{Counts, Required, Search, tasks};
@@ -40,6 +41,10 @@ pub(crate) struct Run {
     pub(super) is_last: bool,
     pub(super) shape: Arc<Shape>,
     pub(super) context: Arc<TaskContext>,
+    /// The number of threads that it takes.
+    pub(super) workers: usize,
+    /// The number of shares that the inputs are dealt into.
+    pub(super) shares: usize,
     pub(super) metrics: RunMetrics,
     pub(super) out: Sender<Result<RecordBatch>>,
 }
@@ -73,10 +78,9 @@ impl RunMetrics {
 
 /// The rows of an input, in memory or on disk.
 pub(super) struct Collected {
-    held: Vec<Held>,
-    spill: SpillManager,
-    /// Which of its columns is the sets.
-    set_at: Option<usize>,
+    pub(super) held: Vec<Held>,
+    pub(super) spill: SpillManager,
+    pub(super) at: At,
 }
 
 /// What of the join is done with rows that are in memory at once.
@@ -85,7 +89,7 @@ pub(super) struct Round {
     pub(super) is_self_join: bool,
     /// Which elements are looked at.
     pub(super) share: Share,
-    /// The order of the elements; `None` for that of the rows.
+    /// The order of the elements; `None` for that of the rows, unless their prefixes were found before.
     pub(super) order: Option<Arc<Order>>,
     /// How codes are compared instead.
     pub(super) scan: Option<Scan>,
@@ -134,7 +138,7 @@ impl Run {
         let left = self.collect(&self.left, left, true, &reservation).await?;
         let right = match self.right.as_ref().zip(right) {
             Some((kept, rows)) => self.collect(kept, rows, false, &reservation).await?,
-            None => Collected { held: Vec::new(), spill: left.spill.clone(), set_at: left.set_at },
+            None => Collected { held: Vec::new(), spill: left.spill.clone(), at: left.at },
         };
         let (of_left, of_right) = (left.summary(), right.summary());
         let right_rows = if self.is_self_join() { of_left.rows } else { of_right.rows };
@@ -176,13 +180,13 @@ impl Run {
         reservation: &Arc<MemoryReservation>,
     ) -> Result<Collected> {
         let shown = Shown::new(&self.condition, is_left, self.is_self_join());
-        let set_at = input.set_at(columns);
-        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, set_at);
+        let at = input.at(columns);
+        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, at);
         let metrics = SpillMetrics::new(&self.metrics.all, 0);
         let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
         let partitions = rows.partitions(&self.context)?;
         let held = input.collect(partitions, columns, &self.context, reservation, &spill, &shown).await?;
-        Ok(Collected { held, spill, set_at })
+        Ok(Collected { held, spill, at })
     }
 
     async fn join_in_memory(
@@ -229,16 +233,20 @@ impl Run {
         }
         let share = round.share;
         let order = match round.order {
-            Some(order) => order,
-            None => Arc::new(Order::of(&sets, workers).await?),
+            Some(order) => Some(order),
+            None if batches.have_prefixes() => None,
+            None => Some(Arc::new(Order::of(&sets, workers).await?)),
         };
-        let is_counting = share.of == 1
-            && Counting::applies(&self.condition, &sets)
-            && reservation.try_grow(Counting::bytes(&sets, workers)).is_ok();
-        let index = if is_counting {
-            Index::without_groups(Some(Counting::of(&sets, order, &self.condition, workers).await?))
-        } else {
-            Index::of(&sets, order, &self.condition, share, workers).await?
+        let counts = |order: &Arc<Order>| {
+            let applies = share.of == 1 && Counting::applies(&self.condition, &sets);
+            (applies && reservation.try_grow(Counting::bytes(&sets, workers)).is_ok()).then(|| Arc::clone(order))
+        };
+        let index = match order.as_ref().and_then(counts) {
+            Some(order) => Index::without_groups(Some(Counting::of(&sets, order, &self.condition, workers).await?)),
+            None => {
+                let prefixes = order.map_or_else(|| Prefixes::Given(Arc::clone(&batches)), Prefixes::Found);
+                Index::of(&sets, prefixes, &self.condition, share, workers).await?
+            }
         };
         self.metrics.memory.set_max(reservation.size());
         let required = Required::new(&self.condition, &sets);
@@ -299,16 +307,16 @@ impl Run {
     }
 
     pub(super) fn workers(&self) -> usize {
-        self.context.session_config().target_partitions()
+        self.workers
     }
 }
 
 impl Collected {
-    fn summary(&self) -> Summary {
+    pub(super) fn summary(&self) -> Summary {
         self.held.iter().map(|held| held.summary).sum()
     }
 
-    fn is_spilled(&self) -> bool {
+    pub(super) fn is_spilled(&self) -> bool {
         self.held.iter().any(Held::is_spilled)
     }
 
@@ -318,8 +326,8 @@ impl Collected {
             held.spill().await?;
             files.extend(held.finish()?);
         }
-        let (spill, set_at) = (self.spill, self.set_at);
-        Ok(Arc::new(Side { files, spill, set_at, shares: Vec::new(), is_numbered: false }))
+        let (spill, at) = (self.spill, self.at);
+        Ok(Arc::new(Side { files, spill, at, shares: Vec::new(), is_numbered: false }))
     }
 }
 

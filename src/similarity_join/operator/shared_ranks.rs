@@ -76,7 +76,7 @@ impl SharedRanks {
     pub(super) async fn of(
         run: &Run,
         spilled: &Spilled,
-        order: &Arc<Order>,
+        order: Option<&Arc<Order>>,
         bytes: usize,
         portions: Portions,
     ) -> Result<Self> {
@@ -138,14 +138,14 @@ impl SharedRanks {
 impl Postings {
     async fn of(
         side: &Arc<Side>,
-        order: &Arc<Order>,
+        order: Option<&Arc<Order>>,
         shown: Shown,
         spill: SpillManager,
         portions: Portions,
     ) -> Result<Self> {
         let mut writers = (0..FILES).map(|_| SpillWriter::try_new(&spill)).collect::<Result<Vec<_>>>()?;
-        let order = Arc::clone(order);
-        let show = Arc::new(move |batch| show(&batch, &order, shown.clone()));
+        let order = order.map(Arc::clone);
+        let show = Arc::new(move |batch| show(&batch, order.as_deref(), shown.clone()));
         let mut batches = side.read();
         while let Some(shown) = batches.map_portion(portions, &show).await? {
             let append = move |(file, mut writer): (usize, SpillWriter)| {
@@ -173,11 +173,11 @@ impl Postings {
 }
 
 /// The ranks that the rows of a batch show, by file.
-fn show(batch: &Batch, order: &Order, mut shown: Shown) -> Result<Vec<Vec<u32>>> {
+fn show(batch: &Batch, order: Option<&Order>, mut shown: Shown) -> Result<Vec<Vec<u32>>> {
     let mut prefix = Prefix::default();
     let mut files = vec![Vec::new(); FILES];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
-        prefix.find(&batch.elements()[batch.range(row)], batch.key(row), summary.shown, order);
+        batch.prefix(row, summary.shown, order, &mut prefix);
         // Two elements of a row may be of one rank.
         prefix.ranks.dedup();
         prefix.ranks.iter().for_each(|rank| files[*rank as usize % FILES].push(*rank));

@@ -14,7 +14,7 @@ use futures::StreamExt;
 
 use super::condition::Shown;
 use super::index::Share;
-use super::input::{Batch, Batches, together};
+use super::input::{At, Batch, Batches, together};
 use super::memory::Summary;
 use super::order::Order;
 use super::parallel::parallel;
@@ -58,8 +58,7 @@ pub(super) struct Spilled {
 pub(super) struct Side {
     pub(super) files: Vec<Arc<dyn SpillFile>>,
     pub(super) spill: SpillManager,
-    /// Which of the columns is the sets.
-    pub(super) set_at: Option<usize>,
+    pub(super) at: At,
     /// Of shares: how much each is.
     pub(super) shares: Vec<OfShare>,
     /// Whether rows have their numbers in the input; else they are numbered as they are read.
@@ -120,8 +119,8 @@ impl SpillReader {
             match stream.next().await.transpose()? {
                 Some(spilled) => {
                     let batch = match self.side.is_numbered {
-                        true => Batch::from_spilled(&spilled, self.side.set_at)?,
-                        false => Batch::renumbered(&spilled, self.side.set_at, self.rows)?,
+                        true => Batch::from_spilled(&spilled, self.side.at)?,
+                        false => Batch::renumbered(&spilled, self.side.at, self.rows)?,
                     };
                     self.rows += spilled.num_rows();
                     return Ok(Some(batch));
@@ -163,14 +162,14 @@ impl Side {
     fn part(&self, file: usize) -> Self {
         let files = self.files.get(file).cloned().into_iter().collect();
         let shares = self.shares.get(file).copied().into_iter().collect();
-        let (spill, set_at) = (self.spill.clone(), self.set_at);
-        Self { files, spill, set_at, shares, is_numbered: self.is_numbered }
+        let (spill, at) = (self.spill.clone(), self.at);
+        Self { files, spill, at, shares, is_numbered: self.is_numbered }
     }
 
     /// The rows of some files, in batches of at least `enough` rows; `read` is told how many bytes come.
     async fn load(&self, files: Range<usize>, enough: usize, read: impl Fn(usize) -> Result<()>) -> Result<Vec<Batch>> {
         let (mut batches, mut small, mut rows) = (Vec::new(), Vec::new(), 0);
-        let one = |small: &[RecordBatch]| Batch::from_spilled(&together(self.spill.schema(), small)?, self.set_at);
+        let one = |small: &[RecordBatch]| Batch::from_spilled(&together(self.spill.schema(), small)?, self.at);
         let mut counted = RecordBatchMemoryCounter::new();
         for file in &self.files[files] {
             let mut stream = self.spill.read_spill_as_stream(Arc::clone(file), None)?;
@@ -245,8 +244,12 @@ impl Spilled {
 
 /// What says where rows go.
 pub(super) struct Dealing {
-    pub(super) order: Arc<Order>,
+    /// `None` where the prefixes of rows were found before.
+    pub(super) order: Option<Arc<Order>>,
     pub(super) shared: SharedRanks,
+    /// The share of which the rows are, which is cut into others.
+    pub(super) within: Share,
+    /// The number of these.
     pub(super) shares: usize,
 }
 
@@ -283,7 +286,7 @@ async fn deal(
         writer.append(&empty)?;
         files.extend(writer.finish()?);
     }
-    Ok(Arc::new(Side { files, spill, set_at: side.set_at, shares: of_shares, is_numbered: true }))
+    Ok(Arc::new(Side { files, spill, at: side.at, shares: of_shares, is_numbered: true }))
 }
 
 /// Some rows of some batches, as one batch; `None` if there are none.
@@ -312,7 +315,8 @@ fn deal_batch(
     is_self_join: bool,
     wanted: &Range<usize>,
 ) -> Result<Dealt> {
-    let Dealing { order, shared, shares } = dealing;
+    let Dealing { order, shared, within, shares } = dealing;
+    let all = within.of * shares;
     let mut prefix = Prefix::default();
     let mut dealt = vec![(Vec::new(), OfShare::default()); wanted.len()];
     for (row, summary) in batch.summaries(&mut shown)?.into_iter().enumerate() {
@@ -320,10 +324,11 @@ fn deal_batch(
             // Nothing matches it, not even itself.
             continue;
         }
-        prefix.find(&batch.elements()[batch.range(row)], batch.key(row), summary.shown, order);
-        let of_ranks = prefix.ranks.iter().filter(|rank| shared.has(**rank)).map(|rank| Share::of_rank(*rank, *shares));
-        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, *shares));
+        batch.prefix(row, summary.shown, order.as_deref(), &mut prefix);
+        let of_ranks = prefix.ranks.iter().filter(|rank| shared.has(**rank)).map(|rank| Share::of_rank(*rank, all));
+        let home = is_self_join.then(|| Share::home(&prefix.ranks, prefix.bitmap, all));
         for (share, postings) in of_ranks.map(|share| (share, 1)).chain(home.map(|home| (home, 0))) {
+            let Some(share) = within.part_of(share) else { continue };
             let Some((rows, of_share)) = share.checked_sub(wanted.start).and_then(|file| dealt.get_mut(file)) else {
                 continue;
             };
