@@ -427,6 +427,19 @@ impl Engine {
         Ok(Some(StageCache::shared(folder, self.stores())))
     }
 
+    /// Removes the tables that a cluster has made in the folder of the engine, of which nothing must be read any more.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`] and [`Error::Io`] where that cannot be.
+    #[doc(hidden)]
+    pub async fn remove_shared_tables(&self) -> Result<(), Error> {
+        if let Some(folder) = &self.shared.settings.shared_tables {
+            SharedFolder::at(folder, self.session(), self.stores())?.remove().await?;
+        }
+        Ok(())
+    }
+
     /// Returns true if plans run on a cluster.
     pub(crate) fn is_on_cluster(&self) -> bool {
         self.shared.settings.cluster.is_some()

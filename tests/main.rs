@@ -6,6 +6,7 @@
 #[cfg(target_os = "linux")]
 mod bad_input;
 mod cli;
+mod cluster;
 mod clusters;
 mod codes;
 mod compare;

@@ -394,14 +394,14 @@ async fn the_shares_of_a_distributed_join_go_to_disk() {
         let (family, own) = (id / 3, 1_000_000 * (id + 1));
         (100 * family..100 * family + 38).chain(own..own + 2).collect::<Vec<_>>()
     };
-    let rows = Rows((0..3000_u32).map(|id| (i64::from(id), None, Some(set(u64::from(id))))).collect());
+    let rows = Rows((0..9000_u32).map(|id| (i64::from(id), None, Some(set(u64::from(id))))).collect());
     for (from, pairs) in [
-        ("a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8", 9000),
-        ("a JOIN b ON jaccard(a.set, b.set) >= 0.8 AND a.id < b.id", 3000),
-        ("a JOIN a AS b ON containment(a.set, b.set) >= 0.9 AND a.id % 7 = b.id % 7", 3000),
+        ("a JOIN a AS b ON jaccard(a.set, b.set) >= 0.8", 27_000),
+        ("a JOIN b ON jaccard(a.set, b.set) >= 0.8 AND a.id < b.id", 9000),
+        ("a JOIN a AS b ON containment(a.set, b.set) >= 0.9 AND a.id % 7 = b.id % 7", 9000),
     ] {
         let sql = format!("SELECT a.id FROM {from}");
-        for (memory, is_spilled) in [(1 << 30, false), (2 << 20, true)] {
+        for (memory, is_spilled) in [(1 << 30, false), (6 << 20, true)] {
             let runtime = RuntimeEnvBuilder::new().with_memory_limit(memory, 1.0).build_arc().unwrap();
             let session = session_in(runtime, "distributed", 4, 512, &rows, &rows).await;
             let plan = session.sql(&sql).await.unwrap().create_physical_plan().await.unwrap();

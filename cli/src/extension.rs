@@ -4,7 +4,8 @@ use std::sync::OnceLock;
 
 use anyhow::Result;
 use clap::{ArgMatches, Command, CommandFactory};
-use ibid::EngineBuilder;
+use futures::future::BoxFuture;
+use ibid::{Engine, EngineBuilder};
 
 use super::Cli;
 
@@ -16,12 +17,22 @@ pub trait Extension: Send + Sync + 'static {
     /// Runs the command if it is one of the added ones. Otherwise it notes the added options.
     fn run(&self, matches: &ArgMatches) -> Option<Result<()>>;
 
-    /// Sets what is added to the engine of a command.
+    /// Makes the engine of a command, with what is added to it.
     ///
     /// # Errors
     ///
-    /// Where the added options do not fit the command.
-    fn engine(&self, builder: EngineBuilder) -> Result<EngineBuilder>;
+    /// Where the added options do not fit the command, and as [`EngineBuilder::build`].
+    fn engine(&self, builder: EngineBuilder) -> Result<Engine> {
+        Ok(builder.build()?)
+    }
+
+    /// Ends what the engine of a command has begun, once the command has done what it was to do.
+    fn end(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Gives up, within a second, what the engine of a command has begun elsewhere, as the program is interrupted.
+    fn give_up(&self) {}
 }
 
 /// No additions.
@@ -35,10 +46,6 @@ impl Extension for NoExtension {
 
     fn run(&self, _: &ArgMatches) -> Option<Result<()>> {
         None
-    }
-
-    fn engine(&self, builder: EngineBuilder) -> Result<EngineBuilder> {
-        Ok(builder)
     }
 }
 

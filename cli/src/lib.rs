@@ -181,7 +181,8 @@ pub fn stores_of(matches: &ArgMatches) -> anyhow::Result<Arc<Stores>> {
 async fn delivered(command: Command, stores: &Arc<Stores>) -> anyhow::Result<Ending> {
     let outcome = dispatch(command, stores).await;
     if let Ok(Ending::Done | Ending::NotStrict) = outcome {
-        return outbox::send().and(outcome);
+        outbox::send()?;
+        return extension::get().end().await.and(outcome);
     }
     match outbox::send_found() {
         Err(error) if run::stdout_is_closed() => Ok(Ending::Failed(error)),

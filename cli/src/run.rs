@@ -258,7 +258,7 @@ pub(super) fn engine(options: &RunOptions, stores: &Arc<Stores>) -> Result<Engin
     if let Some(threads) = options.threads {
         builder = builder.threads(usize::from(threads));
     }
-    let engine = extension::get().engine(builder)?.build()?;
+    let engine = extension::get().engine(builder)?;
     if let Some(memory) = engine.memory().filter(|_| is_watched) {
         hold_to(memory, &engine)?;
     }

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 #[cfg(unix)]
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::extension;
 use super::run::say;
 use ibid::program::export::cleanup;
 use ibid::program::store::Stores;
@@ -69,6 +70,7 @@ pub(super) fn interrupt_shell(said: &str) -> bool {
 /// Ends the program with a word for it, removes its temporary files, and gives up its uploads to these stores.
 pub(super) fn end(code: i32, said: &str, stores: &Arc<Stores>) -> ! {
     let _no_more = cleanup::remove_all(stores);
+    extension::get().give_up();
     say(said);
     std::process::exit(code)
 }

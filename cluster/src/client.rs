@@ -1,7 +1,8 @@
 //! The cluster as a command sees it: a scheduler to send plans to.
 
+use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -29,6 +30,9 @@ use crate::settings::{MESSAGE_BYTES, configured};
 /// How often an executor is asked for rows that it did not give, and how long between.
 const TRIES: (u8, u64) = (3, 500);
 
+/// The time to end plans in when the program is interrupted.
+const LONGEST: Duration = Duration::from_millis(700);
+
 /// A scheduler, and how plans are made for its executors.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -36,6 +40,8 @@ pub(crate) struct Client {
     pub(crate) scheduler: String,
     /// The number of partitions of a plan.
     pub(crate) partitions: usize,
+    /// The plans that run.
+    pub(crate) jobs: Arc<Mutex<HashSet<String>>>,
 }
 
 #[async_trait]
@@ -59,7 +65,7 @@ impl Cluster for Client {
         insert_version_header(request.metadata_mut());
         let updates = scheduler.execute_query_push(request).await.map_err(|error| self.failed(&error))?;
         let mut updates = updates.into_inner();
-        let mut job = Job { scheduler, id: None, is_over: false };
+        let mut job = Job { scheduler, id: None, is_over: false, jobs: Arc::clone(&self.jobs) };
         let locations = loop {
             let update = updates.try_next().await.map_err(|error| self.failed(&error))?;
             let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
@@ -68,13 +74,16 @@ impl Cluster for Client {
                     self.scheduler
                 );
             };
-            job.id.get_or_insert(job_id);
+            job.begun(job_id);
             match status {
                 Some(Status::Failed(failed)) => {
                     job.is_over = true;
                     return exec_err!("{}", reason(&failed.error));
                 }
-                Some(Status::Successful(done)) => break done.partition_location,
+                Some(Status::Successful(done)) => {
+                    job.is_over = true;
+                    break done.partition_location;
+                }
                 _ => {}
             }
         };
@@ -88,6 +97,24 @@ impl Cluster for Client {
 }
 
 impl Client {
+    /// Ends all plans that run, as far as there is time for it.
+    pub(crate) fn give_up(&self) {
+        let jobs: Vec<_> = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).drain().collect();
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return };
+        let give_up = async {
+            for job_id in jobs {
+                self.connect()
+                    .await?
+                    .cancel_job(CancelJobParams { job_id })
+                    .await
+                    .map_err(|error| self.failed(&error))?;
+            }
+            Result::<()>::Ok(())
+        };
+        // The program ends, whatever became of them.
+        let _ = runtime.block_on(async { tokio::time::timeout(LONGEST, give_up).await });
+    }
+
     async fn connect(&self) -> Result<SchedulerGrpcClient<Channel>> {
         let unreachable = |error: tonic::transport::Error| {
             exec_datafusion_err!("there is no scheduler at {}: {error}", self.scheduler)
@@ -110,9 +137,25 @@ fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
 
-/// Why a plan has failed, in the words of the operator that did.
+/// Why a plan has failed, in the words of the operator that did: those of Ballista are around them.
 fn reason(said: &str) -> &str {
-    said
+    let around = [
+        "Job failed due to stage ",
+        "Task failed due to runtime execution error: ",
+        "DataFusionError(",
+        "Shared(",
+        "Execution(",
+        "External(",
+        "ResourcesExhausted(",
+        "Internal(",
+    ];
+    let mut reason = said;
+    for words in around {
+        if let Some((_, rest)) = reason.split_once(words) {
+            reason = rest;
+        }
+    }
+    reason.trim_end_matches([')', '\n']).trim_matches('"')
 }
 
 /// The rows of a partition.
@@ -135,13 +178,24 @@ async fn fetched(location: PartitionLocation) -> Result<SendableRecordBatchStrea
 struct Job {
     scheduler: SchedulerGrpcClient<Channel>,
     id: Option<String>,
-    /// Whether nothing of it is left.
+    /// Whether it has come to its end.
     is_over: bool,
+    jobs: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Job {
+    fn begun(&mut self, id: String) {
+        if self.id.is_none() {
+            self.jobs.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
+            self.id = Some(id);
+        }
+    }
 }
 
 impl Drop for Job {
     fn drop(&mut self) {
         let (mut scheduler, Some(job_id)) = (self.scheduler.clone(), self.id.take()) else { return };
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner).remove(&job_id);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let is_over = self.is_over;
         runtime.spawn(async move {

@@ -1,11 +1,12 @@
 //! The options and commands that this program adds to those of `ibid`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
-use ibid::EngineBuilder;
+use futures::future::BoxFuture;
+use ibid::{Engine, EngineBuilder};
 use ibid_cli::Extension;
 use url::Url;
 
@@ -39,6 +40,15 @@ enum Server {
 #[derive(Debug, Default)]
 pub(crate) struct OnCluster {
     given: OnceLock<ClusterOptions>,
+    /// The place of tables beside the result, where no other is named.
+    beside: OnceLock<PathBuf>,
+    /// The engine of the command, and the cluster that it runs on.
+    made: OnceLock<(Engine, Arc<Client>)>,
+}
+
+/// The folder of tables beside a result.
+fn beside(result: &Path) -> Option<PathBuf> {
+    Some(PathBuf::from(format!("{}.tables", result.to_str()?.trim_end_matches('/'))))
 }
 
 impl Extension for OnCluster {
@@ -49,6 +59,12 @@ impl Extension for OnCluster {
 
     fn run(&self, matches: &ArgMatches) -> Option<Result<()>> {
         if let Ok(given) = ClusterOptions::from_arg_matches(matches) {
+            let result = matches.subcommand().and_then(|(_, command)| command.try_get_one::<PathBuf>("output").ok()?);
+            if given.tables.is_none()
+                && let Some(beside) = result.and_then(|result| beside(result))
+            {
+                self.beside.get_or_init(|| beside);
+            }
             self.given.get_or_init(|| given);
         }
         let server = Server::from_arg_matches(matches).ok()?;
@@ -67,9 +83,9 @@ impl Extension for OnCluster {
         Some(runtime.map_err(Into::into).and_then(|runtime| runtime.block_on(run)))
     }
 
-    fn engine(&self, builder: EngineBuilder) -> Result<EngineBuilder> {
+    fn engine(&self, builder: EngineBuilder) -> Result<Engine> {
         let Some(ClusterOptions { cluster: Some(url), partitions, tables }) = self.given.get() else {
-            return Ok(builder);
+            return Ok(builder.build()?);
         };
         if url.scheme() != "df" {
             bail!("--cluster {url}: write df://HOST:PORT");
@@ -77,7 +93,26 @@ impl Extension for OnCluster {
         let host =
             url.host_str().with_context(|| format!("--cluster {url}: there is no host; write df://HOST:PORT"))?;
         let scheduler = format!("http://{host}:{}", url.port().unwrap_or(50050));
-        let client = Client { scheduler, partitions: usize::from(*partitions) };
-        Ok(builder.cluster(Arc::new(client), tables.clone()))
+        let client = Client { scheduler, partitions: usize::from(*partitions), jobs: Arc::default() };
+        let client = Arc::new(client);
+        let tables = tables.as_ref().or_else(|| self.beside.get()).cloned();
+        let engine = builder.cluster(Arc::clone(&client) as _, tables).build()?;
+        self.made.get_or_init(|| (engine.clone(), client));
+        Ok(engine)
+    }
+
+    fn end(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async {
+            match (self.made.get(), self.beside.get()) {
+                (Some((engine, _)), Some(_)) => Ok(engine.remove_shared_tables().await?),
+                _ => Ok(()),
+            }
+        })
+    }
+
+    fn give_up(&self) {
+        if let Some((_, client)) = self.made.get() {
+            client.give_up();
+        }
     }
 }

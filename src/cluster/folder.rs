@@ -9,12 +9,17 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::parts::Part;
+use super::parts::{PART, Part};
 use crate::seal::{check_json, sealed_json};
 use crate::store::{Location, Stores};
 
 /// The file that says which parts a table has.
 const PARTS: &str = "parts.json";
+
+/// Whether a file of this name is one of a table.
+fn is_of_table(name: &str) -> bool {
+    name == PARTS || name.strip_prefix(PART).is_some_and(|rest| rest.ends_with(".parquet"))
+}
 
 /// A folder that all machines of a cluster reach, with the tables that runs make: each in a folder of its own, beside a list of the
 /// files that count.
@@ -107,15 +112,19 @@ impl SharedFolder {
         put.map(drop).with_context(|| format!("cannot write {list}"))
     }
 
-    /// Removes all tables.
+    /// Removes all tables, and what tasks have written that do not count.
     pub(crate) async fn remove(&self) -> Result<()> {
         let failed = || format!("cannot remove {}", self.place);
         let listed: Vec<_> = self.store.list(Some(self.place.key())).try_collect().await.with_context(failed)?;
-        for object in listed {
+        for object in listed.iter().filter(|object| object.location.filename().is_some_and(is_of_table)) {
             self.store.delete(&object.location).await.with_context(failed)?;
         }
+        // Folders of this machine are left, and stay where something else is in them.
         if let Ok(folder) = self.place.url().to_file_path() {
-            std::fs::remove_dir_all(folder).with_context(failed)?;
+            for entry in std::fs::read_dir(&folder).with_context(failed)? {
+                let _ = std::fs::remove_dir(entry?.path());
+            }
+            let _ = std::fs::remove_dir(folder);
         }
         Ok(())
     }

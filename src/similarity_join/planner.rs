@@ -18,6 +18,7 @@ use datafusion::logical_expr::{BinaryExpr, Expr, LogicalPlan, LogicalPlanBuilder
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column as PhysicalColumn;
 use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
+use datafusion::physical_plan::execution_plan::reset_plan_states;
 use datafusion::physical_plan::joins::NestedLoopJoinExec;
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -174,11 +175,15 @@ impl PlanSimilarityJoin for Distributed {
         let shares = join.session.config().target_partitions();
         let counted = rows(&join.left)?.add(&rows(&join.right)?);
         let counters = Order::counters_of_rows(counted.get_value().copied());
-        let count = |input: &Input| Arc::new(CountElementsExec::new(input.clone(), counters)) as Arc<dyn ExecutionPlan>;
+        let count = |input: &Input| {
+            // A plan that runs twice is two: a scan gives each file to whoever asks first.
+            let input = Input { plan: reset_plan_states(Arc::clone(&input.plan))?, ..input.clone() };
+            Ok::<_, DataFusionError>(Arc::new(CountElementsExec::new(input, counters)) as Arc<dyn ExecutionPlan>)
+        };
         let counts = if join.is_read_once {
-            count(&join.left)
+            count(&join.left)?
         } else {
-            UnionExec::try_new(vec![count(&join.left), count(&join.right)])?
+            UnionExec::try_new(vec![count(&join.left)?, count(&join.right)?])?
         };
         let (order, condition) = (Arc::new(ElementOrderExec::new(counts)), Arc::new(join.condition()));
         let dealt = |input: &Input, is_left| {
