@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use ballista_core::client::BallistaClient;
@@ -22,6 +22,8 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use futures::{StreamExt, TryStreamExt, stream};
 use ibid::program::Cluster;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tonic::transport::{Channel, Endpoint};
 
 use crate::encode::encoded;
@@ -29,6 +31,21 @@ use crate::settings::{MESSAGE_BYTES, configured};
 
 /// How often an executor is asked for rows that it did not give, and how long between.
 const TRIES: (u8, u64) = (3, 500);
+
+/// The most bytes of rows that are held until all are there, so that a plan whose rows are lost with an executor can run again.
+const MOST_HELD: i64 = 64 << 20;
+
+/// How often such a plan runs.
+const ATTEMPTS: usize = 3;
+
+/// The time that a plan waits for an executor where there is none.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The time without news of a plan after which it is looked at if there are executors.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// The time that a scheduler has to answer.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// The time to end plans in when the program is interrupted.
 const LONGEST: Duration = Duration::from_millis(700);
@@ -54,45 +71,30 @@ impl Cluster for Client {
     }
 
     async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream> {
-        let query = ExecuteQueryParams {
-            query: Some(Query::PhysicalPlan(encoded(&plan)?)),
-            settings: settings(config),
-            session_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
-            operation_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
-        };
-        let mut scheduler = self.connect().await?;
-        let mut request = tonic::Request::new(query);
-        insert_version_header(request.metadata_mut());
-        let updates = scheduler.execute_query_push(request).await.map_err(|error| self.failed(&error))?;
-        let mut updates = updates.into_inner();
-        let mut job = Job { scheduler, id: None, is_over: false, jobs: Arc::clone(&self.jobs) };
-        let locations = loop {
-            let update = updates.try_next().await.map_err(|error| self.failed(&error))?;
-            let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
-                return exec_err!(
-                    "the scheduler at {} has ended while it ran a plan: run the command again",
-                    self.scheduler
-                );
-            };
-            job.begun(job_id);
-            match status {
-                Some(Status::Failed(failed)) => {
-                    job.is_over = true;
-                    return exec_err!("{}", reason(&failed.error));
-                }
-                Some(Status::Successful(done)) => {
-                    job.is_over = true;
-                    break done.partition_location;
-                }
-                _ => {}
+        let mut attempt = 1;
+        loop {
+            let (locations, job) = self.done(&plan, config).await?;
+            let bytes =
+                |location: &PartitionLocation| location.partition_stats.as_ref().map_or(0, |known| known.num_bytes);
+            let is_small = locations.iter().map(bytes).sum::<i64>() <= MOST_HELD;
+            let rows = stream::iter(locations).map(Ok).and_then(fetched).try_flatten();
+            if !is_small {
+                // What is left of it on executors is of use to nobody once all is read.
+                let rows = stream::try_unfold((Box::pin(rows), job), |(mut rows, job)| async move {
+                    Ok(rows.try_next().await?.map(|batch| (batch, (rows, job))))
+                });
+                return Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)));
             }
-        };
-        let rows = stream::iter(locations).map(Ok).and_then(fetched).try_flatten();
-        // What is left of it on executors is of use to nobody once all is read.
-        let rows = stream::try_unfold((Box::pin(rows), job), |(mut rows, job)| async move {
-            Ok(rows.try_next().await?.map(|batch| (batch, (rows, job))))
-        });
-        Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)))
+            match rows.try_collect::<Vec<_>>().await {
+                Ok(rows) => {
+                    let rows = stream::iter(rows.into_iter().map(Ok));
+                    return Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)));
+                }
+                // The executor that had them is gone since.
+                Err(_) if attempt < ATTEMPTS => attempt += 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
@@ -113,6 +115,89 @@ impl Client {
         };
         // The program ends, whatever became of them.
         let _ = runtime.block_on(async { tokio::time::timeout(LONGEST, give_up).await });
+    }
+
+    /// Runs a plan to its end. Returns where its rows are.
+    async fn done(
+        &self,
+        plan: &Arc<dyn ExecutionPlan>,
+        config: &SessionConfig,
+    ) -> Result<(Vec<PartitionLocation>, Job)> {
+        let query = ExecuteQueryParams {
+            query: Some(Query::PhysicalPlan(encoded(plan)?)),
+            settings: settings(config),
+            session_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
+            operation_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
+        };
+        self.wait_for_executors(PATIENCE).await?;
+        let mut scheduler = self.connect().await?;
+        let mut request = tonic::Request::new(query);
+        insert_version_header(request.metadata_mut());
+        let updates = scheduler.execute_query_push(request).await.map_err(|error| self.failed(&error))?;
+        let mut updates = updates.into_inner();
+        let mut job = Job { scheduler, id: None, is_over: false, jobs: Arc::clone(&self.jobs) };
+        loop {
+            let update = loop {
+                match tokio::time::timeout(QUIET, updates.try_next()).await {
+                    Ok(update) => break update.map_err(|error| self.failed(&error))?,
+                    // A plan whose executors are all gone waits for others.
+                    Err(_) => self.wait_for_executors(PATIENCE).await?,
+                }
+            };
+            let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
+                return exec_err!(
+                    "the scheduler at {} has ended while it ran a plan: run the command again",
+                    self.scheduler
+                );
+            };
+            job.begun(job_id);
+            match status {
+                Some(Status::Failed(failed)) => {
+                    job.is_over = true;
+                    return exec_err!("{}", reason(&failed.error));
+                }
+                Some(Status::Successful(done)) => {
+                    job.is_over = true;
+                    return Ok((done.partition_location, job));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits until the cluster has an executor. Fails where it has none for so long.
+    async fn wait_for_executors(&self, longest: Duration) -> Result<()> {
+        let began = Instant::now();
+        while !self.has_executors().await? {
+            if began.elapsed() > longest {
+                let address = self.scheduler.trim_start_matches("http://");
+                return exec_err!(
+                    "the cluster has no executor: start one with ibid-cluster executor --scheduler {address}, and look at what those \
+                     that there were have said"
+                );
+            }
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+        Ok(())
+    }
+
+    /// Asks the scheduler if it is ready, which it is with an executor.
+    async fn has_executors(&self) -> Result<bool> {
+        let address = self.scheduler.trim_start_matches("http://");
+        let asked = async {
+            let mut stream = TcpStream::connect(address).await?;
+            let request = format!("GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+            stream.write_all(request.as_bytes()).await?;
+            let mut answer = String::new();
+            stream.take(1024).read_to_string(&mut answer).await?;
+            std::io::Result::Ok(answer.starts_with("HTTP/1.1 200"))
+        };
+        match tokio::time::timeout(ANSWER, asked).await {
+            Ok(answered) => {
+                answered.map_err(|error| exec_datafusion_err!("there is no scheduler at {}: {error}", self.scheduler))
+            }
+            Err(_) => exec_err!("the scheduler at {} does not answer", self.scheduler),
+        }
     }
 
     async fn connect(&self) -> Result<SchedulerGrpcClient<Channel>> {

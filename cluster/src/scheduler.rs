@@ -8,9 +8,15 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
 use clap::Args;
+use datafusion::common::DataFusionError;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::object_store::ObjectStoreRegistry;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::prelude::SessionConfig;
 use ibid::with_ibid;
+use object_store::ObjectStore;
+use object_store::memory::InMemory;
+use url::Url;
 
 use crate::settings::{MESSAGE_BYTES, check_version, codec, configured};
 
@@ -42,7 +48,10 @@ impl Scheduler {
             override_config_producer: Some(Arc::new(|| configured(SessionConfig::new()))),
             override_session_builder: Some(Arc::new(|config| {
                 check_version(&config, "the scheduler")?;
-                Ok(with_ibid(SessionStateBuilder::new().with_config(config).with_default_features()).build())
+                let runtime =
+                    RuntimeEnvBuilder::new().with_object_store_registry(Arc::new(NothingToRead)).build_arc()?;
+                let builder = SessionStateBuilder::new().with_config(config).with_runtime_env(runtime);
+                Ok(with_ibid(builder.with_default_features()).build())
             })),
             ..SchedulerConfig::default()
         };
@@ -51,5 +60,23 @@ impl Scheduler {
         start_server(cluster, self.bind, Arc::new(config))
             .await
             .with_context(|| format!("the scheduler cannot listen at {}", self.bind))
+    }
+}
+
+/// The stores of a scheduler, which needs no key: plans name stores, and only executors read them.
+#[derive(Debug)]
+struct NothingToRead;
+
+impl ObjectStoreRegistry for NothingToRead {
+    fn register_store(&self, _: &Url, _: Arc<dyn ObjectStore>) -> Option<Arc<dyn ObjectStore>> {
+        None
+    }
+
+    fn deregister_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>, DataFusionError> {
+        self.get_store(url)
+    }
+
+    fn get_store(&self, _: &Url) -> Result<Arc<dyn ObjectStore>, DataFusionError> {
+        Ok(Arc::new(InMemory::new()))
     }
 }

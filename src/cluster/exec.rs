@@ -17,7 +17,7 @@ use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
-    DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, replace_children_if_necessary,
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, replace_children_if_necessary,
 };
 use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
@@ -97,7 +97,7 @@ pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Resu
     if !reads.files || reads.others {
         return Ok(plan);
     }
-    Ok(Arc::new(ClusterExec::new(with_stores_of_all(plan)?, cluster)))
+    Ok(Arc::new(ClusterExec::new(as_all_know_it(plan)?, cluster)))
 }
 
 /// Returns the plan with something else in the place of what the cluster runs of it for its rows, or, where that runs here, of the plan.
@@ -145,9 +145,15 @@ impl Reads {
     }
 }
 
-/// The plan with stores by names that are the same everywhere: those of objects that were listed are known here alone.
-fn with_stores_of_all(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// The plan with stores by names that are the same everywhere: those of objects that were listed are known here alone. What gives no rows
+/// reads none, as a part of a union that has nothing to read has no end on executors.
+fn as_all_know_it(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let renamed = |plan: Arc<dyn ExecutionPlan>| {
+        if plan.is::<EmptyExec>() {
+            let parts = vec![Vec::new(); plan.output_partitioning().partition_count()];
+            let nothing = MemorySourceConfig::try_new(&parts, plan.schema(), None)?;
+            return Ok(Transformed::yes(DataSourceExec::from_data_source(nothing) as _));
+        }
         let Some(scan) = plan.downcast_ref::<DataSourceExec>() else { return Ok(Transformed::no(plan)) };
         let source: &dyn Any = scan.data_source().as_ref();
         let Some(scan) = source.downcast_ref::<FileScanConfig>() else { return Ok(Transformed::no(plan)) };

@@ -1,14 +1,16 @@
 //! The join of rows that were dealt into shares: share by share.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use datafusion::arrow::array::{AsArray, RecordBatch, UInt32Array};
 use datafusion::arrow::compute::take_record_batch;
 use datafusion::arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::common::{JoinType, Result, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::physical_plan::SpillManager;
 use datafusion::physical_plan::metrics::SpillMetrics;
 use futures::TryStreamExt;
@@ -75,7 +77,7 @@ impl Run {
             for (mark, rows) in by_mark(&batch)? {
                 let side = sides.entry(mark).or_insert_with(|| Filling {
                     reader: input.reader(columns, enough),
-                    held: Held::new(Arc::clone(reservation), spill.clone(), shown.clone()),
+                    held: Held::new(Arc::clone(reservation), self.memory_of_part(), spill.clone(), shown.clone()),
                     small: Vec::new(),
                     rows: 0,
                 });
@@ -101,7 +103,8 @@ impl Run {
         let mut summary = left.summary();
         summary += right.summary();
         let to_join = summary.bytes_to_find();
-        if left.is_spilled() || right.is_spilled() || reservation.try_grow(to_join).is_err() {
+        let has_room = reservation.size() + to_join <= self.memory_of_part();
+        if left.is_spilled() || right.is_spilled() || !has_room || reservation.try_grow(to_join).is_err() {
             return self.join_share_from_disk(left, right, &summary, share).await;
         }
         let batches = Batches::of(left.held, right.held);
@@ -110,6 +113,19 @@ impl Run {
         self.search(joining, &marks).await?;
         reservation.shrink(to_join + summary.bytes);
         Ok(())
+    }
+}
+
+impl Run {
+    /// The most bytes that one part of the inputs may take: others run beside it.
+    pub(super) fn memory_of_part(&self) -> usize {
+        let MemoryLimit::Finite(all) = self.context.memory_pool().memory_limit() else { return usize::MAX };
+        // An executor has one partition in each of its tasks, of which it runs one a core.
+        let beside = match self.context.session_config().target_partitions() {
+            1 => available_parallelism().map_or(1, NonZero::get),
+            partitions => partitions,
+        };
+        all / beside / 4 * 3
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use datafusion::common::{DataFusionError, JoinSide, Result};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
 use datafusion::physical_plan::metrics::MetricBuilder;
 
 use super::blocks::{Block, Blocks};
@@ -63,7 +63,11 @@ impl Run {
         share: Share,
     ) -> Result<()> {
         let spilled = Spilled { left: left.into_side().await?, right: right.into_side().await? };
-        let plan = MemoryPlan::of(summary, self.context.memory_pool().memory_limit());
+        let limit = match self.context.memory_pool().memory_limit() {
+            MemoryLimit::Finite(_) => MemoryLimit::Finite(self.memory_of_part()),
+            unknown => unknown,
+        };
+        let plan = MemoryPlan::of(summary, limit);
         let marks = Arc::new(Marks::new(self.shape.join_type, 0, 0));
         Disk { run: self, plan, marks, reservation: reserve(self) }.join(spilled, summary, share).await
     }

@@ -264,7 +264,7 @@ impl Input {
         let mut tasks = Vec::new();
         for stream in partitions {
             let reader = self.reader(columns, context.session_config().batch_size());
-            let held = Held::new(Arc::clone(reservation), spill.clone(), shown.clone());
+            let held = Held::new(Arc::clone(reservation), usize::MAX, spill.clone(), shown.clone());
             tasks.push(SpawnedTask::spawn(reader.read(stream, held)));
         }
         let mut all = Vec::new();
@@ -284,12 +284,14 @@ pub(super) struct Held {
     counted: RecordBatchMemoryCounter,
     reserved: usize,
     reservation: Arc<MemoryReservation>,
+    /// The most bytes that may be reserved, beside what the pool allows.
+    most: usize,
     spill: SpillManager,
     file: Option<SpillWriter>,
 }
 
 impl Held {
-    pub(super) fn new(reservation: Arc<MemoryReservation>, spill: SpillManager, shown: Shown) -> Self {
+    pub(super) fn new(reservation: Arc<MemoryReservation>, most: usize, spill: SpillManager, shown: Shown) -> Self {
         Self {
             batches: Vec::new(),
             summary: Summary::default(),
@@ -297,6 +299,7 @@ impl Held {
             counted: RecordBatchMemoryCounter::new(),
             reserved: 0,
             reservation,
+            most,
             spill,
             file: None,
         }
@@ -311,7 +314,8 @@ impl Held {
         let bytes = summary.bytes;
         self.summary += summary;
         self.batches.push(batch);
-        if self.file.is_none() && self.reservation.try_grow(bytes).is_ok() {
+        let has_room = self.reservation.size() + bytes <= self.most;
+        if self.file.is_none() && has_room && self.reservation.try_grow(bytes).is_ok() {
             self.reserved += bytes;
             return Ok(());
         }
