@@ -18,7 +18,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help build demo test wheel test-long fuzz check docs bench bench-dedup bench-pages bench-stream bench-codes bench-gpu ci
+.PHONY: help build demo test wheel test-long fuzz check docs bench bench-dedup bench-pages bench-stream bench-codes bench-gpu bench-cluster ci
 
 # Where rustup puts cargo, for shells that were started before it did.
 export PATH := $(PATH):$(HOME)/.cargo/bin
@@ -95,6 +95,12 @@ bench-codes:
 
 bench-gpu:
 	cargo run --release -p ibid-gpu --bin ibid-gpu-bench
+
+bench-cluster: SIZE ?= M
+bench-cluster:
+	cargo build --release -p ibid-cli -p ibid-cluster -p workspace-hack
+	benches/run corpus --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --out "$(TARGET)/bench/$(SIZE)"
+	python3 benches/cluster.py --bin "$(TARGET)/release" --corpus "$(TARGET)/bench/$(SIZE)/corpus"
 
 ci:
 	.ci/run

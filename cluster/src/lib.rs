@@ -4,8 +4,8 @@
 //! stages through the disks of executors. This package brings to it what ibid is made of: functions and operators, by the
 //! [codec](ibid::IbidCodec) of the library, stores, and limits of memory.
 //!
-//! A method runs as ever, in the process of the command, and its statements run on the cluster: [`client`]. An executor runs parts of plans
-//! as an engine of ibid would: [`executor`].
+//! A method runs as ever, in the process of the command, and its statements run on the cluster (`client.rs`). An executor runs parts of
+//! plans as an engine of ibid would (`executor.rs`).
 
 mod client;
 mod encode;

@@ -340,7 +340,7 @@ impl ExecutionPlan for SimilarityJoinExec {
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        if partition > 0 && !self.shares.is_some() {
+        if partition > 0 && self.shares.is_none() {
             return internal_err!("a similarity join has one partition, not {}", partition + 1);
         }
         let rest = self.fetch.unwrap_or(usize::MAX);
@@ -375,7 +375,7 @@ impl ExecutionPlan for SimilarityJoinExec {
 
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         // Each part would give so many.
-        (!self.shares.is_some()).then(|| Arc::new(Self { fetch, ..self.clone() }) as _)
+        self.shares.is_none().then(|| Arc::new(Self { fetch, ..self.clone() }) as _)
     }
 
     fn fetch(&self) -> Option<usize> {
