@@ -117,6 +117,11 @@ fn a_cluster_gives_the_rows_of_one_process() {
                  b.doc_id ORDER BY 1, 2";
     cluster.server.place.write("query.sql", query);
     cluster.gives_the_same("sql -f query.sql", "--partitions 5");
+    // Files that the command reads, and makes a corpus of for all machines; nothing of it stays.
+    cluster.server.ok("pairs made.jsonl --unit sentence -o s3://box/here.csv");
+    cluster.ok("pairs made.jsonl --unit sentence -o s3://box/there.csv");
+    assert_eq!(cluster.server.get("there.csv"), cluster.server.get("here.csv"));
+    assert!(std::fs::read_dir(cluster.server.object("there.csv.tables")).is_err());
     // Half of the machines go while a command runs, and others come.
     let mut running = cluster.command("passages s3://box/made/ --tables s3://box/killed --format csv");
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
@@ -9,16 +9,17 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::parts::{PART, Part};
+use super::parts::Part;
+use crate::export::MANIFEST;
 use crate::seal::{check_json, sealed_json};
 use crate::store::{Location, Stores};
 
 /// The file that says which parts a table has.
 const PARTS: &str = "parts.json";
 
-/// Whether a file of this name is one of a table.
+/// Whether a file of this name is one of a table, or of a corpus.
 fn is_of_table(name: &str) -> bool {
-    name == PARTS || name.strip_prefix(PART).is_some_and(|rest| rest.ends_with(".parquet"))
+    name == PARTS || name == MANIFEST || name.ends_with(".parquet")
 }
 
 /// A folder that all machines of a cluster reach, with the tables that runs make: each in a folder of its own, beside a list of the
@@ -52,6 +53,12 @@ impl SharedFolder {
         let place = place.as_prefix();
         let store = session.runtime_env().object_store(ListingTableUrl::try_new(place.url(), None)?)?;
         Ok(Self { place, store })
+    }
+
+    /// The place of something else in the folder, as a path or a URL.
+    pub(crate) fn place(&self, name: &str) -> PathBuf {
+        let place = self.place.join(name);
+        place.url().to_file_path().unwrap_or_else(|()| PathBuf::from(place.to_string()))
     }
 
     /// The folder of a table, as a URL.

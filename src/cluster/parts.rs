@@ -24,9 +24,6 @@ use url::Url;
 use crate::seal::SealedWriter;
 use crate::store::{GivenUp, Location, Stores, When, put, write_unless_dropped};
 
-/// What the names of parts begin with.
-pub(super) const PART: &str = "part-";
-
 /// What was written of a table by one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
@@ -153,7 +150,7 @@ async fn write_part(
     let schema = rows.schema();
     let all = stream::iter([Ok(first)]).chain(rows);
     let rows: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, all));
-    let name = format!("{PART}{:016x}.parquet", RandomState::new().hash_one(folder));
+    let name = format!("part-{:016x}.parquet", RandomState::new().hash_one(folder));
     let failed = || format!("cannot write {folder}{name}");
     if let Ok(folder) = folder.to_file_path() {
         std::fs::create_dir_all(&folder).with_context(failed)?;

@@ -7,10 +7,14 @@ use anyhow::{Context, Result, bail};
 use arrow::datatypes::{Schema, SchemaRef};
 
 use super::{Event, Run};
-use crate::corpus::ingest::{self, Ingested, Needed};
+use crate::cluster::SharedFolder;
+use crate::corpus::ingest::{self, Ingested, Needed, about_corpus};
 use crate::corpus::{self, Boilerplate, Content, Documents, PageFilter};
 use crate::error::misuse;
+use crate::export::layout::{FILES, ORIGINS};
+use crate::export::{Manifest, StagedFolder};
 use crate::index::stored::Stored;
+use crate::pipeline::StageCache;
 use crate::store::{Location, Object, Stores};
 
 impl Run {
@@ -51,7 +55,8 @@ impl Run {
                 }
                 Collection::Read(documents) => {
                     let notes_origins = compared.against.is_some();
-                    Stored::Corpus(self.take_in(prefix, *documents, compared.needed, notes_origins).await?)
+                    let folder = self.take_in(prefix, *documents, compared.needed, notes_origins).await?;
+                    self.taken_in(folder)?
                 }
             });
         }
@@ -99,7 +104,7 @@ impl Run {
         Ok(Collection::Stored(stored, columns))
     }
 
-    /// Reads documents into the workspace, and makes them known.
+    /// Reads documents into the workspace, and makes them known. Gives the folder that they are in.
     pub(crate) async fn take_in(
         &mut self,
         prefix: &str,
@@ -107,16 +112,54 @@ impl Run {
         needed: Needed,
         notes_origins: bool,
     ) -> Result<PathBuf> {
-        let folder = self.workspace.folder().join(format!("{prefix}corpus"));
-        std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
         if prefix.is_empty() {
             self.user_columns = documents.user_columns().to_vec();
         }
-        let (ingested, folder) = self.ingest(documents, None, &folder, needed, notes_origins).await?;
+        let (ingested, folder) = match self.shared_place(prefix, &documents) {
+            Some(folder) => (self.share(documents, &folder).await?, folder),
+            None => {
+                let folder = self.workspace.folder().join(format!("{prefix}corpus"));
+                std::fs::create_dir(&folder).context("cannot make a temporary folder")?;
+                self.ingest(documents, None, &folder, needed, notes_origins).await?
+            }
+        };
         self.read.push(ingested.summary);
-        ingest::register(&self.workspace.session, prefix, &folder, needed).await?;
-        self.note_contents(prefix, &Stored::Corpus(folder.clone()), needed).await?;
+        let stored = self.taken_in(folder.clone())?;
+        stored.register(&self.workspace.session, prefix, needed).await?;
+        self.note_contents(prefix, &stored, needed).await?;
         Ok(folder)
+    }
+
+    /// The collection that documents were read into.
+    fn taken_in(&self, folder: PathBuf) -> Result<Stored> {
+        if self.shared_tables().is_none() {
+            return Ok(Stored::Corpus(folder));
+        }
+        Stored::at(&folder, self.engine.stores())?.with_context(|| format!("{} is gone", folder.display()))
+    }
+
+    /// The folder that all machines of a cluster reach, if there is a cluster.
+    fn shared_tables(&self) -> Option<&SharedFolder> {
+        self.workspace.finished.as_ref().and_then(StageCache::shared_folder)
+    }
+
+    /// The place of a corpus of documents that all machines of a cluster read, if there is a cluster.
+    fn shared_place(&self, prefix: &str, documents: &Documents) -> Option<PathBuf> {
+        let inputs = documents.inputs();
+        let origins = inputs.origins(self.workspace.folder());
+        let key = self.workspace.finished.as_ref()?.key([format!("{:?} {origins:?}", inputs.options).as_str()], &[])?;
+        Some(self.shared_tables()?.place(&format!("{prefix}corpus-{key:032x}")))
+    }
+
+    /// Writes a corpus of documents to a place that all machines of a cluster read.
+    async fn share(&self, documents: Documents, place: &Path) -> Result<Ingested> {
+        let stores = self.engine.stores();
+        let staged = StagedFolder::create(place, &[FILES.as_slice(), &[ORIGINS]].concat(), stores)?;
+        let needed = Needed::DocumentsAndSentences;
+        let (ingested, _) = self.ingest(documents, None, staged.path(), needed, true).await?;
+        Manifest::write(staged.path(), &about_corpus(), stores)?;
+        staged.commit_unless_dropped().await?;
+        Ok(ingested)
     }
 
     /// Notes what results will be made of: the tables of a collection that is known.
@@ -179,7 +222,9 @@ impl Run {
         notes_origins: bool,
     ) -> Result<(Ingested, PathBuf)> {
         let inputs = documents.inputs();
-        let finished = self.workspace.finished.as_ref().filter(|_| inputs.are_whole());
+        // What machines of a cluster share is read each time.
+        let is_kept_here = |finished: &&StageCache| finished.shared_folder().is_none() && inputs.are_whole();
+        let finished = self.workspace.finished.as_ref().filter(is_kept_here);
         // Tables that are kept serve all methods.
         if notes_origins || finished.is_some() {
             documents.note_origins(self.workspace.folder().to_path_buf());
