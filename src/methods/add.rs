@@ -295,7 +295,9 @@ impl Addition {
     #[doc(hidden)]
     pub async fn run(self, delivery: Delivery<'_>) -> Result<Summary> {
         if self.method.base().engine.is_on_cluster() {
-            return Err(misuse!("`add` is work of one machine; leave out the cluster, or make a corpus of all documents"));
+            return Err(misuse!(
+                "`add` is work of one machine; leave out the cluster, or make a corpus of all documents"
+            ));
         }
         let mut adding = Adding::begin(&self, delivery).await?;
         for _ in 0..ATTEMPTS {
