@@ -39,7 +39,7 @@ from ._found import (
     Summary,
     Threads,
 )
-from ._ibid import __version__
+from ._ibid import __version__, end_threads
 from ._table import Table
 from .errors import (
     Error,
@@ -126,7 +126,7 @@ def _forget() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(before=end_threads, after_in_child=_forget)
 
 
 def _of_default(method: Callable[Concatenate[Connection, Given], Returned]) -> Callable[Given, Returned]:

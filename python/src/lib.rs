@@ -39,6 +39,12 @@ mod _ibid {
         NamedMethod::options(method).map(|(own, of_all)| (own.to_vec(), of_all.to_vec()))
     }
 
+    /// Ends the threads that wait for work. The next call begins new ones.
+    #[pyfunction]
+    fn end_threads(py: Python<'_>) {
+        py.detach(crate::running::end_threads);
+    }
+
     /// Runs the program with these arguments, of which the first is its name. Returns the exit code.
     #[pyfunction]
     fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {

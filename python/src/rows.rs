@@ -11,10 +11,11 @@ use futures::StreamExt;
 use ibid::{Engine, Error};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatchReader, PySchema};
+use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::errors::raised;
-use crate::running::{spawn, wait};
+use crate::running::{runtime, wait};
 
 /// The batches that are made before they are asked for.
 const AHEAD: usize = 2;
@@ -112,15 +113,16 @@ impl Rows {
         };
         let (mut rows, first) = wait(py, begin)?;
         let (to, from) = channel(AHEAD);
-        spawn(async move {
+        let runtime = runtime()?;
+        runtime.spawn(async move {
             while let Some(batch) = rows.next().await {
                 if to.send(batch.map_err(|error| Error::from(error).to_string())).await.is_err() {
                     break;
                 }
             }
-        })?;
-        let kept = (self.engine.clone(), self.found.clone());
-        Ok(Reader { schema: self.schema_ref(), first, from, _kept: kept })
+        });
+        let kept = Some((self.engine.clone(), self.found.clone(), runtime));
+        Ok(Reader { schema: self.schema_ref(), first, from, kept })
     }
 }
 
@@ -129,18 +131,22 @@ struct Reader {
     schema: SchemaRef,
     first: Option<RecordBatch>,
     from: Receiver<Result<RecordBatch, String>>,
-    /// The engine and the tables that the rows are made of.
-    _kept: (Engine, Option<Arc<ibid::Found>>),
+    /// The engine, the tables and the threads that the rows are made of, until the last of them.
+    kept: Option<(Engine, Option<Arc<ibid::Found>>, Arc<Runtime>)>,
 }
 
 impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        match self.first.take() {
-            Some(first) => Some(Ok(first)),
-            None => Some(self.from.blocking_recv()?.map_err(ArrowError::ComputeError)),
+        if let Some(first) = self.first.take() {
+            return Some(Ok(first));
         }
+        let next = self.from.blocking_recv();
+        if next.is_none() {
+            self.kept = None;
+        }
+        Some(next?.map_err(ArrowError::ComputeError))
     }
 }
 

@@ -1,5 +1,5 @@
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use std::{io, process};
 
@@ -16,19 +16,41 @@ const TICK: Duration = Duration::from_millis(50);
 /// The stack of each thread, in bytes, for statements that are nested deep.
 const STACK: usize = 64 << 20;
 
-/// The runtime, and the process that has its threads: one that was forked has none of them.
-static RUNTIME: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+/// The time in which the threads end before a fork. One that reads or writes a slow file may take longer, and goes on.
+const ENDS: Duration = Duration::from_secs(1);
 
-fn runtime() -> io::Result<&'static Runtime> {
+/// The runtime, and the process that has its threads.
+static RUNTIME: Mutex<Option<(u32, Arc<Runtime>)>> = Mutex::new(None);
+
+/// Returns the runtime. It runs for as long as it is kept.
+///
+/// A process that was forked has none of the threads of one that ran at that time, and takes no new ones, since its locks are wrong.
+pub(crate) fn runtime() -> io::Result<Arc<Runtime>> {
     let mut made = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
-    match *made {
-        Some((of, runtime)) if of == process::id() => Ok(runtime),
-        _ => {
+    match &*made {
+        Some((of, runtime)) if *of == process::id() => Ok(Arc::clone(runtime)),
+        Some(_) => Err(io::Error::other(
+            "this process was forked during a call of ibid, or while rows of it were read: fork before or after, or use `spawn`",
+        )),
+        None => {
             let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
-            let runtime = &*Box::leak(Box::new(runtime));
-            *made = Some((process::id(), runtime));
+            let runtime = Arc::new(runtime);
+            *made = Some((process::id(), Arc::clone(&runtime)));
             Ok(runtime)
         }
+    }
+}
+
+/// Ends the threads of the runtime, unless a run needs them: what a lock knows of threads that wait would be wrong in a process that is
+/// forked. The next run begins new ones.
+pub(crate) fn end_threads() {
+    let unneeded = {
+        let mut made = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((of, runtime)) = made.take_if(|(of, _)| *of == process::id()) else { return };
+        Arc::try_unwrap(runtime).map_err(|needed| *made = Some((of, needed)))
+    };
+    if let Ok(runtime) = unneeded {
+        runtime.shutdown_timeout(ENDS);
     }
 }
 
@@ -71,7 +93,8 @@ where
         // Nobody listens once the wait has ended.
         let _ = of_events.send(Message::Event(kind, text.to_owned()));
     }));
-    let task = runtime()?.spawn(async move {
+    let runtime = runtime()?;
+    let task = runtime.spawn(async move {
         let _ = to.send(Message::Done(future.await));
     });
     let mut given_back = Instant::now();
@@ -95,10 +118,4 @@ where
             return Err(error);
         }
     }
-}
-
-/// Runs a future on other threads, and does not wait for it.
-pub(crate) fn spawn(future: impl Future<Output = ()> + Send + 'static) -> PyResult<()> {
-    drop(runtime()?.spawn(future));
-    Ok(())
 }

@@ -143,6 +143,28 @@ assert count(0) == 3
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
 
 
+def test_a_fork_while_rows_are_read_says_what_to_do() -> None:
+    script = """
+import ibid, os, pyarrow
+db = ibid.connect()
+rows = pyarrow.RecordBatchReader.from_stream(db.sql("SELECT value FROM range(200000)"))
+def of_a_fork():
+    child = os.fork()
+    if child == 0:
+        try:
+            db.sql("SELECT 1").to_dicts()
+            os._exit(0)
+        except OSError as error:
+            os._exit(1 if "fork before or after" in str(error) else 2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+rows.read_next_batch()
+assert of_a_fork() == 1
+rows.read_all()
+assert of_a_fork() == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
+
+
 def test_the_program_comes_with_it(tmp_path: Path, licences: Path) -> None:
     run = [sys.executable, "-m", "ibid"]
     version = subprocess.check_output([*run, "--version"], text=True)
