@@ -80,6 +80,7 @@ mod live_index;
 mod memory;
 pub mod methods;
 mod pipeline;
+mod plan_properties;
 #[doc(hidden)]
 pub mod program;
 mod recall;

@@ -51,7 +51,7 @@ impl Cluster {
         ended
     }
 
-    /// What a command gives, here and on the cluster, as lines of CSV.
+    /// Returns the output of a command, here and on the cluster, as lines of CSV.
     #[track_caller]
     fn gives_the_same(&self, line: &str, there: &str) {
         let here = self.server.ok(&format!("{line} --format csv"));

@@ -29,13 +29,13 @@ use tonic::transport::{Channel, Endpoint};
 use crate::encode::encoded;
 use crate::settings::{MESSAGE_BYTES, configured};
 
-/// How often an executor is asked for rows that it did not give, and how long between.
+/// The number of tries to get rows from an executor, and the milliseconds between two of them.
 const TRIES: (u8, u64) = (3, 500);
 
 /// The most bytes of rows that are held until all are there, so that a plan whose rows are lost with an executor can run again.
 const MOST_HELD: i64 = 64 << 20;
 
-/// How often such a plan runs.
+/// The most runs of such a plan.
 const ATTEMPTS: usize = 3;
 
 /// The time that a plan waits for an executor where there is none.
@@ -79,7 +79,7 @@ impl Cluster for Client {
             let is_small = locations.iter().map(bytes).sum::<i64>() <= MOST_HELD;
             let rows = stream::iter(locations).map(Ok).and_then(fetched).try_flatten();
             if !is_small {
-                // What is left of it on executors is of use to nobody once all is read.
+                // The job is dropped, and its rows on executors with it, once all of them are read.
                 let rows = stream::try_unfold((Box::pin(rows), job), |(mut rows, job)| async move {
                     Ok(rows.try_next().await?.map(|batch| (batch, (rows, job))))
                 });
@@ -123,11 +123,12 @@ impl Client {
         plan: &Arc<dyn ExecutionPlan>,
         config: &SessionConfig,
     ) -> Result<(Vec<PartitionLocation>, Job)> {
+        let id = || format!("{:032x}", RandomState::new().hash_one(&self.scheduler));
         let query = ExecuteQueryParams {
             query: Some(Query::PhysicalPlan(encoded(plan)?)),
             settings: settings(config),
-            session_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
-            operation_id: format!("{:032x}", RandomState::new().hash_one(&self.scheduler)),
+            session_id: id(),
+            operation_id: id(),
         };
         self.wait_for_executors(PATIENCE).await?;
         let mut scheduler = self.connect().await?;
@@ -205,7 +206,7 @@ impl Client {
             exec_datafusion_err!("there is no scheduler at {}: {error}", self.scheduler)
         };
         let endpoint = Endpoint::from_shared(self.scheduler.clone()).map_err(unreachable)?;
-        let channel = endpoint.connect_timeout(Duration::from_secs(10)).connect().await.map_err(unreachable)?;
+        let channel = endpoint.connect_timeout(ANSWER).connect().await.map_err(unreachable)?;
         let most = MESSAGE_BYTES as usize;
         Ok(SchedulerGrpcClient::new(channel).max_encoding_message_size(most).max_decoding_message_size(most))
     }
@@ -263,7 +264,7 @@ async fn fetched(location: PartitionLocation) -> Result<SendableRecordBatchStrea
 struct Job {
     scheduler: SchedulerGrpcClient<Channel>,
     id: Option<String>,
-    /// Whether it has come to its end.
+    /// True once it has come to its end.
     is_over: bool,
     jobs: Arc<Mutex<HashSet<String>>>,
 }

@@ -19,5 +19,5 @@ use std::ffi::OsString;
 /// Runs the program with arguments, of which the first is its name, and returns the exit code, as [`ibid_cli::run`] does.
 #[must_use]
 pub fn run(arguments: &[OsString], give_back: fn()) -> u8 {
-    ibid_cli::run_extended(arguments, give_back, Box::new(options::OnCluster::default()))
+    ibid_cli::run_extended(arguments, give_back, Box::new(options::ClusterExtension::default()))
 }

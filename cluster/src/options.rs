@@ -38,7 +38,7 @@ enum Server {
 
 /// The additions to `ibid`.
 #[derive(Debug, Default)]
-pub(crate) struct OnCluster {
+pub(crate) struct ClusterExtension {
     given: OnceLock<ClusterOptions>,
     /// The place of tables beside the result, where no other is named.
     beside: OnceLock<PathBuf>,
@@ -51,7 +51,7 @@ fn beside(result: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(format!("{}.tables", result.to_str()?.trim_end_matches('/'))))
 }
 
-impl Extension for OnCluster {
+impl Extension for ClusterExtension {
     fn command(&self, command: Command) -> Command {
         let command = command.name("ibid-cluster").bin_name("ibid-cluster");
         Server::augment_subcommands(ClusterOptions::augment_args(command))

@@ -1,4 +1,4 @@
-//! What client, scheduler and executors have in common: the encoding of plans, options, and the version that they must share.
+//! Settings that client, scheduler and executors share: the encoding of plans, options, and the version.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub(crate) const MESSAGE_BYTES: u32 = 64 << 20;
 
 extensions_options! {
-    /// What a client says of itself with each plan.
+    /// Options that a client sends with each plan.
     pub(crate) struct ClientOptions {
         /// The version of the program that planned it.
         pub version: String, default = VERSION.to_owned()

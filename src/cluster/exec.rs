@@ -9,10 +9,10 @@ use datafusion::datasource::physical_plan::{FileScanConfig, ParquetSource};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::analyze::AnalyzeExec;
 use datafusion::physical_plan::empty::EmptyExec;
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
 use datafusion::physical_plan::scalar_subquery::ScalarSubqueryExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -23,6 +23,7 @@ use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
 
 use super::{Cluster, cluster_of};
+use crate::plan_properties::plan_properties;
 
 /// A plan that a cluster runs. It gives its rows in one partition.
 #[derive(Debug)]
@@ -34,13 +35,8 @@ pub(crate) struct ClusterExec {
 
 impl ClusterExec {
     pub(crate) fn new(plan: Arc<dyn ExecutionPlan>, cluster: Arc<dyn Cluster>) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(plan.schema()),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        );
-        Self { plan, cluster, properties: Arc::new(properties) }
+        let properties = plan_properties(plan.schema(), 1, EmissionType::Incremental);
+        Self { plan, cluster, properties }
     }
 }
 
@@ -103,7 +99,7 @@ pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Resu
 /// Returns the plan with something else in the place of what the cluster runs of it for its rows, or, where that runs here, of the plan.
 pub(crate) fn map_sent(
     plan: Arc<dyn ExecutionPlan>,
-    map: &dyn Fn(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
+    map: &mut dyn FnMut(Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan>,
 ) -> Result<Arc<dyn ExecutionPlan>> {
     if let Some(sent) = plan.downcast_ref::<ClusterExec>() {
         return Ok(Arc::new(ClusterExec::new(map(Arc::clone(&sent.plan)), Arc::clone(&sent.cluster))));
@@ -117,7 +113,7 @@ pub(crate) fn map_sent(
     replace_children_if_necessary(plan, children)
 }
 
-/// What the leaves of a plan read.
+/// The kinds of inputs at the leaves of a plan.
 #[derive(Default)]
 struct Reads {
     files: bool,

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::store::{Location, Stores};
 /// The file that says which parts a table has.
 const PARTS: &str = "parts.json";
 
-/// Whether a file of this name is one of a table, or of a corpus.
+/// Returns true if a file of this name is one of a table, or of a corpus.
 fn is_of_table(name: &str) -> bool {
     name == PARTS || name == MANIFEST || name.ends_with(".parquet")
 }
@@ -28,14 +29,6 @@ fn is_of_table(name: &str) -> bool {
 pub(crate) struct SharedFolder {
     place: Location,
     store: Arc<dyn ObjectStore>,
-}
-
-/// A table that machines of a cluster wrote.
-#[derive(Debug)]
-pub(crate) struct SharedTable {
-    pub(crate) parts: Vec<Part>,
-    /// What else was noted of it.
-    pub(crate) noted: Value,
 }
 
 impl SharedFolder {
@@ -71,8 +64,8 @@ impl SharedFolder {
         parts.iter().map(|part| self.place.join(table).join(&part.file)).collect()
     }
 
-    /// The table that a run has written to its end, if one has.
-    pub(crate) async fn take(&self, table: &str) -> Result<Option<SharedTable>> {
+    /// Returns the parts of a table that a run has written to its end, if one has.
+    pub(crate) async fn take(&self, table: &str) -> Result<Option<Vec<Part>>> {
         let list = self.place.join(table).join(PARTS);
         let read = match self.store.get(list.key()).await {
             Ok(read) => read.bytes().await,
@@ -90,18 +83,17 @@ impl SharedFolder {
             let file = part["file"].as_str().unwrap_or_default().to_owned();
             Part { file, rows: number(&part["rows"]), longest_list: number(&part["longest_list"]) }
         };
-        let parts = about["parts"].as_array().into_iter().flatten().map(part).collect();
-        let table = SharedTable { parts, noted: about["noted"].clone() };
-        Ok(self.has_all(&list, &table).await?.then_some(table))
+        let parts: Vec<_> = about["parts"].as_array().into_iter().flatten().map(part).collect();
+        Ok(self.has_all(&list, &parts).await?.then_some(parts))
     }
 
-    /// Whether all parts of a table are there.
-    async fn has_all(&self, list: &Location, table: &SharedTable) -> Result<bool> {
+    /// Returns true if all parts of a table are there.
+    async fn has_all(&self, list: &Location, parts: &[Part]) -> Result<bool> {
         let folder = list.folder();
         let listed = self.store.list(Some(folder.key())).try_collect::<Vec<_>>().await;
         let listed = listed.with_context(|| format!("cannot list {folder}"))?;
-        let is_there = |part: &Part| listed.iter().any(|object| object.location.filename() == Some(part.file.as_str()));
-        let missing = table.parts.iter().find(|part| !is_there(part));
+        let names: HashSet<_> = listed.iter().filter_map(|object| object.location.filename()).collect();
+        let missing = parts.iter().find(|part| !names.contains(part.file.as_str()));
         if let Some(missing) = missing {
             log::warn!("{folder}{} is gone, and the table is made anew", missing.file);
         }
@@ -109,10 +101,10 @@ impl SharedFolder {
     }
 
     /// Notes which parts a table has. Another run may have made the same in the meantime: either will do.
-    pub(crate) async fn keep(&self, table: &str, made: &SharedTable) -> Result<()> {
+    pub(crate) async fn keep(&self, table: &str, parts: &[Part]) -> Result<()> {
         let part = |part: &Part| json!({ "file": part.file, "rows": part.rows, "longest_list": part.longest_list });
-        let parts: Vec<_> = made.parts.iter().map(part).collect();
-        let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "parts": parts, "noted": made.noted });
+        let parts: Vec<_> = parts.iter().map(part).collect();
+        let about = json!({ "ibid": env!("CARGO_PKG_VERSION"), "parts": parts });
         let list = self.place.join(table).join(PARTS);
         let payload = PutPayload::from(sealed_json(about)?);
         let put = self.store.put_opts(list.key(), payload, PutMode::Overwrite.into()).await;

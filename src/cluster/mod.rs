@@ -19,7 +19,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 
 pub(crate) use self::exec::{map_sent, sent};
-pub(crate) use self::folder::{SharedFolder, SharedTable};
+pub(crate) use self::folder::SharedFolder;
 pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
 
 /// Machines that run plans.

@@ -10,8 +10,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_datafusion_err, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -21,10 +21,11 @@ use serde_json::Value;
 use tempfile::NamedTempFile;
 use url::Url;
 
+use crate::plan_properties::plan_properties;
 use crate::seal::SealedWriter;
 use crate::store::{GivenUp, Location, Stores, When, put, write_unless_dropped};
 
-/// What was written of a table by one task.
+/// The part of a table that one task has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
     /// The name of its file.
@@ -71,13 +72,9 @@ impl WritePartsExec {
         let field = |name: &str, kind| Field::new(name, kind, false);
         let number = |name| field(name, DataType::UInt64);
         let schema = Schema::new(vec![field("file", DataType::Utf8), number("rows"), number("longest_list")]);
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(Arc::new(schema)),
-            Partitioning::UnknownPartitioning(input.output_partitioning().partition_count()),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Self { input, folder, group, properties: Arc::new(properties) }
+        let properties =
+            plan_properties(Arc::new(schema), input.output_partitioning().partition_count(), EmissionType::Final);
+        Self { input, folder, group, properties }
     }
 }
 

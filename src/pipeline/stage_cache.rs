@@ -28,7 +28,7 @@ pub(crate) struct StageCache {
     stores: Arc<Stores>,
 }
 
-/// Where the tables are.
+/// The place of the tables.
 enum Place {
     /// In a folder of this machine.
     Here(PathBuf),
@@ -48,7 +48,7 @@ impl StageCache {
         Ok(Self::in_place(Place::Here(folder.to_path_buf()), stores))
     }
 
-    /// That of runs on a cluster.
+    /// Returns the cache of runs on a cluster.
     pub(crate) fn shared(folder: SharedFolder, stores: &Arc<Stores>) -> Self {
         Self::in_place(Place::Shared(folder), stores)
     }

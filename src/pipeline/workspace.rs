@@ -36,7 +36,7 @@ use super::gathered::gathered;
 use super::query::{Parameters, Query};
 use super::scratch::Scratch;
 use super::stage_cache::{Key, StageCache, name_of};
-use crate::cluster::{Cluster, Part, SharedTable, WritePartsExec, cluster_of, map_sent, write_rows_of_part};
+use crate::cluster::{Cluster, Part, WritePartsExec, cluster_of, map_sent, write_rows_of_part};
 use crate::datafusion_fixes::{CompactViews, LimitWindowMemory, RepartitionBackpressure, SinglePartitionSortMerge};
 use crate::export::refuse_same_names;
 use crate::similarity_join::SIMILARITY_JOIN;
@@ -410,24 +410,23 @@ impl Workspace {
                 "on a cluster the tables between statements need a place that all machines reach: name a folder of a store with `resume`"
             );
         };
-        // What has no key is of this run alone.
+        // A table without a key is of this run alone.
         let in_folder = key.map_or_else(|| format!("{:016x}", RandomState::new().hash_one(name.table())), name_of);
         let found = if key.is_some() { shared.take(&in_folder).await? } else { None };
         let schema = Arc::clone(plan.schema().inner());
-        let made = match found {
+        let parts = match found {
             Some(found) => found,
             None => {
-                let parts = self.write_parts(plan.as_ref(), shared.of_table(&in_folder)).await?;
-                let made = SharedTable { parts, noted: Value::Null };
+                let made = self.write_parts(plan.as_ref(), shared.of_table(&in_folder)).await?;
                 shared.keep(&in_folder, &made).await?;
                 made
             }
         };
         let mut written = Table::default();
-        made.parts.iter().for_each(|part| written.add((part.rows, part.longest_list)));
+        parts.iter().for_each(|part| written.add((part.rows, part.longest_list)));
         self.longest_list.fetch_max(written.longest_list, Ordering::Relaxed);
         let state = self.session.state();
-        let made: Arc<dyn TableProvider> = match Found::at(&shared.files(&in_folder, &made.parts), &state).await? {
+        let made: Arc<dyn TableProvider> = match Found::at(&shared.files(&in_folder, &parts), &state).await? {
             Some(found) => Arc::new(found.parquet_table(&self.session).await?),
             // There are no rows.
             None => Arc::new(EmptyTable::new(schema)),
@@ -444,12 +443,12 @@ impl Workspace {
         let frame = DataFrame::new(self.session.state(), plan.clone());
         let mut context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;
-        let joins = std::cell::Cell::new(false);
-        let written = map_sent(plan, &|rows| {
-            joins.set(joins_lists(rows.as_ref()));
+        let mut joins = false;
+        let written = map_sent(plan, &mut |rows| {
+            joins = joins_lists(rows.as_ref());
             Arc::new(WritePartsExec::new(rows, folder.clone(), BYTES_OF_GROUPS))
         })?;
-        if joins.get() {
+        if joins {
             context = self.in_small_batches(context);
         }
         let rows = collect(written, Arc::new(context)).await?;

@@ -222,7 +222,7 @@ impl Run {
         notes_origins: bool,
     ) -> Result<(Ingested, PathBuf)> {
         let inputs = documents.inputs();
-        // What machines of a cluster share is read each time.
+        // A corpus that machines of a cluster share is read each time.
         let is_kept_here = |finished: &&StageCache| finished.shared_folder().is_none() && inputs.are_whole();
         let finished = self.workspace.finished.as_ref().filter(is_kept_here);
         // Tables that are kept serve all methods.

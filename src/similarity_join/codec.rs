@@ -23,7 +23,7 @@ use datafusion_proto::physical_plan::{
     DefaultPhysicalExtensionCodec, PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
 };
 use datafusion_proto::protobuf;
-use ibid_udfs::similarity::{Measure, Side};
+use ibid_udfs::similarity::Side;
 use prost::Message;
 use url::Url;
 
@@ -87,7 +87,7 @@ const IBID: &[u8] = b"ibid:";
 /// All that there is of a [`JoinOrderExec`], apart from its input.
 const JOIN_ORDER: &[u8] = b"ibid join order";
 
-/// What stands before all that there is of a [`WritePartsExec`], apart from its input.
+/// The prefix of an encoded [`WritePartsExec`].
 const WRITE_PARTS: &[u8] = b"ibid write parts:";
 
 /// A [`WritePartsExec`], apart from its input.
@@ -134,14 +134,8 @@ struct DisjunctMessage {
 /// A [`SimilarityJoinExec`], apart from its inputs, of which there is one if the join is one with itself.
 #[derive(Clone, PartialEq, Message)]
 struct ExecMessage {
-    #[prost(string, tag = "1")]
-    measure: String,
-    #[prost(double, tag = "2")]
-    threshold: f64,
-    #[prost(bool, tag = "3")]
-    left_is_second: bool,
-    #[prost(string, tag = "4")]
-    text: String,
+    #[prost(message, optional, tag = "1")]
+    condition: Option<ConditionMessage>,
     #[prost(message, repeated, tag = "5")]
     sets: Vec<protobuf::PhysicalExprNode>,
     #[prost(message, repeated, tag = "6")]
@@ -158,16 +152,6 @@ struct ExecMessage {
     fetch: Option<u64>,
     #[prost(double, optional, tag = "12")]
     estimated_candidates: Option<f64>,
-    #[prost(bool, tag = "13")]
-    no_prefix_filter: bool,
-    #[prost(bool, tag = "14")]
-    no_position_filter: bool,
-    #[prost(bool, tag = "15")]
-    no_bitmap_filter: bool,
-    #[prost(bool, tag = "16")]
-    no_count_filter: bool,
-    #[prost(message, optional, tag = "17")]
-    scan: Option<Scanned>,
     /// The further conditions of which a pair may meet one instead.
     #[prost(message, repeated, tag = "18")]
     others: Vec<AlternativeMessage>,
@@ -181,7 +165,7 @@ struct ExecMessage {
     prefixes: Vec<u64>,
 }
 
-/// What stands before all that there is of the operators that count elements, put them in order, and deal rows into shares.
+/// The prefixes of the encoded operators that count elements, put them in order, and deal rows into shares.
 const COUNT_ELEMENTS: &[u8] = b"ibid count elements:";
 const ELEMENT_ORDER: &[u8] = b"ibid element order";
 const DEAL: &[u8] = b"ibid deal:";
@@ -204,7 +188,7 @@ struct SetsMessage {
     is_self_join: bool,
 }
 
-/// What a [`Condition`] says of prefixes.
+/// A [`Condition`].
 #[derive(Clone, PartialEq, Message)]
 struct ConditionMessage {
     #[prost(string, tag = "1")]
@@ -213,21 +197,65 @@ struct ConditionMessage {
     threshold: f64,
     #[prost(bool, tag = "3")]
     left_is_second: bool,
-    #[prost(bool, tag = "4")]
+    #[prost(string, tag = "4")]
+    text: String,
+    #[prost(bool, tag = "5")]
     no_prefix_filter: bool,
+    #[prost(bool, tag = "6")]
+    no_position_filter: bool,
+    #[prost(bool, tag = "7")]
+    no_bitmap_filter: bool,
+    #[prost(bool, tag = "8")]
+    no_count_filter: bool,
+    #[prost(message, optional, tag = "9")]
+    scan: Option<Scanned>,
+}
+
+impl ConditionMessage {
+    fn new(condition: &Condition) -> Self {
+        let FilterOptions { prefix, position, bitmap, count } = condition.filters;
+        Self {
+            measure: condition.measure.to_string(),
+            threshold: condition.threshold,
+            left_is_second: condition.left_is == Side::Right,
+            text: condition.text.clone(),
+            no_prefix_filter: !prefix,
+            no_position_filter: !position,
+            no_bitmap_filter: !bitmap,
+            no_count_filter: !count,
+            scan: condition.scan.map(|scan| match scan {
+                Scan::Bitmaps => Scanned::default(),
+                Scan::Codes { bits, distance } => Scanned { bits, distance },
+            }),
+        }
+    }
+
+    fn condition(message: Option<&Self>) -> Result<Condition> {
+        let Some(message) = message else { return internal_err!("a similarity join without a condition") };
+        Ok(Condition {
+            measure: message.measure.parse()?,
+            threshold: message.threshold,
+            left_is: if message.left_is_second { Side::Right } else { Side::Left },
+            text: message.text.clone(),
+            filters: FilterOptions {
+                prefix: !message.no_prefix_filter,
+                position: !message.no_position_filter,
+                bitmap: !message.no_bitmap_filter,
+                count: !message.no_count_filter,
+            },
+            scan: message.scan.map(|scan| match scan {
+                Scanned { bits: 0, .. } => Scan::Bitmaps,
+                Scanned { bits, distance } => Scan::Codes { bits, distance },
+            }),
+        })
+    }
 }
 
 /// An [`Alternative`] of an operator.
 #[derive(Clone, PartialEq, Message)]
 struct AlternativeMessage {
-    #[prost(string, tag = "1")]
-    measure: String,
-    #[prost(double, tag = "2")]
-    threshold: f64,
-    #[prost(bool, tag = "3")]
-    left_is_second: bool,
-    #[prost(string, tag = "4")]
-    text: String,
+    #[prost(message, optional, tag = "1")]
+    condition: Option<ConditionMessage>,
     /// The set of the left and that of the right input.
     #[prost(message, repeated, tag = "5")]
     sets: Vec<protobuf::PhysicalExprNode>,
@@ -272,8 +300,7 @@ impl LogicalExtensionCodec for IbidCodec {
             join_type: node.join_type.to_string(),
             null_equals_null: node.null_equality == NullEquality::NullEqualsNull,
         };
-        buf.extend_from_slice(IBID);
-        buf.extend(message.encode_to_vec());
+        append(buf, IBID, &message);
         Ok(())
     }
 
@@ -384,8 +411,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         }
         if let Some(write) = node.downcast_ref::<WritePartsExec>() {
             let message = WritePartsMessage { folder: write.folder.to_string(), group: write.group as u64 };
-            buf.extend_from_slice(WRITE_PARTS);
-            buf.extend(message.encode_to_vec());
+            append(buf, WRITE_PARTS, &message);
             return Ok(());
         }
         if node.is::<ElementOrderExec>() {
@@ -399,25 +425,17 @@ impl PhysicalExtensionCodec for IbidCodec {
             Ok::<_, DataFusionError>(SetsMessage { set, keys, number: number as u64, ..SetsMessage::default() })
         };
         if let Some(count) = node.downcast_ref::<CountElementsExec>() {
-            buf.extend_from_slice(COUNT_ELEMENTS);
-            buf.extend(of_sets(&count.input, count.counters)?.encode_to_vec());
+            append(buf, COUNT_ELEMENTS, &of_sets(&count.input, count.counters)?);
             return Ok(());
         }
         if let Some(deal) = node.downcast_ref::<DealExec>() {
-            let condition = ConditionMessage {
-                measure: deal.condition.measure.to_string(),
-                threshold: deal.condition.threshold,
-                left_is_second: deal.condition.left_is == Side::Right,
-                no_prefix_filter: !deal.condition.filters.prefix,
-            };
             let message = SetsMessage {
-                condition: Some(condition),
+                condition: Some(ConditionMessage::new(&deal.condition)),
                 is_left: deal.is_left,
                 is_self_join: deal.is_self_join,
                 ..of_sets(&deal.input, deal.shares)?
             };
-            buf.extend_from_slice(DEAL);
-            buf.extend(message.encode_to_vec());
+            append(buf, DEAL, &message);
             return Ok(());
         }
         let Some(exec) = node.downcast_ref::<SimilarityJoinExec>() else {
@@ -441,19 +459,13 @@ impl PhysicalExtensionCodec for IbidCodec {
         let right = exec.right.as_ref();
         let other = |other: &Alternative| {
             Ok::<_, DataFusionError>(AlternativeMessage {
-                measure: other.condition.measure.to_string(),
-                threshold: other.condition.threshold,
-                left_is_second: other.condition.left_is == Side::Right,
-                text: other.condition.text.clone(),
+                condition: Some(ConditionMessage::new(&other.condition)),
                 sets: vec![expr(&other.left)?, expr(&other.right)?],
                 filter: other.filter.as_ref().map(filter).transpose()?,
             })
         };
         let message = ExecMessage {
-            measure: exec.condition.measure.to_string(),
-            threshold: exec.condition.threshold,
-            left_is_second: exec.condition.left_is == Side::Right,
-            text: exec.condition.text.clone(),
+            condition: Some(ConditionMessage::new(&exec.condition)),
             sets: std::iter::once(&exec.left).chain(right).map(|input| expr(&input.set)).collect::<Result<_>>()?,
             left_keys: exprs(&exec.left.keys)?,
             right_keys: right.map_or(Ok(Vec::new()), |input| exprs(&input.keys))?,
@@ -462,14 +474,6 @@ impl PhysicalExtensionCodec for IbidCodec {
             projection: exec.projection.as_ref().map(projection).transpose()?,
             fetch: exec.fetch.map(|rows| rows as u64),
             estimated_candidates: exec.estimated_candidates,
-            no_prefix_filter: !exec.condition.filters.prefix,
-            no_position_filter: !exec.condition.filters.position,
-            no_bitmap_filter: !exec.condition.filters.bitmap,
-            no_count_filter: !exec.condition.filters.count,
-            scan: exec.condition.scan.map(|scan| match scan {
-                Scan::Bitmaps => Scanned::default(),
-                Scan::Codes { bits, distance } => Scanned { bits, distance },
-            }),
             others: exec.others.iter().map(other).collect::<Result<_>>()?,
             takes_one_part: exec.takes_one_part,
             shares: exec.shares.map(|shares| shares as u64),
@@ -479,8 +483,7 @@ impl PhysicalExtensionCodec for IbidCodec {
                 .map(|first| first as u64)
                 .collect(),
         };
-        buf.extend_from_slice(IBID);
-        buf.extend(message.encode_to_vec());
+        append(buf, IBID, &message);
         Ok(())
     }
 
@@ -497,8 +500,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         if let (Some(message), [rows]) = (buf.strip_prefix(WRITE_PARTS), inputs) {
             let message = WritePartsMessage::decode(message).map_err(broken)?;
             let folder = Url::parse(&message.folder).map_err(broken)?;
-            let group = usize::try_from(message.group).map_err(broken)?;
-            return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), folder, group)));
+            return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), folder, to_usize(message.group)?)));
         }
         if let (ELEMENT_ORDER, [counts]) = (buf, inputs) {
             return Ok(Arc::new(ElementOrderExec::new(Arc::clone(counts))));
@@ -518,15 +520,7 @@ impl PhysicalExtensionCodec for IbidCodec {
         if let (Some(message), [rows, order]) = (buf.strip_prefix(DEAL), inputs) {
             let (input, message) = sets(message, rows)?;
             let shares = to_usize(message.number)?;
-            let said = message.condition.unwrap_or_default();
-            let condition = Condition {
-                measure: said.measure.parse().map_err(broken)?,
-                threshold: said.threshold,
-                left_is: if said.left_is_second { Side::Right } else { Side::Left },
-                text: String::new(),
-                filters: FilterOptions { prefix: !said.no_prefix_filter, ..FilterOptions::default() },
-                scan: None,
-            };
+            let condition = ConditionMessage::condition(message.condition.as_ref())?;
             let which = (message.is_left, message.is_self_join);
             return Ok(Arc::new(DealExec::new(input, Arc::clone(order), Arc::new(condition), which, shares)));
         }
@@ -563,36 +557,14 @@ impl PhysicalExtensionCodec for IbidCodec {
         let (Some(left), right) = (input(0, &message.left_keys)?, input(1, &message.right_keys)?) else {
             return internal_err!("a similarity join without inputs");
         };
-        let condition = Condition {
-            measure: message.measure.parse::<Measure>()?,
-            threshold: message.threshold,
-            left_is: side(message.left_is_second),
-            text: message.text,
-            filters: FilterOptions {
-                prefix: !message.no_prefix_filter,
-                position: !message.no_position_filter,
-                bitmap: !message.no_bitmap_filter,
-                count: !message.no_count_filter,
-            },
-            scan: message.scan.map(|scan| match scan {
-                Scanned { bits: 0, .. } => Scan::Bitmaps,
-                Scanned { bits, distance } => Scan::Codes { bits, distance },
-            }),
-        };
+        let condition = ConditionMessage::condition(message.condition.as_ref())?;
         let other = |other: &AlternativeMessage| {
             let [left_set, right_set] = other.sets.as_slice() else {
                 return internal_err!("a condition of a similarity join on {} sets", other.sets.len());
             };
             let right_schema = right.as_ref().unwrap_or(&left).plan.schema();
             Ok(Alternative {
-                condition: Arc::new(Condition {
-                    measure: other.measure.parse::<Measure>()?,
-                    threshold: other.threshold,
-                    left_is: side(other.left_is_second),
-                    text: other.text.clone(),
-                    filters: condition.filters.clone(),
-                    scan: None,
-                }),
+                condition: Arc::new(ConditionMessage::condition(other.condition.as_ref())?),
                 left: expr(left_set, &left.plan.schema())?,
                 right: expr(right_set, &right_schema)?,
                 filter: other.filter.as_ref().map(filter).transpose()?,
@@ -705,23 +677,25 @@ fn window_function(name: &str) -> Result<Arc<WindowUDF>> {
     }
 }
 
-fn side(is_second: bool) -> Side {
-    if is_second { Side::Right } else { Side::Left }
-}
-
 fn join_type(name: &str) -> Result<JoinType> {
     name.parse().map_err(broken)
+}
+
+/// Appends a message behind the bytes that say of what it is.
+fn append(buf: &mut Vec<u8>, tag: &[u8], message: &impl Message) {
+    buf.extend_from_slice(tag);
+    buf.extend(message.encode_to_vec());
 }
 
 fn to_u32(column: usize) -> Result<u32> {
     u32::try_from(column).map_err(broken)
 }
 
-/// What could not be read or written.
 fn to_usize(number: u64) -> Result<usize> {
     usize::try_from(number).map_err(broken)
 }
 
+/// Returns the error for bytes that cannot be read or written.
 fn broken(error: impl std::fmt::Display) -> DataFusionError {
     DataFusionError::Internal(format!("the bytes of a similarity join: {error}"))
 }

@@ -224,7 +224,7 @@ impl PlannedJoin<'_> {
         self.node.on_any.first.predicate.condition(self.options.filters.clone())
     }
 
-    /// Whether a cluster runs it.
+    /// Returns true if a cluster runs it.
     fn is_elsewhere(&self) -> bool {
         cluster_of(self.session.config()).is_some()
     }

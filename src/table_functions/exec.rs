@@ -7,14 +7,15 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err, project_schema};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
 use futures::stream::{StreamExt, TryStreamExt};
 
 use super::table::MethodCall;
 use crate::Error;
+use crate::plan_properties::plan_properties;
 
 /// Gives the rows of a call, in the order that the method gives them.
 #[derive(Debug)]
@@ -27,13 +28,8 @@ pub(super) struct MethodExec {
 impl MethodExec {
     pub(super) fn try_new(call: Arc<MethodCall>, projection: Option<&Vec<usize>>) -> Result<Self> {
         let schema = project_schema(call.schema(), projection)?;
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Ok(Self { call, projection: projection.cloned(), properties: Arc::new(properties) })
+        let properties = plan_properties(schema, 1, EmissionType::Final);
+        Ok(Self { call, projection: projection.cloned(), properties })
     }
 }
 

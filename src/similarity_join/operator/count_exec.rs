@@ -7,14 +7,15 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::{EmissionType, apply_expression_roots};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
 use futures::TryStreamExt;
 
 use super::input::Input;
 use super::order::counter;
+use crate::plan_properties::plan_properties;
 
 /// Counts the elements of the sets of its input: a row of all counters for each part of it.
 #[derive(Debug)]
@@ -28,13 +29,8 @@ pub(in crate::similarity_join) struct CountElementsExec {
 impl CountElementsExec {
     pub(in crate::similarity_join) fn new(input: Input, counters: usize) -> Self {
         let parts = input.plan.output_partitioning().partition_count();
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema()),
-            Partitioning::UnknownPartitioning(parts),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Self { input, counters, properties: Arc::new(properties) }
+        let properties = plan_properties(schema(), parts, EmissionType::Final);
+        Self { input, counters, properties }
     }
 }
 

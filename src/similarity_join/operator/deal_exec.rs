@@ -10,23 +10,23 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, apply_expression_roots};
+use datafusion::physical_expr::{Distribution, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{EmissionType, apply_expression_roots};
 use datafusion::physical_plan::repartition::REPARTITION_RANDOM_STATE;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, InputDistributionRequirements, PlanProperties,
 };
 use futures::TryStreamExt;
-use ibid_udfs::similarity::set_type;
 use tokio::sync::OnceCell;
 
 use super::condition::{Condition, Shown};
 use super::index::{Share, narrow};
-use super::input::{Batch, Input, Reader};
+use super::input::{Batch, Input, Reader, set_field};
 use super::order::Order;
 use super::order_exec::read_order;
 use super::prefix::Prefix;
+use crate::plan_properties::plan_properties;
 
 /// Gives each row of an input once for each share of the ranks that it shows, with its set and its prefix: what is equal in the column
 /// `share` belongs together.
@@ -51,13 +51,12 @@ impl DealExec {
         (is_left, is_self_join): (bool, bool),
         shares: usize,
     ) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(dealt_schema(&input)),
-            Partitioning::UnknownPartitioning(input.plan.output_partitioning().partition_count()),
+        let properties = plan_properties(
+            dealt_schema(&input),
+            input.plan.output_partitioning().partition_count(),
             EmissionType::Incremental,
-            Boundedness::Bounded,
         );
-        let (read, properties) = (Arc::default(), Arc::new(properties));
+        let read = Arc::default();
         Self { input, order, condition, is_left, is_self_join, shares, read, properties }
     }
 
@@ -72,7 +71,7 @@ impl DealExec {
 
 /// The columns of dealt rows: those of the input, the set unless it is one of them, the prefix, the share.
 fn dealt_schema(input: &Input) -> SchemaRef {
-    let set = input.column_of_set().is_none().then(|| Field::new("set", set_type(), true));
+    let set = input.column_of_set().is_none().then(set_field);
     let share = Field::new("share", DataType::UInt64, false);
     let added = set.into_iter().chain(Prefix::fields()).chain([share]).map(Arc::new);
     Arc::new(Schema::new(input.plan.schema().fields().iter().cloned().chain(added).collect::<Vec<_>>()))
@@ -83,7 +82,7 @@ pub(super) fn share_column(dealt: &Schema) -> Arc<dyn PhysicalExpr> {
     Arc::new(Column::new("share", dealt.fields().len() - 1))
 }
 
-/// What stands for each of so many shares in rows: where rows are dealt into as many parts by its hash, each share is a part.
+/// Returns the number that marks the rows of each share: hash partitioning into as many partitions gives each share one.
 pub(super) fn marks_of_shares(shares: usize) -> Result<Vec<u64>> {
     let mut marks = vec![None; shares];
     let (mut missing, mut first) = (shares, 0);

@@ -11,14 +11,12 @@ use datafusion::arrow::datatypes::{SchemaRef, UInt64Type};
 use datafusion::common::{JoinType, Result, internal_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryReservation};
-use datafusion::physical_plan::SpillManager;
-use datafusion::physical_plan::metrics::SpillMetrics;
 use futures::TryStreamExt;
 
 use super::condition::Shown;
 use super::deal_exec::marks_of_shares;
 use super::index::{Share, narrow};
-use super::input::{Batch, Batches, Held, Reader};
+use super::input::{Batches, Held, Reader};
 use super::output::Marks;
 use super::run::{Collected, Kept, Round, Run};
 
@@ -49,7 +47,7 @@ pub(super) async fn run_dealt(
                 Some(right) => right,
                 None => continue,
             },
-            None => Collected { held: Vec::new(), spill: left.spill.clone(), at: left.at },
+            None => left.without_rows(),
         };
         run.join_dealt(left, right, Share { number, of: run.shares }, &reservation).await?;
     }
@@ -66,10 +64,7 @@ impl Run {
         reservation: &Arc<MemoryReservation>,
     ) -> Result<ByMark> {
         let shown = Shown::new(&self.condition, is_left, self.is_self_join());
-        let at = input.at(columns);
-        let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, at);
-        let metrics = SpillMetrics::new(&self.metrics.all, 0);
-        let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
+        let nothing = self.nothing_of(input, columns)?;
         let enough = self.context.session_config().batch_size();
         let mut sides = BTreeMap::<u64, Filling>::new();
         let schema = rows.schema();
@@ -77,7 +72,12 @@ impl Run {
             for (mark, rows) in by_mark(&batch)? {
                 let side = sides.entry(mark).or_insert_with(|| Filling {
                     reader: input.reader(columns, enough),
-                    held: Held::new(Arc::clone(reservation), self.memory_of_part(), spill.clone(), shown.clone()),
+                    held: Held::new(
+                        Arc::clone(reservation),
+                        self.memory_of_part(),
+                        nothing.spill.clone(),
+                        shown.clone(),
+                    ),
                     small: Vec::new(),
                     rows: 0,
                 });
@@ -87,7 +87,7 @@ impl Run {
         let mut all = ByMark::new();
         for (mark, mut side) in sides {
             side.flush(&schema).await?;
-            all.insert(mark, Collected { held: vec![side.held], spill: spill.clone(), at });
+            all.insert(mark, Collected { held: vec![side.held], ..nothing.without_rows() });
         }
         Ok(all)
     }
@@ -114,9 +114,7 @@ impl Run {
         reservation.shrink(to_join + summary.bytes);
         Ok(())
     }
-}
 
-impl Run {
     /// The most bytes that one part of the inputs may take: others run beside it.
     pub(super) fn memory_of_part(&self) -> usize {
         let MemoryLimit::Finite(all) = self.context.memory_pool().memory_limit() else { return usize::MAX };

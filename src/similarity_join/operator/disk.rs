@@ -51,9 +51,7 @@ impl Run {
         }
         Ok(())
     }
-}
 
-impl Run {
     /// Joins the rows of a share.
     pub(super) async fn join_share_from_disk(
         self: &Arc<Self>,

@@ -50,7 +50,7 @@ pub(in crate::similarity_join) struct SimilarityJoinExec {
     pub(in crate::similarity_join) join_type: JoinType,
     pub(in crate::similarity_join) projection: Option<Vec<usize>>,
     pub(in crate::similarity_join) fetch: Option<usize>,
-    /// Whether each input comes in one part: where parts may be of other machines, the operator finds no other ones itself.
+    /// Requires each input in one partition: on a cluster, the operator cannot execute the other partitions itself.
     pub(in crate::similarity_join) takes_one_part: bool,
     /// The number of shares that the inputs are dealt into, if they are.
     pub(in crate::similarity_join) shares: Option<usize>,
@@ -391,7 +391,7 @@ impl ExecutionPlan for SimilarityJoinExec {
 
 impl EmbeddedProjection for SimilarityJoinExec {
     fn with_projection(&self, projection: Option<Vec<usize>>) -> Result<Self> {
-        // Of the columns that it gives already, where these are some.
+        // The projection is of the columns that the operator gives already.
         let projection = match (&self.projection, projection) {
             (Some(given), Some(wanted)) => Some(wanted.into_iter().map(|column| given[column]).collect()),
             (given, None) => given.clone(),

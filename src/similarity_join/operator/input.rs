@@ -37,13 +37,18 @@ pub(in crate::similarity_join) struct Input {
     pub(in crate::similarity_join) prefix: Option<usize>,
 }
 
-/// Which of the columns that are kept of a row say what the join would find otherwise.
+/// The kept columns that have what the join would compute otherwise.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct At {
     /// The set, as it is.
     pub(super) set: Option<usize>,
     /// The first of the [columns of the prefix](Prefix::fields).
     pub(super) prefix: Option<usize>,
+}
+
+/// The column of the sets, where none of the input is.
+pub(super) fn set_field() -> Field {
+    Field::new("set", set_type(), true)
 }
 
 /// Rows and their sets.
@@ -129,7 +134,7 @@ impl Batch {
     /// the columns, the set.
     pub(super) fn spilled_schema(rows: &Schema, at: At) -> SchemaRef {
         let ours = [Field::new("key", DataType::UInt64, false), Field::new("number", DataType::UInt64, false)];
-        let set = at.set.is_none().then(|| Field::new("set", set_type(), true));
+        let set = at.set.is_none().then(set_field);
         let ours = ours.into_iter().chain(set).map(Arc::new);
         Arc::new(Schema::new(rows.fields().iter().cloned().chain(ours).collect::<Vec<_>>()))
     }
@@ -139,7 +144,7 @@ impl Batch {
         if self.at.set.is_some() {
             return Ok(self.rows.clone());
         }
-        let set = Arc::new(Field::new("set", set_type(), true));
+        let set = Arc::new(set_field());
         let fields = self.rows.schema().fields().iter().cloned().chain([set]).collect::<Vec<_>>();
         let columns = self.rows.columns().iter().cloned().chain([Arc::new(self.sets.clone()) as ArrayRef]).collect();
         Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
@@ -205,7 +210,7 @@ impl Batches {
         self.all.iter().enumerate().map(of).sum()
     }
 
-    /// Whether the prefixes of all sets were found before.
+    /// Returns true if the prefixes of all sets were found before.
     pub(super) fn have_prefixes(&self) -> bool {
         !self.all.is_empty() && self.all.iter().all(|batch| batch.at.prefix.is_some())
     }

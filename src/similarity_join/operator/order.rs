@@ -24,13 +24,13 @@ pub(in crate::similarity_join) struct Order {
     shift: u32,
 }
 
-/// Sets have about so many elements, where nobody knows more.
+/// The assumed number of elements of a set.
 const ELEMENTS_OF_ROW: usize = 16;
 
-/// So many counters there are where nobody knows how many rows.
+/// The number of counters for an unknown number of rows.
 const UNKNOWN_COUNTERS: usize = 1 << 20;
 
-/// No more counters are sent, of each part that is counted.
+/// The most counters that each counted partition sends.
 const MOST_SENT: usize = 1 << 21;
 
 /// The class of the elements that one set only has: they come first, and no pair shares them.

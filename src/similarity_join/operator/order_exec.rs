@@ -6,8 +6,8 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt32Typ
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{Distribution, EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_expr::{Distribution, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, InputDistributionRequirements, PlanProperties,
@@ -15,6 +15,7 @@ use datafusion::physical_plan::{
 use futures::TryStreamExt;
 
 use super::order::Order;
+use crate::plan_properties::plan_properties;
 
 /// Makes one [order](Order) of the elements of what was counted in parts: one row.
 #[derive(Debug)]
@@ -25,13 +26,8 @@ pub(in crate::similarity_join) struct ElementOrderExec {
 
 impl ElementOrderExec {
     pub(in crate::similarity_join) fn new(counts: Arc<dyn ExecutionPlan>) -> Self {
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema()),
-            Partitioning::UnknownPartitioning(1),
-            EmissionType::Final,
-            Boundedness::Bounded,
-        );
-        Self { counts, properties: Arc::new(properties) }
+        let properties = plan_properties(schema(), 1, EmissionType::Final);
+        Self { counts, properties }
     }
 }
 

@@ -7,7 +7,7 @@ use super::input::Batches;
 use super::order::{Order, UNSHARED, mix, rank};
 use super::sets::Sets;
 
-/// Where prefixes come from.
+/// The source of prefixes.
 pub(super) enum Prefixes {
     /// They are found by an order of the elements.
     Found(Arc<Order>),

@@ -138,7 +138,7 @@ impl Run {
         let left = self.collect(&self.left, left, true, &reservation).await?;
         let right = match self.right.as_ref().zip(right) {
             Some((kept, rows)) => self.collect(kept, rows, false, &reservation).await?,
-            None => Collected { held: Vec::new(), spill: left.spill.clone(), at: left.at },
+            None => left.without_rows(),
         };
         let (of_left, of_right) = (left.summary(), right.summary());
         let right_rows = if self.is_self_join() { of_left.rows } else { of_right.rows };
@@ -180,13 +180,19 @@ impl Run {
         reservation: &Arc<MemoryReservation>,
     ) -> Result<Collected> {
         let shown = Shown::new(&self.condition, is_left, self.is_self_join());
+        let Collected { spill, at, .. } = self.nothing_of(input, columns)?;
+        let partitions = rows.partitions(&self.context)?;
+        let held = input.collect(partitions, columns, &self.context, reservation, &spill, &shown).await?;
+        Ok(Collected { held, spill, at })
+    }
+
+    /// Returns no rows of an input, with the place of those that get too many.
+    pub(super) fn nothing_of(&self, input: &Input, columns: &[usize]) -> Result<Collected> {
         let at = input.at(columns);
         let schema = Batch::spilled_schema(&*input.kept_schema(columns)?, at);
         let metrics = SpillMetrics::new(&self.metrics.all, 0);
         let spill = SpillManager::new(self.context.runtime_env(), metrics, schema);
-        let partitions = rows.partitions(&self.context)?;
-        let held = input.collect(partitions, columns, &self.context, reservation, &spill, &shown).await?;
-        Ok(Collected { held, spill, at })
+        Ok(Collected { held: Vec::new(), spill, at })
     }
 
     async fn join_in_memory(
@@ -312,6 +318,11 @@ impl Run {
 }
 
 impl Collected {
+    /// Returns no rows, of the same columns.
+    pub(super) fn without_rows(&self) -> Self {
+        Self { held: Vec::new(), spill: self.spill.clone(), at: self.at }
+    }
+
     pub(super) fn summary(&self) -> Summary {
         self.held.iter().map(|held| held.summary).sum()
     }
