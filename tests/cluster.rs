@@ -1,11 +1,12 @@
 //! Methods and SQL on a cluster: a scheduler and executors on this machine, and a server of S3 that all of them reach.
 
+use std::io::Read as _;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Ended, collection_jsonl};
+use crate::program::{Dice, Ended, collection_jsonl, times};
 use crate::s3_server::{Server, end};
 
 /// A scheduler and executors, which end with it.
@@ -18,16 +19,14 @@ struct Cluster {
 
 impl Cluster {
     fn start(executors: usize) -> Self {
-        let server = Server::start();
+        Self::start_with(Server::start(), executors)
+    }
+
+    fn start_with(server: Server, executors: usize) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
-        let scheduler = quiet(program(&server, &["scheduler", "--bind", &address]));
+        let scheduler = scheduler(&server, &address);
         let mut cluster = Self { server, scheduler, executors: Vec::new(), address };
-        let began = Instant::now();
-        while TcpStream::connect(&cluster.address).is_err() {
-            assert!(began.elapsed() < Duration::from_secs(20), "the scheduler does not listen");
-            std::thread::sleep(Duration::from_millis(50));
-        }
         (0..executors).for_each(|_| cluster.add_executor());
         cluster
     }
@@ -82,6 +81,17 @@ fn program(server: &Server, arguments: &[&str]) -> Command {
         };
     }
     command
+}
+
+/// A scheduler that listens at an address.
+fn scheduler(server: &Server, address: &str) -> Child {
+    let scheduler = quiet(program(server, &["scheduler", "--bind", address]));
+    let began = Instant::now();
+    while TcpStream::connect(address).is_err() {
+        assert!(began.elapsed() < Duration::from_secs(20), "the scheduler does not listen");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    scheduler
 }
 
 fn quiet(mut command: Command) -> Child {
@@ -155,5 +165,102 @@ fn a_cluster_that_is_not_there_is_said() {
         let ended = end(program(&server, &line.split(' ').collect::<Vec<_>>()));
         assert_eq!(ended.code, Some(1), "{line}");
         assert!(ended.err.contains(said), "{line}: {}", ended.err);
+    }
+}
+
+/// What may happen to a cluster while a command runs.
+#[derive(Debug, Clone, Copy)]
+enum Accident {
+    /// An executor is killed, and another one comes.
+    Kill,
+    /// An executor stands still for longer than it is waited for.
+    Pause,
+    /// The scheduler begins anew, without what it knew.
+    Restart,
+}
+
+/// Runs a command while something happens, until it has ended well. A failure in between says why within a minute, and leaves no result.
+fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: usize, expected: &str) {
+    let result = format!("out-{number}.csv");
+    let line = format!("passages s3://box/made/ -o s3://box/{result} --tables s3://box/tables-{number}");
+    let mut running = cluster.command(&line).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(after);
+    let began = Instant::now();
+    match accident {
+        Accident::Kill => {
+            let victim = cluster.executors.remove(0);
+            kill(victim);
+            cluster.add_executor();
+        }
+        Accident::Pause => {
+            let pid = cluster.executors[0].id().to_string();
+            let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
+            signal("-STOP");
+            std::thread::sleep(Duration::from_secs(60));
+            signal("-CONT");
+        }
+        Accident::Restart => {
+            kill(std::mem::replace(&mut cluster.scheduler, quiet(Command::new("true"))));
+            cluster.scheduler = scheduler(&cluster.server, &cluster.address);
+        }
+    }
+    let status = running.wait().unwrap();
+    if !status.success() {
+        let mut said = String::new();
+        running.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(90), "{accident:?}: {:?}\n{said}", began.elapsed());
+        assert!(status.code() == Some(1) && said.contains("ibid: "), "{accident:?}: {status} {said}");
+        assert!(!cluster.server.object(&result).exists(), "{accident:?} left half a result: {said}");
+        eprintln!("{accident:?} after {after:?}: {said}");
+        cluster.ok(&line);
+    }
+    assert_eq!(String::from_utf8(cluster.server.get(&result)).unwrap(), expected, "{accident:?} after {after:?}");
+}
+
+fn kill(mut process: Child) {
+    let _ = process.kill();
+    let _ = process.wait();
+}
+
+fn made(cluster: &Cluster) -> String {
+    cluster.server.place.write("made.jsonl", collection_jsonl(120, 7));
+    cluster.server.ok("ingest made.jsonl -o s3://box/made/");
+    cluster.server.ok("passages s3://box/made/ -o s3://box/expected.csv");
+    String::from_utf8(cluster.server.get("expected.csv")).unwrap()
+}
+
+#[test]
+#[ignore = "long: make test-long PART=cluster"]
+fn executors_that_are_killed_lose_no_row() {
+    let mut cluster = Cluster::start(2);
+    let expected = made(&cluster);
+    let mut dice = Dice(1);
+    for number in 0..times("IBID_CLUSTER_KILLS", 20) {
+        let after = Duration::from_millis(dice.below(4000) as u64);
+        survives(&mut cluster, Accident::Kill, after, number, &expected);
+    }
+}
+
+#[test]
+#[ignore = "long: make test-long PART=cluster"]
+fn a_cluster_outlives_a_pause_and_another_scheduler() {
+    let mut cluster = Cluster::start(2);
+    let expected = made(&cluster);
+    survives(&mut cluster, Accident::Pause, Duration::from_millis(1500), 0, &expected);
+    survives(&mut cluster, Accident::Restart, Duration::from_millis(1500), 1, &expected);
+}
+
+#[test]
+#[ignore = "long: make test-long PART=cluster"]
+fn the_number_of_executors_and_of_partitions_changes_nothing() {
+    for executors in [1, 2, 5] {
+        let cluster = Cluster::start(executors);
+        made(&cluster);
+        for partitions in [1, 7, 64] {
+            for line in ["passages s3://box/made/", "pairs s3://box/made/ --unit sentence", "containment s3://box/made/"] {
+                let tables = format!("--partitions {partitions} --tables s3://box/of-{partitions}");
+                cluster.gives_the_same(line, &tables);
+            }
+        }
     }
 }

@@ -15,7 +15,7 @@ use ballista_core::serde::protobuf::{
     PartitionLocation,
 };
 use ballista_core::version::insert_version_header;
-use datafusion::common::{Result, exec_datafusion_err, exec_err};
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -140,16 +140,13 @@ impl Client {
         loop {
             let update = loop {
                 match tokio::time::timeout(QUIET, updates.try_next()).await {
-                    Ok(update) => break update.map_err(|error| self.failed(&error))?,
+                    Ok(update) => break update.map_err(|error| self.ended(error.message()))?,
                     // A plan whose executors are all gone waits for others.
                     Err(_) => self.wait_for_executors(PATIENCE).await?,
                 }
             };
             let Some(GetJobStatusResult { status: Some(JobStatus { job_id, status, .. }), .. }) = update else {
-                return exec_err!(
-                    "the scheduler at {} has ended while it ran a plan: run the command again",
-                    self.scheduler
-                );
+                return Err(self.ended("it says no more"));
             };
             job.begun(job_id);
             match status {
@@ -211,7 +208,15 @@ impl Client {
         Ok(SchedulerGrpcClient::new(channel).max_encoding_message_size(most).max_decoding_message_size(most))
     }
 
-    fn failed(&self, status: &tonic::Status) -> datafusion::common::DataFusionError {
+    /// That a scheduler is gone which ran a plan.
+    fn ended(&self, why: &str) -> DataFusionError {
+        exec_datafusion_err!(
+            "the scheduler at {} is gone, and what it knew of the plan ({why}): run the command again",
+            self.scheduler
+        )
+    }
+
+    fn failed(&self, status: &tonic::Status) -> DataFusionError {
         exec_datafusion_err!("the scheduler at {}: {}", self.scheduler, reason(status.message()))
     }
 }

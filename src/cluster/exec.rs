@@ -21,6 +21,7 @@ use datafusion::physical_plan::{
 };
 use datafusion::prelude::SessionConfig;
 use futures::TryStreamExt;
+use url::Url;
 
 use super::{Cluster, cluster_of};
 use crate::plan_properties::plan_properties;
@@ -133,8 +134,13 @@ impl Reads {
                 let source: &dyn Any = scan.file_source().as_ref();
                 source.is::<ParquetSource>()
             });
+            // A key that stands in an address is not sent.
+            let has_secret = of_files.is_some_and(|scan| {
+                let url: &Url = scan.object_store_url.as_ref();
+                !url.username().is_empty() || url.password().is_some() || url.query().is_some()
+            });
             self.files |= is_parquet;
-            self.others |= !is_parquet && !source.is::<MemorySourceConfig>();
+            self.others |= has_secret || !is_parquet && !source.is::<MemorySourceConfig>();
         } else if !plan.is::<EmptyExec>() && !plan.is::<PlaceholderRowExec>() {
             self.others = true;
         }
