@@ -16,6 +16,7 @@ use ibid::bytes;
 use ibid::program::on_executor;
 use ibid::program::store::Stores;
 
+use crate::connections::Connections;
 use crate::settings::{MESSAGE_BYTES, check_version, codec, configured};
 
 /// Start an executor of a cluster
@@ -104,7 +105,7 @@ struct Tasks {
 
 impl Tasks {
     fn new(name: String) -> Self {
-        Self { name, inner: DefaultExecutionEngine::new() }
+        Self { name, inner: DefaultExecutionEngine::with_client_pool(Arc::new(Connections::default())) }
     }
 }
 

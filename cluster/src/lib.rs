@@ -8,6 +8,7 @@
 //! plans as an engine of ibid would (`executor.rs`).
 
 mod client;
+mod connections;
 mod encode;
 mod executor;
 mod options;
