@@ -133,6 +133,10 @@ fn a_cluster_gives_the_rows_of_one_process() {
                  b.doc_id ORDER BY 1, 2";
     cluster.server.place.write("query.sql", query);
     cluster.gives_the_same("sql -f query.sql", "--partitions 5");
+    let said = cluster.ok("sql --explain -f query.sql").err;
+    assert!(said.contains("on the cluster:\n") && said.contains("strategy=distributed"), "{said}");
+    let said = cluster.ok("sql --explain -q --format csv SELECT(count(*))FROM'made.jsonl'").err;
+    assert!(said.contains("here, as executors do not read files of json"), "{said}");
     // Files that the command reads, and makes a corpus of for all machines; nothing of it stays.
     cluster.server.ok("pairs made.jsonl --unit sentence -o s3://box/here.csv");
     cluster.ok("pairs made.jsonl --unit sentence -o s3://box/there.csv");

@@ -17,7 +17,7 @@ use ballista_core::serde::protobuf::{
 use ballista_core::version::insert_version_header;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use datafusion::execution::SendableRecordBatchStream;
-use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::prelude::SessionConfig;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -57,6 +57,8 @@ pub(crate) struct Client {
     pub(crate) scheduler: String,
     /// The number of partitions of a plan.
     pub(crate) partitions: usize,
+    /// True if it is told of each plan where it runs.
+    pub(crate) explains: bool,
     /// The plans that run.
     pub(crate) jobs: Arc<Mutex<HashSet<String>>>,
 }
@@ -68,6 +70,16 @@ impl Cluster for Client {
         // Their values are sent with what reads them.
         config.options_mut().optimizer.enable_physical_uncorrelated_scalar_subquery = true;
         config
+    }
+
+    fn planned(&self, plan: &dyn ExecutionPlan, here: Option<&str>) {
+        if self.explains {
+            let place = match here {
+                None => "on the cluster".to_owned(),
+                Some(what) => format!("here, as executors do not read {what}"),
+            };
+            ibid_cli::say(&format!("{place}:\n{}", displayable(plan).indent(false)));
+        }
     }
 
     async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream> {

@@ -28,6 +28,9 @@ struct ClusterOptions {
     /// a folder beside the result, which goes with the run]
     #[arg(long, value_name = "FOLDER", global = true)]
     tables: Option<PathBuf>,
+    /// Say of each plan if it runs on the cluster or in this process, and show it
+    #[arg(long, global = true)]
+    explain: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,7 +87,7 @@ impl Extension for ClusterExtension {
     }
 
     fn engine(&self, builder: EngineBuilder) -> Result<Engine> {
-        let Some(ClusterOptions { cluster: Some(url), partitions, tables }) = self.given.get() else {
+        let Some(ClusterOptions { cluster: Some(url), partitions, tables, explain }) = self.given.get() else {
             return Ok(builder.build()?);
         };
         if url.scheme() != "df" {
@@ -93,7 +96,8 @@ impl Extension for ClusterExtension {
         let host =
             url.host_str().with_context(|| format!("--cluster {url}: there is no host; write df://HOST:PORT"))?;
         let scheduler = format!("http://{host}:{}", url.port().unwrap_or(50050));
-        let client = Client { scheduler, partitions: usize::from(*partitions), jobs: Arc::default() };
+        let (partitions, explains) = (usize::from(*partitions), *explain);
+        let client = Client { scheduler, partitions, explains, jobs: Arc::default() };
         let client = Arc::new(client);
         let tables = tables.as_ref().or_else(|| self.beside.get()).cloned();
         let engine = builder.cluster(Arc::clone(&client) as _, tables).build()?;

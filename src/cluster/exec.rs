@@ -91,9 +91,14 @@ pub(crate) fn sent(plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Resu
     }
     let mut reads = Reads::default();
     reads.note(&plan);
-    if !reads.files || reads.others {
+    if let Some(others) = &reads.others {
+        cluster.planned(plan.as_ref(), Some(others));
         return Ok(plan);
     }
+    if !reads.files {
+        return Ok(plan);
+    }
+    cluster.planned(plan.as_ref(), None);
     Ok(Arc::new(ClusterExec::new(as_all_know_it(plan)?, cluster)))
 }
 
@@ -118,32 +123,44 @@ pub(crate) fn map_sent(
 #[derive(Default)]
 struct Reads {
     files: bool,
-    others: bool,
+    /// The first that is something else, as people know it.
+    others: Option<String>,
 }
 
 impl Reads {
     fn note(&mut self, plan: &Arc<dyn ExecutionPlan>) {
+        if plan.is::<ScalarSubqueryExec>() {
+            self.note_other("the value of a subquery within the plan");
+        }
         if !plan.children().is_empty() {
-            self.others |= plan.is::<ScalarSubqueryExec>();
             return plan.children().into_iter().for_each(|child| self.note(child));
         }
         if let Some(scan) = plan.downcast_ref::<DataSourceExec>() {
             let source: &dyn Any = scan.data_source().as_ref();
-            let of_files = source.downcast_ref::<FileScanConfig>();
-            let is_parquet = of_files.is_some_and(|scan| {
-                let source: &dyn Any = scan.file_source().as_ref();
-                source.is::<ParquetSource>()
-            });
-            // A key that stands in an address is not sent.
-            let has_secret = of_files.is_some_and(|scan| {
-                let url: &Url = scan.object_store_url.as_ref();
-                !url.username().is_empty() || url.password().is_some() || url.query().is_some()
-            });
-            self.files |= is_parquet;
-            self.others |= has_secret || !is_parquet && !source.is::<MemorySourceConfig>();
+            match source.downcast_ref::<FileScanConfig>() {
+                Some(scan) => self.note_files(scan),
+                None if source.is::<MemorySourceConfig>() => {}
+                None => self.note_other(plan.name()),
+            }
         } else if !plan.is::<EmptyExec>() && !plan.is::<PlaceholderRowExec>() {
-            self.others = true;
+            self.note_other(plan.name());
         }
+    }
+
+    fn note_files(&mut self, scan: &FileScanConfig) {
+        let (source, url): (&dyn Any, &Url) = (scan.file_source().as_ref(), scan.object_store_url.as_ref());
+        if !source.is::<ParquetSource>() {
+            return self.note_other(&format!("files of {}", scan.file_source().file_type()));
+        }
+        // A key that stands in an address is not sent.
+        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+            return self.note_other("an address with a key in it");
+        }
+        self.files = true;
+    }
+
+    fn note_other(&mut self, what: &str) {
+        self.others.get_or_insert_with(|| what.to_owned());
     }
 }
 

@@ -28,6 +28,9 @@ pub trait Cluster: fmt::Debug + Send + Sync + 'static {
     /// Sets what plans need that run there.
     fn configured(&self, config: SessionConfig) -> SessionConfig;
 
+    /// Tells of a plan that was made: it runs on the machines, or, as they cannot read `here`, in this process.
+    fn planned(&self, plan: &dyn ExecutionPlan, here: Option<&str>);
+
     /// Runs a plan, of which each partition may run on another machine, and gives its rows, those of one partition in their order. It ends
     /// when the stream is dropped.
     ///
