@@ -261,7 +261,9 @@ fn the_number_of_executors_and_of_partitions_changes_nothing() {
         let cluster = Cluster::start(executors);
         made(&cluster);
         for partitions in [1, 7, 64] {
-            for line in ["passages s3://box/made/", "pairs s3://box/made/ --unit sentence", "containment s3://box/made/"] {
+            for line in
+                ["passages s3://box/made/", "pairs s3://box/made/ --unit sentence", "containment s3://box/made/"]
+            {
                 let tables = format!("--partitions {partitions} --tables s3://box/of-{partitions}");
                 cluster.gives_the_same(line, &tables);
             }

@@ -19,14 +19,17 @@ const IDLE: Duration = Duration::from_secs(60);
 /// An executor, and how it is reached.
 type Place = (String, u16, GrpcClientConfig);
 
+/// The connections to each executor that nobody uses, and since when.
+type Idle = HashMap<Place, Vec<(BallistaClient, Instant)>>;
+
 /// The connections that nobody uses.
 #[derive(Default, Clone)]
 pub(crate) struct Connections {
-    idle: Arc<Mutex<HashMap<Place, Vec<(BallistaClient, Instant)>>>>,
+    idle: Arc<Mutex<Idle>>,
 }
 
 impl Connections {
-    fn idle(&self) -> MutexGuard<'_, HashMap<Place, Vec<(BallistaClient, Instant)>>> {
+    fn idle(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
