@@ -116,7 +116,7 @@ fn a_cluster_gives_the_rows_of_one_process() {
         cluster.gives_the_same(&format!("{method} s3://box/made/"), "--tables s3://box/tables");
     }
     for partitions in [1, 3, 16] {
-        let tables = format!("--partitions {partitions} --tables s3://box/of-{partitions}");
+        let tables = format!("--partitions {partitions} --tables s3://box/of%20{partitions}");
         cluster.gives_the_same("passages s3://box/made/", &tables);
     }
     for (method, table) in
@@ -152,6 +152,51 @@ fn a_cluster_gives_the_rows_of_one_process() {
     let said = String::from_utf8(ended.stderr).unwrap();
     let here = cluster.server.ok("passages s3://box/made/ --format csv");
     assert_eq!(String::from_utf8(ended.stdout).unwrap(), here.text(), "{said}");
+}
+
+/// Files in a store, which executors read and cut into sentences, a portion each.
+#[test]
+fn files_are_read_by_a_cluster_as_by_one_process() {
+    let cluster = Cluster::start(1);
+    let server = &cluster.server;
+    let lines = collection_jsonl(120, 7);
+    let lines: Vec<_> = lines.lines().collect();
+    for (at, part) in lines.chunks(25).enumerate() {
+        server.put(&format!("files/{at}.jsonl"), part.join("\n"));
+    }
+    server.ok("sql -q SELECT*FROM's3://box/files/0.jsonl' -o s3://box/files/0.jsonl.zst");
+    std::fs::remove_file(server.object("files/0.jsonl")).unwrap();
+    let there = "s3://box/there/";
+    let ingest = |to: &str| format!("ingest s3://box/files/ -o {to} --on-error skip");
+    let same_as = |here: &str| {
+        let on_cluster = format!("{} --partitions 3", ingest(there));
+        let said = |ended: Ended| ended.err.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+        let counted = |ended: &Ended| ended.err.split(" (").next().unwrap().to_owned();
+        let (ended, ended_here) = (cluster.ok(&on_cluster), server.ok(&ingest(here)));
+        assert_eq!(counted(&ended), counted(&ended_here));
+        assert_eq!(said(ended), said(ended_here));
+        for table in ["documents", "sentences"] {
+            let rows = |place| server.sql(&format!("SELECT * FROM '{place}{table}.parquet' ORDER BY 1, 2"));
+            assert_eq!(rows(there), rows(here), "{table}");
+        }
+    };
+    same_as("s3://box/here/");
+    let parts = || objects_below(&server.object("there/parts")).len();
+    let before = parts();
+    assert!(before > 2, "{before}");
+    let passages = |place| server.ok(&format!("passages {place} --format csv")).text();
+    assert_eq!(passages(there), passages("s3://box/here/"));
+    // What fails leaves the corpus as it was.
+    server.put("files/twice.jsonl", format!("{}\n{{\"id\": 1}}\n", lines[3]));
+    for options in ["", " --on-error skip"] {
+        let line = |to| format!("ingest s3://box/files/ -o {to}{options}");
+        let (failed, here) = (end(cluster.command(&line(there))), server.fails(&line("s3://box/none/")));
+        assert_eq!((failed.code, failed.err.lines().last()), (Some(1), here.lines().last()), "{options}");
+        assert_eq!(parts(), before, "{options}: something is left");
+    }
+    std::fs::remove_file(server.object("files/twice.jsonl")).unwrap();
+    server.put("files/new.jsonl", "{\"id\": 1}\n{\"id\": \"new\", \"text\": \"It was late. Nobody spoke.\"}\n");
+    same_as("s3://box/here/");
 }
 
 #[test]

@@ -25,6 +25,7 @@ use url::Url;
 
 use super::{Cluster, cluster_of};
 use crate::plan_properties::plan_properties;
+use crate::store::has_key;
 
 /// A plan that a cluster runs. It gives its rows in one partition.
 #[derive(Debug)]
@@ -153,7 +154,7 @@ impl Reads {
             return self.note_other(&format!("files of {}", scan.file_source().file_type()));
         }
         // A key that stands in an address is not sent.
-        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
+        if has_key(url) {
             return self.note_other("an address with a key in it");
         }
         self.files = true;

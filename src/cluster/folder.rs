@@ -8,7 +8,6 @@ use datafusion::prelude::SessionContext;
 use futures::TryStreamExt;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutPayload};
 use serde_json::{Value, json};
-use url::Url;
 
 use super::parts::Part;
 use crate::export::MANIFEST;
@@ -54,9 +53,10 @@ impl SharedFolder {
         place.url().to_file_path().unwrap_or_else(|()| PathBuf::from(place.to_string()))
     }
 
-    /// The folder of a table, as a URL.
-    pub(crate) fn of_table(&self, table: &str) -> Url {
-        self.place.join(table).as_prefix().url()
+    /// The folder of a table, as a URL of a file or the address of an object is written.
+    pub(crate) fn of_table(&self, table: &str) -> String {
+        let place = self.place.join(table).as_prefix();
+        if place.is_of_this_machine() { place.url().to_string() } else { place.to_string() }
     }
 
     /// The files of a table.

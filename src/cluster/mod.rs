@@ -3,10 +3,11 @@
 //! A [`Cluster`] runs plans. Where the configuration of a session has one, the [planner](sent) puts each plan that can be sent into a
 //! [`ClusterExec`], so that all that asks for rows asks the cluster; the plan is cut into stages there, wherever rows change
 //! partitions. Tables between two statements are written by the machines that make them ([`WritePartsExec`]), below a
-//! [folder](SharedFolder) that all of them reach.
+//! [folder](SharedFolder) that all of them reach. Files are read, and cut into sentences, by several of them, too ([`IngestExec`]).
 
 mod exec;
 mod folder;
+mod ingest;
 mod parts;
 
 use std::fmt;
@@ -18,8 +19,9 @@ use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 
-pub(crate) use self::exec::{map_sent, sent};
+pub(crate) use self::exec::{ClusterExec, map_sent, sent};
 pub(crate) use self::folder::SharedFolder;
+pub(crate) use self::ingest::{CorpusPart, IngestExec};
 pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
 
 /// Machines that run plans.

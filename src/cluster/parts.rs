@@ -60,15 +60,15 @@ impl Part {
 #[derive(Debug)]
 pub(crate) struct WritePartsExec {
     input: Arc<dyn ExecutionPlan>,
-    /// The URL of the folder, with a slash at its end.
-    pub(crate) folder: Url,
+    /// The folder, as a URL of a file or the address of an object is written, with a slash at its end.
+    pub(crate) folder: String,
     /// The bytes in memory of a row group.
     pub(crate) group: usize,
     properties: Arc<PlanProperties>,
 }
 
 impl WritePartsExec {
-    pub(crate) fn new(input: Arc<dyn ExecutionPlan>, folder: Url, group: usize) -> Self {
+    pub(crate) fn new(input: Arc<dyn ExecutionPlan>, folder: String, group: usize) -> Self {
         let field = |name: &str, kind| Field::new(name, kind, false);
         let number = |name| field(name, DataType::UInt64);
         let schema = Schema::new(vec![field("file", DataType::Utf8), number("rows"), number("longest_list")]);
@@ -132,7 +132,7 @@ impl ExecutionPlan for WritePartsExec {
 /// Writes rows to a file in a folder, if there are any.
 async fn write_part(
     mut rows: SendableRecordBatchStream,
-    folder: &Url,
+    folder: &str,
     group: usize,
     context: &Arc<TaskContext>,
 ) -> anyhow::Result<Option<Part>> {
@@ -149,7 +149,8 @@ async fn write_part(
     let rows: SendableRecordBatchStream = Box::pin(RecordBatchStreamAdapter::new(schema, all));
     let name = format!("part-{:016x}.parquet", RandomState::new().hash_one(folder));
     let failed = || format!("cannot write {folder}{name}");
-    if let Ok(folder) = folder.to_file_path() {
+    let url = folder.starts_with("file:").then(|| Url::parse(folder)).transpose()?;
+    if let Some(Ok(folder)) = url.map(|url| url.to_file_path()) {
         std::fs::create_dir_all(&folder).with_context(failed)?;
         let file = NamedTempFile::new_in(&folder).with_context(failed)?;
         let (rows, longest_list) = write_rows_of_part(rows, file.path(), group).await?;

@@ -51,6 +51,17 @@ impl Compression {
         }
     }
 
+    /// The extension that says it.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Gzip => "gz",
+            Self::Zstd => "zst",
+            Self::Bzip2 => "bz2",
+            Self::Xz => "xz",
+        }
+    }
+
     /// The compression that the first [`MAGIC_BYTES`] of a file say.
     pub(crate) fn of_first_bytes(bytes: &[u8]) -> Self {
         match bytes {

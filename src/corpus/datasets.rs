@@ -41,7 +41,7 @@ const KEYS: [&str; 9] = [
 pub(super) const HEAD_BYTES: usize = 1 << 20;
 
 /// A value that the place of a file gives to a column.
-pub(super) type Label = (&'static str, String);
+pub(super) type Label = (String, String);
 
 /// The data sets among some files.
 #[derive(Debug, Default)]
@@ -89,8 +89,9 @@ impl Datasets {
     /// Returns the split of a file, if its name says one, and its configuration, if its data set has several.
     pub(super) fn labels(&self, path: &Path) -> Vec<Label> {
         let Some((root, place)) = self.place_of(path) else { return Vec::new() };
-        let config = self.roots.get(root).filter(|configs| configs.len() > 1).map(|_| (CONFIG, place.config));
-        place.split.map(|split| (SPLIT, split)).into_iter().chain(config).collect()
+        let config =
+            self.roots.get(root).filter(|configs| configs.len() > 1).map(|_| (CONFIG.to_owned(), place.config));
+        place.split.map(|split| (SPLIT.to_owned(), split)).into_iter().chain(config).collect()
     }
 
     /// Returns the deepest folder of a data set that a file is in.

@@ -19,7 +19,9 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
 
-use crate::corpus::{self, BATCH_BYTES, BATCH_ROWS, Documents, Dropped, LeftOutCounts, Summary, origins_schema};
+use crate::corpus::{
+    self, BATCH_BYTES, BATCH_ROWS, Documents, Dropped, LISTED, LeftOutCounts, Skipped, Summary, origins_schema,
+};
 use crate::export::layout::ORIGINS;
 use crate::seal::{SealedWriter, Written};
 use crate::store::{Found, Location, Stores};
@@ -38,29 +40,68 @@ pub struct Ingested {
 }
 
 impl Ingested {
-    /// What tells it from another ingest of the same files, where no bad records are left out.
+    /// Nothing yet of files of which so much is known before they are read.
+    pub(crate) fn none(before: Summary) -> Self {
+        Self { summary: Summary { files_begun: before.files, ..before }, sentences: 0 }
+    }
+
+    /// What tells it from another ingest of the same files.
     pub(crate) fn to_json(&self) -> Value {
-        let Summary { documents, left_out, dropped: Dropped { pages, whole, bytes, dropped }, .. } = self.summary;
+        let Summary { documents, left_out, dropped, skipped, skipped_count, .. } = &self.summary;
         let LeftOutCounts { namespace, redirect, disambiguation, records } = left_out;
+        let Dropped { pages, whole, bytes, dropped } = dropped;
         json!({
             "documents": documents,
             "left_out": [namespace, redirect, disambiguation, records],
             "dropped": [pages, whole, bytes, dropped],
             "sentences": self.sentences,
+            "skipped": skipped.iter().map(Skipped::to_json).collect::<Vec<_>>(),
+            "skipped_count": skipped_count,
         })
     }
 
-    /// That of files of which so much is known before they are read.
-    pub(crate) fn of_json(before: Summary, json: &Value) -> Self {
+    /// Adds what [`Self::to_json`] says of one.
+    pub(crate) fn add(&mut self, json: &Value) {
         let number = |json: &Value| json.as_u64().unwrap_or_default();
-        let [namespace, redirect, disambiguation, records] =
-            [0, 1, 2, 3].map(|reason| number(&json["left_out"][reason]));
-        let left_out = LeftOutCounts { namespace, redirect, disambiguation, records };
-        let [pages, whole, bytes, dropped] = [0, 1, 2, 3].map(|count| number(&json["dropped"][count]));
-        let dropped = Dropped { pages, whole, bytes, dropped };
-        let documents = number(&json["documents"]);
-        let summary = Summary { files_begun: before.files, documents, left_out, dropped, ..before };
-        Self { summary, sentences: number(&json["sentences"]) }
+        let Summary { documents, left_out, dropped, skipped, skipped_count, .. } = &mut self.summary;
+        let LeftOutCounts { namespace, redirect, disambiguation, records } = left_out;
+        for (at, count) in [namespace, redirect, disambiguation, records].into_iter().enumerate() {
+            *count += number(&json["left_out"][at]);
+        }
+        let Dropped { pages, whole, bytes, dropped } = dropped;
+        for (at, count) in [pages, whole, bytes, dropped].into_iter().enumerate() {
+            *count += number(&json["dropped"][at]);
+        }
+        *documents += number(&json["documents"]);
+        self.sentences += number(&json["sentences"]);
+        *skipped_count += number(&json["skipped_count"]);
+        skipped.extend(json["skipped"].as_array().into_iter().flatten().map(Skipped::of_json));
+        skipped.truncate(LISTED);
+    }
+
+    /// Fails where there are no documents.
+    pub(crate) fn check(&self) -> Result<()> {
+        let summary = &self.summary;
+        if summary.documents > 0 {
+            return Ok(());
+        }
+        if summary.left_out.pages() > 0 {
+            bail!("all pages were left out on request: {}", summary.left_out);
+        }
+        if summary.left_out.records > 0 {
+            bail!(
+                "there are no documents in the input: of {} records none is a page of text, which are responses of the status 2xx, \
+                 resources and conversions that are HTML or plain text",
+                summary.left_out.records
+            );
+        }
+        if let [first, ..] = summary.skipped.as_slice() {
+            bail!(
+                "there are no documents in the input: all that there is was left out as bad, {} times; the first: {first}",
+                summary.skipped_count
+            );
+        }
+        bail!("there are no documents in the input");
     }
 }
 
@@ -121,17 +162,29 @@ fn tables(prefix: &str, folder: &Path, needed: Needed) -> impl Iterator<Item = (
     needed.tables().iter().map(move |table| (format!("{prefix}{table}"), folder.join(format!("{table}.parquet"))))
 }
 
-/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from, if that is noted.
-///
-/// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
-/// the files are the same for any number of threads. At most one batch a thread is in memory.
+/// Reads `documents` and writes the files that are needed into `folder`, and where documents come from, if that is noted. Fails where there
+/// are none.
 pub(crate) async fn ingest(
     session: &SessionContext,
     documents: Documents,
     folder: &Path,
     needed: Needed,
 ) -> Result<Ingested> {
-    let threads = session.copied_config().target_partitions();
+    let (ingested, _) = ingest_any(session.copied_config().target_partitions(), documents, folder, needed).await?;
+    ingested.check()?;
+    Ok(ingested)
+}
+
+/// As [`ingest`], with so many threads, and where there may be no documents. Returns what was written of each file, too.
+///
+/// Batches of documents are cut into sentences in parallel and written in the order in which they were read, so that
+/// the files are the same for any number of threads. At most one batch a thread is in memory.
+pub(crate) async fn ingest_any(
+    threads: usize,
+    documents: Documents,
+    folder: &Path,
+    needed: Needed,
+) -> Result<(Ingested, Vec<Written>)> {
     let (schema, notes_origins) = (documents.schema(), documents.notes_origins());
     let language = documents.options().sentence_language;
     let batches = stream::unfold(Some(documents), |reader| async {
@@ -188,30 +241,12 @@ pub(crate) async fn ingest(
         }
     }
     let Some(summary) = last else { bail!("there are no documents in the input") };
-    if summary.documents == 0 {
-        if summary.left_out.pages() > 0 {
-            bail!("all pages were left out on request: {}", summary.left_out);
-        }
-        if summary.left_out.records > 0 {
-            bail!(
-                "there are no documents in the input: of {} records none is a page of text, which are responses of the status 2xx, \
-                 resources and conversions that are HTML or plain text",
-                summary.left_out.records
-            );
-        }
-        if let [first, ..] = summary.skipped.as_slice() {
-            bail!(
-                "there are no documents in the input: all that there is was left out as bad, {} times; the first: {first}",
-                summary.skipped_count
-            );
-        }
-        bail!("there are no documents in the input");
-    }
     let about = about_corpus();
-    documents.close(&about)?;
+    let documents = documents.close(&about)?;
     origins.map(|file| file.close(&about)).transpose()?;
-    let sentences = sentences.map(|file| file.close(&about)).transpose()?.map_or(0, |written| written.rows);
-    Ok(Ingested { summary, sentences })
+    let sentences = sentences.map(|file| file.close(&about)).transpose()?;
+    let ingested = Ingested { summary, sentences: sentences.map_or(0, |written| written.rows) };
+    Ok((ingested, std::iter::once(documents).chain(sentences).collect()))
 }
 
 /// What the files of a corpus say that they are: what they hold depends on nothing but the documents.

@@ -44,6 +44,7 @@ mod mediawiki;
 mod pages;
 mod parquet;
 mod paths;
+mod portion;
 mod problem;
 mod tei;
 mod text;
@@ -84,10 +85,11 @@ pub(crate) use self::inputs::{Content, Inputs};
 pub(crate) use self::jsonl::{Arrival, Arrivals};
 pub(crate) use self::mediawiki::LeftOut;
 pub use self::mediawiki::PageFilter;
-use self::paths::{Decoding, InputFile, Selection};
+use self::paths::{Decoding, InputFile};
 pub use self::paths::{Fields, Format, STDIN_FILE, refuse_result};
-pub(crate) use self::paths::{PassedOver, is_name_of_file};
-pub(crate) use self::problem::{Error, Place, Problem, Problems};
+pub(crate) use self::paths::{PassedOver, Selection, is_name_of_file};
+pub(crate) use self::portion::Portion;
+pub(crate) use self::problem::{Error, LISTED, Place, Problem, Problems};
 pub use self::problem::{OnError, Quarantine, Skipped};
 use self::text_column::TextPlaces;
 use crate::store::Stores;
@@ -340,23 +342,43 @@ impl Context {
 
 /// Opens `inputs`: finds the files, reads their columns, and fails on what can be known to be wrong beforehand.
 pub(crate) fn open(inputs: &[String], options: &Options, stores: &Arc<Stores>) -> Result<Documents, Error> {
+    open_selection(select(inputs, options, stores)?, options)
+}
+
+/// Finds the files of `inputs`.
+pub(crate) fn select(inputs: &[String], options: &Options, stores: &Arc<Stores>) -> Result<Selection, Error> {
     if !options.reads_stdin && inputs.iter().any(|input| input == "-") {
         return Err(Error::Input(
             "- is standard input, which the program ibid reads alone; give files, or rows".to_owned(),
         ));
     }
-    open_with_stdin(inputs, options, &mut std::io::stdin().lock(), stores)
+    select_with_stdin(inputs, options, &mut std::io::stdin().lock(), stores)
 }
 
 /// As [`open`], with something else for `-`.
+#[cfg(any(test, fuzzing))]
 pub(crate) fn open_with_stdin(
     inputs: &[String],
     options: &Options,
     stdin: &mut dyn Read,
     stores: &Arc<Stores>,
 ) -> Result<Documents, Error> {
+    open_selection(select_with_stdin(inputs, options, stdin, stores)?, options)
+}
+
+/// As [`select`], with something else for `-`.
+fn select_with_stdin(
+    inputs: &[String],
+    options: &Options,
+    stdin: &mut dyn Read,
+    stores: &Arc<Stores>,
+) -> Result<Selection, Error> {
     options.check_length()?;
-    let selection = paths::expand(inputs, options, stdin, stores)?;
+    paths::expand(inputs, options, stdin, stores)
+}
+
+/// Opens files that were found: reads their columns, and fails on what can be known to be wrong beforehand.
+pub(crate) fn open_selection(selection: Selection, options: &Options) -> Result<Documents, Error> {
     let mut problems = Problems::new(&options.on_error);
     for problem in &selection.problems {
         problems.take(Box::new(problem.clone()))?;
@@ -411,7 +433,7 @@ impl Plan {
         }
         let (schema, columns, user) = union.finish();
         let pages = Arc::new(options.pages.clone());
-        let index_of = |(name, value): Label| Some((*columns.get(name)?, value));
+        let index_of = |(name, value): Label| Some((*columns.get(&name)?, value));
         let labels = labels.into_iter().map(|labels| labels.into_iter().filter_map(index_of).collect()).collect();
         Ok(Self {
             selection: Arc::new(selection),
@@ -449,7 +471,7 @@ impl Plan {
         let found = Roles::find(&file.label, &columns, &of_file, by_record).map_err(Error::Record)?;
         for (name, value) in &file.labels {
             if !columns.has(name) && columns.add(name, Kind::Text).is_some() {
-                labels.push((*name, value.clone()));
+                labels.push((name.clone(), value.clone()));
             }
         }
         union.add(&file.label, &columns, &found).map_err(Error::Record)?;
@@ -482,7 +504,7 @@ impl Plan {
             pages: Arc::clone(&self.pages),
             cutter: Arc::clone(&self.cutter),
             places,
-            alone: self.files().len() == 1,
+            alone: self.files().len() == 1 && !self.selection.is_portion,
         };
         let items: Result<Items, Box<Problem>> = match context.file.format {
             Format::Text | Format::Markdown | Format::Html => {
@@ -655,14 +677,9 @@ impl Documents {
         Inputs { selection: Arc::clone(&self.plan.selection), options }
     }
 
-    /// Whether there are dumps of MediaWiki among the files.
-    pub(crate) fn reads_dumps(&self) -> bool {
-        self.plan.files().iter().any(|file| file.format == Format::MediaWiki)
-    }
-
-    /// Returns true if there are files among them that may hold pages of HTML.
-    pub(crate) fn reads_html(&self) -> bool {
-        self.plan.files().iter().any(|file| matches!(file.format, Format::Html | Format::Warc))
+    /// Returns true if all ids are distinct by the way they are made, wherever the other files are read.
+    pub(crate) fn makes_ids(&self) -> bool {
+        self.plan.ids_are_distinct()
     }
 
     /// What has been read so far.

@@ -17,8 +17,8 @@ use walkdir::WalkDir;
 use super::archives;
 use super::compression::{BYTE_ORDER_MARK, Compression, MAGIC_BYTES, MOST_WINDOW, Stream};
 use super::datasets::{self, Datasets, Label};
-use super::problem::{Error, Problem};
-use super::{OnError, Options, tei, xml};
+use super::problem::{Error, Problem, Problems};
+use super::{Dropped, LeftOutCounts, OnError, Options, Summary, tei, xml};
 use crate::export::layout::{PARTS, is_file_of_index, is_index};
 use crate::export::{MANIFEST, Manifest, is_within, resolved_input, temporary_file};
 use crate::store::{Location, MAGIC, Nowhere, Object, Source, Stores, leads_above, nowhere};
@@ -180,6 +180,8 @@ pub(crate) struct Selection {
     pub(crate) spooled: Vec<NamedTempFile>,
     /// Copies of the members of archives; deleted when dropped.
     pub(crate) unpacked: Vec<TempDir>,
+    /// True if there are other files, which are read elsewhere.
+    pub(crate) is_portion: bool,
 }
 
 /// Why something in a folder is passed over.
@@ -515,6 +517,35 @@ pub fn refuse_result(path: &Path, options: &Options) -> Result<(), Error> {
 }
 
 impl Selection {
+    /// Returns true if there are dumps of MediaWiki among the files.
+    pub(crate) fn has_dumps(&self) -> bool {
+        self.files.iter().any(|file| file.format == Format::MediaWiki)
+    }
+
+    /// Returns true if there are files that may hold pages of HTML.
+    pub(crate) fn has_html(&self) -> bool {
+        self.files.iter().any(|file| matches!(file.format, Format::Html | Format::Warc))
+    }
+
+    /// What is known of the files before they are read. Fails where something could not be looked into, and bad records are none to be left
+    /// out.
+    pub(crate) fn summary(&self, on_error: &OnError) -> Result<Summary, Error> {
+        let mut problems = Problems::new(on_error);
+        for problem in &self.problems {
+            problems.take(Box::new(problem.clone()))?;
+        }
+        Ok(Summary {
+            files: self.files.len(),
+            files_begun: 0,
+            documents: 0,
+            skipped: problems.skipped,
+            skipped_count: problems.count,
+            left_out: LeftOutCounts::default(),
+            dropped: Dropped::default(),
+            passed_over: self.passed_over.clone(),
+        })
+    }
+
     /// How much the inputs have come to, with what was found of them.
     fn seen(&self, found: &[Found]) -> usize {
         found.len() + self.passed_over.len() + self.problems.len()

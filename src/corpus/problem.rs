@@ -18,7 +18,7 @@ use crate::store::{Explained, Source, Stores};
 const EXCERPT: usize = 80;
 
 /// How many bad records are listed; the others are only counted.
-const LISTED: usize = 1000;
+pub(crate) const LISTED: usize = 1000;
 
 /// An entry of the quarantine is no longer: what is kept of a record is escaped.
 const LONGEST_ENTRY: u64 = 8 << 20;
@@ -342,6 +342,20 @@ pub struct Skipped {
     pub record: Option<u64>,
     /// What is wrong and why.
     pub reason: String,
+}
+
+impl Skipped {
+    pub(crate) fn to_json(&self) -> Value {
+        let Self { file, line, byte, record, reason } = self;
+        json!({ "file": file, "line": line, "byte": byte, "record": record, "reason": reason })
+    }
+
+    pub(crate) fn of_json(json: &Value) -> Self {
+        let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
+        let number = |key: &str| json[key].as_u64();
+        let (line, byte, record) = (number("line"), number("byte"), number("record"));
+        Self { file: text("file"), line, byte, record, reason: text("reason") }
+    }
 }
 
 impl Display for Skipped {

@@ -29,6 +29,7 @@ use anyhow::{Context, Result, bail};
 use arrow::array::{AsArray, BooleanArray};
 use arrow::compute::filter_record_batch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
 
 use self::manifest::PartFile;
 pub(crate) use self::manifest::{Manifest, Part};
@@ -138,6 +139,46 @@ impl Index {
         Self { folder: self.folder.clone(), manifest, stores: Arc::clone(&self.stores) }
     }
 
+    /// The index of these corpora alone, which stand in folders among its parts and were read from `inputs` as `reading` says. No manifest
+    /// says so yet.
+    pub(crate) fn of_corpora(
+        &self,
+        corpora: impl IntoIterator<Item = (String, [Written; 2])>,
+        inputs: &[String],
+        reading: &corpus::Options,
+    ) -> Self {
+        let number = self.manifest.number + 1;
+        let (inputs, parameters) = (Value::from(noted(inputs)), reading.parameters());
+        let part = |(name, written): (String, [Written; 2])| {
+            let [documents, sentences] = written.map(|Written { rows, bytes, seal }| PartFile { rows, bytes, seal });
+            let (ibid, inputs, parameters) = (env!("CARGO_PKG_VERSION").to_owned(), inputs.clone(), parameters.clone());
+            Part { name, number, ibid, documents, sentences, times: None, inputs, parameters }
+        };
+        let parts = corpora.into_iter().map(part).collect();
+        Self { manifest: Manifest { number, time_column: None, parts }, ..self.clone() }
+    }
+
+    /// The index as it would be with one of its parts alone.
+    pub(crate) fn with_part(&self, at: usize) -> Self {
+        let parts = self.manifest.parts[at..=at].to_vec();
+        Self { manifest: Manifest { parts, ..self.manifest.clone() }, ..self.clone() }
+    }
+
+    /// Removes what stands beside the parts of an index in a store, in folders whose names begin so.
+    pub(crate) fn remove_others(&self, prefix: &str) -> Result<()> {
+        let is_other = |name: &str| name.starts_with(prefix) && !self.manifest.has_part(name);
+        for folder in store::entries(&self.folder.join(PARTS), &self.stores)? {
+            if folder.file_name().and_then(|name| name.to_str()).is_some_and(is_other)
+                && let Some(location) = Location::of_path(&folder, &self.stores)?
+            {
+                for object in Object::list(&location.as_prefix(), LOOKED_AT)? {
+                    store::remove(&object.location)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The files of a table.
     pub(crate) fn files(&self, table: &str) -> Vec<PathBuf> {
         let parts = self.folder.join(PARTS);
@@ -240,7 +281,7 @@ impl Index {
     }
 
     /// Makes the next manifest. `false` says that there is one already.
-    fn replace(&self, next: &Manifest) -> Result<bool> {
+    pub(crate) fn replace(&self, next: &Manifest) -> Result<bool> {
         self.stage(next)?.commit_new()
     }
 

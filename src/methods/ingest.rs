@@ -1,5 +1,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -12,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::{Error, misuse};
 use crate::export::layout::{FILES, ORIGINS};
 use crate::export::{Manifest, StagedFolder};
-use crate::run::{Summary, corpus_folder, shown};
+use crate::run::{Run, Summary, corpus_folder, shown};
 use crate::store::redacted_url;
 
 impl Engine {
@@ -71,8 +72,16 @@ impl Ingest {
             return Err(misuse!("{} is {} already", shown(&inputs), stored.kind()));
         }
         let files = [FILES.as_slice(), &[ORIGINS]].concat();
-        let staged = StagedFolder::create(output, &files, run.engine.stores())?;
-        let documents = run.read(&inputs, &reading, true)?;
+        let stores = Arc::clone(run.engine.stores());
+        let stage = || StagedFolder::create(output, &files, &stores);
+        // What a cluster makes is another folder.
+        let staged = if run.engine.is_on_cluster() { None } else { Some(stage()?) };
+        let selection = run.select(&inputs, &reading, true)?;
+        if let Some(ingested) = run.ingest_on_cluster(&selection, &reading, &inputs, output).await? {
+            return Ok(summary(run, ingested));
+        }
+        let staged = staged.map_or_else(stage, Ok)?;
+        let documents = run.open_selection(selection, &reading)?;
         let content = documents.inputs().content()?;
         let needed = Needed::DocumentsAndSentences;
         let (ingested, folder) = run.ingest(documents, Some(content), staged.path(), needed, true).await?;
@@ -84,14 +93,19 @@ impl Ingest {
         }
         Manifest::write(staged.path(), &about(&inputs, &reading, content, &ingested), run.engine.stores())?;
         staged.commit_unless_dropped().await?;
-        let counts = vec![
-            ("files", ingested.summary.files as u64),
-            ("documents", ingested.summary.documents),
-            ("sentences", ingested.sentences),
-        ];
-        run.skip(ingested.summary);
-        Ok(run.summary_of(counts, None))
+        Ok(summary(run, ingested))
     }
+}
+
+/// Returns what there is to say of a run.
+fn summary(mut run: Run, ingested: Ingested) -> Summary {
+    let counts = vec![
+        ("files", ingested.summary.files as u64),
+        ("documents", ingested.summary.documents),
+        ("sentences", ingested.sentences),
+    ];
+    run.skip(ingested.summary);
+    run.summary_of(counts, None)
 }
 
 impl NamedOptions for Ingest {

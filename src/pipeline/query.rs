@@ -28,6 +28,7 @@ macro_rules! queries {
 }
 
 queries! {
+    CORPUS_REPEATED_ID = "corpus/repeated_id.sql";
     REPORT_FOUND = "report/1_found.sql";
     REPORT_GROUPED = "report/1_grouped.sql";
     REPORT_SENTENCES = "report/2_sentences.sql";

@@ -30,7 +30,6 @@ use datafusion::sql::sqlparser::ast;
 use datafusion::sql::sqlparser::dialect::GenericDialect;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use url::Url;
 
 use super::gathered::gathered;
 use super::query::{Parameters, Query};
@@ -439,7 +438,7 @@ impl Workspace {
     }
 
     /// Has a cluster write the rows of a plan into a folder.
-    async fn write_parts(&self, plan: &LogicalPlan, folder: Url) -> Result<Vec<Part>> {
+    async fn write_parts(&self, plan: &LogicalPlan, folder: String) -> Result<Vec<Part>> {
         let frame = DataFrame::new(self.session.state(), plan.clone());
         let mut context = frame.task_ctx();
         let plan = frame.create_physical_plan().await?;

@@ -9,7 +9,7 @@ use arrow::datatypes::{Schema, SchemaRef};
 use super::{Event, Run};
 use crate::cluster::SharedFolder;
 use crate::corpus::ingest::{self, Ingested, Needed, about_corpus};
-use crate::corpus::{self, Boilerplate, Content, Documents, PageFilter};
+use crate::corpus::{self, Boilerplate, Content, Documents, PageFilter, Selection};
 use crate::error::misuse;
 use crate::export::layout::{FILES, ORIGINS};
 use crate::export::{Manifest, StagedFolder};
@@ -203,12 +203,25 @@ impl Run {
 
     /// Opens what there is to read. `alone` says that nothing else is read.
     pub(crate) fn read(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Documents> {
+        self.open_selection(self.select(inputs, reading, alone)?, reading)
+    }
+
+    /// Finds the files that there are to read. `alone` says that nothing else is read.
+    pub(crate) fn select(&self, inputs: &[String], reading: &corpus::Options, alone: bool) -> Result<Selection> {
         self.tell(Event::Stage("reading"));
-        let reading = corpus::Options { memory: self.engine.given_memory(), ..reading.clone() };
-        let documents = corpus::open(inputs, &reading, self.engine.stores())?;
-        check_pages(&reading.pages, !alone || documents.reads_dumps())?;
-        check_boilerplate(reading.boilerplate, !alone || documents.reads_html())?;
-        Ok(documents)
+        let selection = corpus::select(inputs, &self.within_memory(reading), self.engine.stores())?;
+        check_pages(&reading.pages, !alone || selection.has_dumps())?;
+        check_boilerplate(reading.boilerplate, !alone || selection.has_html())?;
+        Ok(selection)
+    }
+
+    /// Opens files that were found.
+    pub(crate) fn open_selection(&self, selection: Selection, reading: &corpus::Options) -> Result<Documents> {
+        Ok(corpus::open_selection(selection, &self.within_memory(reading))?)
+    }
+
+    fn within_memory(&self, reading: &corpus::Options) -> corpus::Options {
+        corpus::Options { memory: self.engine.given_memory(), ..reading.clone() }
     }
 
     /// Reads documents into a folder, or finds that where an earlier run has read the same; gives the folder they are in.
@@ -248,7 +261,9 @@ impl Run {
         let reading = format!("{} {options:?} {needed:?} {origins:?}", content.to_json());
         let key = finished.key([reading.as_str()], &[]).context("it is made of no table")?;
         if let Some((folder, noted)) = finished.take(key)? {
-            return Ok((Ingested::of_json(summary, &noted["noted"]), folder));
+            let mut ingested = Ingested::none(summary);
+            ingested.add(&noted["noted"]);
+            return Ok((ingested, folder));
         }
         let staged = finished.begin(key)?;
         let ingested = read(staged.path()).await?;

@@ -1,6 +1,7 @@
 //! A run of a method: the collections that it reads, the stages that it runs, the results that it writes, and what there is to say of it.
 
 mod collections;
+mod corpus_parts;
 mod method;
 mod results;
 mod script;

@@ -25,15 +25,15 @@ use datafusion_proto::physical_plan::{
 use datafusion_proto::protobuf;
 use ibid_udfs::similarity::Side;
 use prost::Message;
-use url::Url;
 
 use super::node::{Disjunct, OnAny, SimilarityJoin};
 use super::operator::{
     Alternative, Condition, CountElementsExec, DealExec, ElementOrderExec, Input, Scan, SimilarityJoinExec,
 };
 use super::predicate::SimilarityPredicate;
-use crate::cluster::WritePartsExec;
+use crate::cluster::{IngestExec, WritePartsExec};
 use crate::config::FilterOptions;
+use crate::corpus::Portion;
 use crate::datafusion_fixes::JoinOrderExec;
 use crate::functions::scalar_functions;
 
@@ -89,6 +89,22 @@ const JOIN_ORDER: &[u8] = b"ibid join order";
 
 /// The prefix of an encoded [`WritePartsExec`].
 const WRITE_PARTS: &[u8] = b"ibid write parts:";
+
+/// The prefix of an encoded [`IngestExec`].
+const INGEST: &[u8] = b"ibid ingest:";
+
+/// An [`IngestExec`].
+#[derive(Clone, PartialEq, Message)]
+struct IngestMessage {
+    #[prost(string, tag = "1")]
+    folder: String,
+    #[prost(string, tag = "2")]
+    prefix: String,
+    #[prost(uint64, tag = "3")]
+    first: u64,
+    #[prost(message, repeated, tag = "4")]
+    portions: Vec<Portion>,
+}
 
 /// A [`WritePartsExec`], apart from its input.
 #[derive(Clone, PartialEq, Message)]
@@ -410,8 +426,13 @@ impl PhysicalExtensionCodec for IbidCodec {
             return Ok(());
         }
         if let Some(write) = node.downcast_ref::<WritePartsExec>() {
-            let message = WritePartsMessage { folder: write.folder.to_string(), group: write.group as u64 };
+            let message = WritePartsMessage { folder: write.folder.clone(), group: write.group as u64 };
             append(buf, WRITE_PARTS, &message);
+            return Ok(());
+        }
+        if let Some(IngestExec { folder, prefix, first, portions, .. }) = node.downcast_ref::<IngestExec>() {
+            let (folder, prefix, portions) = (folder.clone(), prefix.clone(), portions.clone());
+            append(buf, INGEST, &IngestMessage { folder, prefix, first: *first, portions });
             return Ok(());
         }
         if node.is::<ElementOrderExec>() {
@@ -497,10 +518,14 @@ impl PhysicalExtensionCodec for IbidCodec {
         if let (JOIN_ORDER, [join]) = (buf, inputs) {
             return JoinOrderExec::above(Arc::clone(join));
         }
+        if let (Some(message), []) = (buf.strip_prefix(INGEST), inputs) {
+            let IngestMessage { folder, prefix, first, portions } = IngestMessage::decode(message).map_err(broken)?;
+            return Ok(Arc::new(IngestExec::new(folder, prefix, first, portions)));
+        }
         if let (Some(message), [rows]) = (buf.strip_prefix(WRITE_PARTS), inputs) {
             let message = WritePartsMessage::decode(message).map_err(broken)?;
-            let folder = Url::parse(&message.folder).map_err(broken)?;
-            return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), folder, to_usize(message.group)?)));
+            let group = to_usize(message.group)?;
+            return Ok(Arc::new(WritePartsExec::new(Arc::clone(rows), message.folder, group)));
         }
         if let (ELEMENT_ORDER, [counts]) = (buf, inputs) {
             return Ok(Arc::new(ElementOrderExec::new(Arc::clone(counts))));

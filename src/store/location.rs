@@ -177,6 +177,11 @@ impl Address {
         self.store.scheme().starts_with("http")
     }
 
+    /// Returns true if it is reached by what may be a key and stands in its address.
+    pub(crate) fn has_key(&self) -> bool {
+        has_key(&self.store)
+    }
+
     /// Whether it is of the machine that the program runs on.
     pub(crate) fn is_of_this_machine(&self) -> bool {
         self.store.scheme() == "file"
@@ -291,6 +296,13 @@ impl fmt::Debug for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, f)
     }
+}
+
+/// Returns true if there is a password before the host of a URL, or what may be a key: a name there in an address of the web, or what
+/// is asked for behind `?`.
+pub(crate) fn has_key(url: &Url) -> bool {
+    let is_named = url.scheme().starts_with("http") && !url.username().is_empty();
+    is_named || url.password().is_some() || url.query().is_some()
 }
 
 /// A URL, or a path, without what may be a secret in it: names and passwords before the host, and what is asked for behind `?` or

@@ -8,16 +8,18 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use bytes::{Buf, Bytes};
 use futures::TryStreamExt;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, UpdateVersion};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
+use prost::Message;
 
 use super::blocking::{runtime, wait};
 use super::explain::Explained;
 use super::location::Location;
+use super::registry::Stores;
 
 /// How much is asked for at once when an object is read from its beginning to its end.
 pub(super) const PIECE: u64 = 4 << 20;
@@ -36,6 +38,28 @@ pub(crate) struct Object {
     version: Option<String>,
     /// When it was written, in seconds, as precise as headers have it.
     modified: i64,
+}
+
+/// An [`Object`] as it is told to another machine.
+#[derive(Clone, PartialEq, Eq, Hash, Message)]
+pub(crate) struct ObjectMessage {
+    #[prost(string, tag = "1")]
+    location: String,
+    #[prost(uint64, tag = "2")]
+    size: u64,
+    #[prost(string, optional, tag = "3")]
+    e_tag: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    version: Option<String>,
+    #[prost(int64, tag = "5")]
+    modified: i64,
+}
+
+impl From<&Object> for ObjectMessage {
+    fn from(object: &Object) -> Self {
+        let Object { location, size, e_tag, version, modified } = object.clone();
+        Self { location: location.to_string(), size, e_tag, version, modified }
+    }
 }
 
 /// An error of a store as one of reading.
@@ -68,6 +92,13 @@ impl Object {
     fn new(location: Location, meta: ObjectMeta) -> Self {
         let ObjectMeta { size, e_tag, version, last_modified, .. } = meta;
         Self { location, size, e_tag, version, modified: last_modified.timestamp() }
+    }
+
+    /// The object that another machine has told of, reached by the stores of this one.
+    pub(crate) fn of_message(message: ObjectMessage, stores: &Arc<Stores>) -> Result<Self> {
+        let ObjectMessage { location, size, e_tag, version, modified } = message;
+        let location = Location::of(&location, stores)?.with_context(|| format!("{location} is in no store"))?;
+        Ok(Self { location, size, e_tag, version, modified })
     }
 
     /// How long it has been there, where the clocks agree.

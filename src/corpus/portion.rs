@@ -1,0 +1,224 @@
+//! Parts of the files to be read, each of which another machine reads.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use encoding_rs::Encoding;
+use ibid_udfs::LanguageChoice;
+use prost::Message;
+
+use super::paths::{Fields, InputFile, Selection};
+use super::{Boilerplate, Compression, Documents, Format, OnError, Options, PageFilter, open_selection};
+use crate::store::{Object, ObjectMessage, Stores};
+
+/// The bytes of files that one portion should have.
+const BYTES: u64 = 256 << 20;
+
+/// The most portions: each becomes two files, which all that reads the corpus opens.
+const MOST: usize = 1000;
+
+/// Some of the files of a corpus, and how they are read.
+#[derive(Clone, PartialEq, Eq, Hash, Message)]
+pub(crate) struct Portion {
+    #[prost(message, repeated, tag = "1")]
+    files: Vec<FileMessage>,
+    #[prost(message, optional, tag = "2")]
+    reading: Option<ReadingMessage>,
+    /// True if there are others.
+    #[prost(bool, tag = "3")]
+    is_one_of_many: bool,
+}
+
+/// An [`InputFile`] that is an object.
+#[derive(Clone, PartialEq, Eq, Hash, Message)]
+struct FileMessage {
+    #[prost(message, optional, tag = "1")]
+    object: Option<ObjectMessage>,
+    #[prost(string, tag = "2")]
+    label: String,
+    #[prost(string, tag = "3")]
+    name: String,
+    #[prost(string, tag = "4")]
+    format: String,
+    #[prost(string, tag = "5")]
+    compression: String,
+    /// Columns, each followed by its value.
+    #[prost(string, repeated, tag = "6")]
+    labels: Vec<String>,
+}
+
+/// The [`Options`] that decide what is read.
+#[derive(Clone, PartialEq, Eq, Hash, Message)]
+struct ReadingMessage {
+    #[prost(string, optional, tag = "1")]
+    text_column: Option<String>,
+    #[prost(bool, tag = "2")]
+    text_is_optional: bool,
+    #[prost(string, optional, tag = "3")]
+    id_column: Option<String>,
+    #[prost(uint64, tag = "4")]
+    max_record_bytes: u64,
+    #[prost(uint64, tag = "5")]
+    max_ratio: u64,
+    #[prost(string, optional, tag = "6")]
+    encoding: Option<String>,
+    #[prost(uint32, optional, tag = "7")]
+    delimiter: Option<u32>,
+    #[prost(uint32, optional, tag = "8")]
+    escape: Option<u32>,
+    #[prost(string, tag = "9")]
+    sentence_language: String,
+    #[prost(bool, tag = "10")]
+    skips_bad_records: bool,
+    #[prost(int64, repeated, tag = "11")]
+    namespaces: Vec<i64>,
+    #[prost(bool, tag = "12")]
+    skip_redirects: bool,
+    #[prost(bool, tag = "13")]
+    skip_disambiguation: bool,
+    #[prost(bool, tag = "14")]
+    drops_boilerplate: bool,
+}
+
+impl ReadingMessage {
+    fn new(options: &Options) -> Self {
+        // What is left out is the same for all machines, or is none of theirs.
+        let Options {
+            text_column,
+            text_is_optional,
+            id_column,
+            format: _,
+            max_record_bytes,
+            max_ratio,
+            encoding,
+            fields,
+            sentence_language,
+            memory: _,
+            on_error,
+            pages,
+            boilerplate,
+            reads_stdin: _,
+            results: _,
+        } = options.clone();
+        Self {
+            text_column,
+            text_is_optional,
+            id_column,
+            max_record_bytes: max_record_bytes as u64,
+            max_ratio,
+            encoding: encoding.map(|encoding| encoding.name().to_owned()),
+            delimiter: fields.delimiter.map(u32::from),
+            escape: fields.escape.map(u32::from),
+            sentence_language: sentence_language.code().to_owned(),
+            skips_bad_records: on_error != OnError::Fail,
+            namespaces: pages.namespaces,
+            skip_redirects: pages.skip_redirects,
+            skip_disambiguation: pages.skip_disambiguation,
+            drops_boilerplate: boilerplate == Boilerplate::Drop,
+        }
+    }
+
+    fn options(self) -> Result<Options> {
+        let encoding = |name: String| Encoding::for_label(name.as_bytes()).with_context(|| format!("{name:?}"));
+        let byte = |byte: u32| u8::try_from(byte).context("a sign of CSV");
+        Ok(Options {
+            text_column: self.text_column,
+            text_is_optional: self.text_is_optional,
+            id_column: self.id_column,
+            max_record_bytes: usize::try_from(self.max_record_bytes)?,
+            max_ratio: self.max_ratio,
+            encoding: self.encoding.map(encoding).transpose()?,
+            fields: Fields {
+                delimiter: self.delimiter.map(byte).transpose()?,
+                escape: self.escape.map(byte).transpose()?,
+            },
+            sentence_language: LanguageChoice::of(&self.sentence_language)?,
+            on_error: if self.skips_bad_records { OnError::Skip } else { OnError::Fail },
+            pages: PageFilter {
+                namespaces: self.namespaces,
+                skip_redirects: self.skip_redirects,
+                skip_disambiguation: self.skip_disambiguation,
+            },
+            boilerplate: if self.drops_boilerplate { Boilerplate::Drop } else { Boilerplate::Keep },
+            ..Options::default()
+        })
+    }
+}
+
+impl FileMessage {
+    /// A file that all machines reach; others are `None`.
+    fn new(file: &InputFile) -> Option<Self> {
+        let object = file.object.as_ref().filter(|object| !object.location.has_key())?;
+        Some(Self {
+            object: Some(object.into()),
+            label: file.label.clone(),
+            name: file.name.clone(),
+            format: format!("{:?}", file.format).to_lowercase(),
+            compression: file.compression.extension().to_owned(),
+            labels: file.labels.iter().flat_map(|(column, value)| [column.clone(), value.clone()]).collect(),
+        })
+    }
+
+    fn file(self, options: &Options, stores: &Arc<Stores>) -> Result<InputFile> {
+        let object = self.object.context("a file that is no object")?;
+        let pairs = self.labels.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+        Ok(InputFile {
+            path: PathBuf::from(&self.label),
+            label: self.label,
+            name: self.name,
+            format: Format::from_name(&self.format).with_context(|| format!("the format {:?}", self.format))?,
+            compression: Compression::of_extension(&self.compression).unwrap_or(Compression::Plain),
+            decoding: options.decoding(),
+            object: Some(Object::of_message(object, stores)?),
+            labels: pairs.collect(),
+        })
+    }
+}
+
+impl Portion {
+    /// Opens its files, from another machine.
+    pub(crate) fn open(self, stores: &Arc<Stores>) -> Result<Documents> {
+        let options = self.reading.context("files without options")?.options()?;
+        let files = self.files.into_iter().map(|file| file.file(&options, stores)).collect::<Result<_>>()?;
+        let selection = Selection { files, is_portion: self.is_one_of_many, ..Selection::default() };
+        Ok(open_selection(selection, &options)?)
+    }
+
+    /// The files of this portion and those of another one.
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.files.extend(other.files);
+        self
+    }
+}
+
+impl Selection {
+    /// Deals the files out to portions, in their order: so many at least, as far as there are files. Returns `None` where some are read by this process
+    /// alone: files of this machine, copies of members of archives, and what has a key in its address.
+    pub(crate) fn portions(&self, options: &Options, least: usize) -> Option<Vec<Portion>> {
+        let files = self.files.iter().map(FileMessage::new).collect::<Option<Vec<_>>>()?;
+        let sizes: Vec<_> =
+            self.files.iter().map(|file| file.object.as_ref().map_or(0, |object| object.size)).collect();
+        let all: u64 = sizes.iter().sum();
+        let number = usize::try_from(all / BYTES).unwrap_or(MOST).clamp(1, MOST).max(least);
+        let each = (all / number as u64).max(1);
+        let reading = ReadingMessage::new(options);
+        let empty = Portion { files: Vec::new(), reading: Some(reading), is_one_of_many: files.len() > 1 };
+        let mut portions: Vec<Portion> = Vec::new();
+        let mut before = 0;
+        let mut last = None;
+        for (file, size) in files.into_iter().zip(sizes) {
+            // A file belongs where its first byte is.
+            let place = before / each;
+            if last != Some(place) {
+                portions.push(empty.clone());
+                last = Some(place);
+            }
+            if let Some(portion) = portions.last_mut() {
+                portion.files.push(file);
+            }
+            before += size;
+        }
+        Some(portions)
+    }
+}
