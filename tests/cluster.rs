@@ -164,7 +164,7 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     for (at, part) in lines.chunks(25).enumerate() {
         server.put(&format!("files/{at}.jsonl"), part.join("\n"));
     }
-    server.ok("sql -q SELECT*FROM's3://box/files/0.jsonl' -o s3://box/files/0.jsonl.zst");
+    server.ok("sql -q SELECT*FROM's3://box/files/0.jsonl' -o s3://box/files/0.parquet");
     std::fs::remove_file(server.object("files/0.jsonl")).unwrap();
     let there = "s3://box/there/";
     let ingest = |to: &str| format!("ingest s3://box/files/ -o {to} --on-error skip");
@@ -184,16 +184,19 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     let parts = || objects_below(&server.object("there/parts")).len();
     let before = parts();
     assert!(before > 2, "{before}");
-    let passages = |place| server.ok(&format!("passages {place} --format csv")).text();
+    let passages = |place| server.ok(&format!("passages {place} --format csv")).out;
     assert_eq!(passages(there), passages("s3://box/here/"));
     // What fails leaves the corpus as it was.
     server.put("files/twice.jsonl", format!("{}\n{{\"id\": 1}}\n", lines[3]));
-    for options in ["", " --on-error skip"] {
-        let line = |to| format!("ingest s3://box/files/ -o {to}{options}");
-        let (failed, here) = (end(cluster.command(&line(there))), server.fails(&line("s3://box/none/")));
-        assert_eq!((failed.code, failed.err.lines().last()), (Some(1), here.lines().last()), "{options}");
+    for (options, said) in
+        [("", "s3://box/files/twice.jsonl, line 2, byte"), (" --on-error skip", "\"d00003\" stands twice")]
+    {
+        let failed = end(cluster.command(&format!("ingest s3://box/files/ -o {there}{options}")));
+        assert!(failed.code == Some(1) && failed.err.contains(said), "{}", failed.err);
         assert_eq!(parts(), before, "{options}: something is left");
     }
+    let said = server.fails(&ingest("s3://box/none/"));
+    assert_eq!(end(cluster.command(&ingest(there))).err.lines().last(), said.lines().last());
     std::fs::remove_file(server.object("files/twice.jsonl")).unwrap();
     server.put("files/new.jsonl", "{\"id\": 1}\n{\"id\": \"new\", \"text\": \"It was late. Nobody spoke.\"}\n");
     same_as("s3://box/here/");

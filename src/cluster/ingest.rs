@@ -3,17 +3,20 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use arrow::array::{AsArray, RecordBatch, StringArray, UInt64Array};
-use arrow::datatypes::{DataType, Field, Schema, UInt64Type};
+use arrow::array::{AsArray, BinaryArray, RecordBatch, StringBuilder, UInt64Array};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef, UInt64Type};
 use datafusion::common::runtime::SpawnedTask;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, internal_datafusion_err, internal_err};
+use datafusion::common::{Result, internal_datafusion_err, internal_err};
+use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::EmissionType;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
-use futures::stream;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties};
+use futures::TryStreamExt;
+use prost::Message;
 use serde_json::{Value, json};
 use tempfile::tempdir_in;
 
@@ -71,36 +74,49 @@ impl CorpusPart {
     }
 }
 
-/// Reads files, a portion in each partition, and writes the documents of each portion and their sentences to a folder of their own. Gives
-/// a row of each portion.
+/// Reads the portions of files that are the rows of its input, and writes the documents of each and their sentences to a folder of its own.
+/// Gives a row of each portion.
 ///
 /// A folder has a name that no other has, so that a task may run twice. Those count whose rows arrive where the plan is run.
 #[derive(Debug)]
 pub(crate) struct IngestExec {
+    input: Arc<dyn ExecutionPlan>,
     /// The address of the folder of the folders, with a slash at its end.
     pub(crate) folder: String,
     /// The beginning of the name of each folder.
     pub(crate) prefix: String,
-    pub(crate) portions: Vec<Portion>,
-    /// The number of the first portion.
-    pub(crate) first: u64,
     properties: Arc<PlanProperties>,
 }
 
 impl IngestExec {
-    pub(crate) fn new(folder: String, prefix: String, first: u64, portions: Vec<Portion>) -> Self {
-        let schema = Schema::new(vec![
-            Field::new("portion", DataType::UInt64, false),
-            Field::new("told", DataType::Utf8, false),
-        ]);
-        let properties = plan_properties(Arc::new(schema), portions.len(), EmissionType::Final);
-        Self { folder, prefix, portions, first, properties }
+    pub(crate) fn new(input: Arc<dyn ExecutionPlan>, folder: String, prefix: String) -> Self {
+        let partitions = input.output_partitioning().partition_count();
+        let properties = plan_properties(schema("told", DataType::Utf8), partitions, EmissionType::Incremental);
+        Self { input, folder, prefix, properties }
     }
+
+    /// Reads portions, of which the first has this number, each in a partition of its own.
+    pub(crate) fn of_portions(portions: &[Portion], first: u64, folder: &str, prefix: &str) -> Result<Self> {
+        let schema = schema("files", DataType::Binary);
+        let row = |(at, portion): (usize, &Portion)| {
+            let number = Arc::new(UInt64Array::from(vec![first + at as u64]));
+            let files = Arc::new(BinaryArray::from_vec(vec![&portion.encode_to_vec()]));
+            Ok(vec![RecordBatch::try_new(Arc::clone(&schema), vec![number, files])?])
+        };
+        let rows = portions.iter().enumerate().map(row).collect::<Result<Vec<_>>>()?;
+        let rows = MemorySourceConfig::try_new(&rows, Arc::clone(&schema), None)?;
+        Ok(Self::new(DataSourceExec::from_data_source(rows), folder.to_owned(), prefix.to_owned()))
+    }
+}
+
+/// The number of a portion, and what there is of it.
+fn schema(name: &str, kind: DataType) -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("portion", DataType::UInt64, false), Field::new(name, kind, false)]))
 }
 
 impl DisplayAs for IngestExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "IngestExec: portions={}", self.portions.len())
+        f.write_str("IngestExec")
     }
 }
 
@@ -114,7 +130,7 @@ impl ExecutionPlan for IngestExec {
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
+        vec![&self.input]
     }
 
     fn apply_expressions(
@@ -124,36 +140,43 @@ impl ExecutionPlan for IngestExec {
         Ok(TreeNodeRecursion::Continue)
     }
 
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        if children.is_empty() { Ok(self) } else { internal_err!("IngestExec has no inputs") }
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.as_slice()) {
+            (Some(input), []) => Ok(Arc::new(Self::new(input, self.folder.clone(), self.prefix.clone()))),
+            _ => internal_err!("IngestExec has one input"),
+        }
     }
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (folder, prefix) = (self.folder.clone(), self.prefix.clone());
-        let (files, portion) = (self.portions[partition].clone(), self.first + partition as u64);
-        let schema = self.schema();
+        let rows = self.input.execute(partition, Arc::clone(&context))?;
+        let (folder, prefix, schema) = (self.folder.clone(), self.prefix.clone(), self.schema());
         let of_row = Arc::clone(&schema);
-        let read = async move {
-            let part = ingest_portion(files, portion, &folder, &prefix, &context).await;
-            let part = part.map_err(|error| match error.downcast::<DataFusionError>() {
-                Ok(error) => error,
-                Err(error) => DataFusionError::External(error.into()),
-            })?;
-            let told = StringArray::from(vec![part.to_json().to_string()]);
-            Ok(RecordBatch::try_new(of_row, vec![Arc::new(UInt64Array::from(vec![portion])), Arc::new(told)])?)
-        };
-        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::once(read))))
+        let read = rows.and_then(move |rows| {
+            let (folder, prefix) = (folder.clone(), prefix.clone());
+            let (schema, context) = (Arc::clone(&of_row), Arc::clone(&context));
+            async move {
+                let mut told = StringBuilder::new();
+                for row in 0..rows.num_rows() {
+                    let part = ingest_row(&rows, row, &folder, &prefix, &context).await.map_err(super::told)?;
+                    told.append_value(part.to_json().to_string());
+                }
+                Ok(RecordBatch::try_new(schema, vec![Arc::clone(rows.column(0)), Arc::new(told.finish())])?)
+            }
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, read)))
     }
 }
 
-/// Reads a portion of files, and writes what is in it below a folder.
-async fn ingest_portion(
-    files: Portion,
-    portion: u64,
+/// Reads the portion of files that is a row, and writes what is in it below a folder.
+async fn ingest_row(
+    rows: &RecordBatch,
+    row: usize,
     folder: &str,
     prefix: &str,
     context: &Arc<TaskContext>,
 ) -> anyhow::Result<CorpusPart> {
+    let portion = rows.column(0).as_primitive::<UInt64Type>().value(row);
+    let files = Portion::decode(rows.column(1).as_binary::<i32>().value(row))?;
     let stores = context.session_config().get_extension::<Stores>();
     let stores = stores.ok_or_else(|| internal_datafusion_err!("a session without stores; please report it"))?;
     let reached = Arc::clone(&stores);
@@ -172,7 +195,7 @@ async fn ingest_portion(
     let name = format!("{prefix}{:08x}", RandomState::new().hash_one(portion) >> 32);
     let place = format!("{folder}{name}");
     let failed = || format!("cannot write {place}");
-    let places = FILES.map(|file| Ok(Location::of(&format!("{place}/{file}"), &stores)?.with_context(failed)?));
+    let places = FILES.map(|file| Location::of(&format!("{place}/{file}"), &stores)?.with_context(failed));
     let places = places.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
     let given_up = GivenUp::default();
     let told = given_up.clone();

@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::SendableRecordBatchStream;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
@@ -23,6 +23,28 @@ pub(crate) use self::exec::{ClusterExec, map_sent, sent};
 pub(crate) use self::folder::SharedFolder;
 pub(crate) use self::ingest::{CorpusPart, IngestExec};
 pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
+
+/// An error as it is told to other machines: as people read it.
+struct Told(String);
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Told {}
+
+/// Returns the error of a task, without the places in the program that it has passed.
+fn told(error: anyhow::Error) -> DataFusionError {
+    error.downcast().unwrap_or_else(|error| DataFusionError::External(Box::new(Told(format!("{error:#}")))))
+}
 
 /// Machines that run plans.
 #[async_trait]

@@ -116,11 +116,7 @@ impl ExecutionPlan for WritePartsExec {
         let (folder, group, schema) = (self.folder.clone(), self.group, self.schema());
         let of_part = Arc::clone(&schema);
         let written = async move {
-            let part = write_part(rows, &folder, group, &context).await;
-            let part = part.map_err(|error| match error.downcast::<DataFusionError>() {
-                Ok(error) => error,
-                Err(error) => DataFusionError::External(error.into()),
-            })?;
+            let part = write_part(rows, &folder, group, &context).await.map_err(super::told)?;
             Ok::<_, DataFusionError>(part.map(|part| part.to_row(&of_part)))
         };
         // A part without rows gives none.

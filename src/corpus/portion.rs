@@ -222,3 +222,80 @@ impl Selection {
         Some(portions)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(key: &str, size: u64, stores: &Arc<Stores>) -> InputFile {
+        InputFile {
+            path: PathBuf::from(key),
+            label: key.to_owned(),
+            name: key.rsplit('/').next().unwrap().to_owned(),
+            format: Format::Jsonl,
+            compression: Compression::Zstd,
+            object: Some(Object::of_size(key, size, stores)),
+            labels: vec![("split".to_owned(), "train".to_owned())],
+            ..InputFile::stdin(Format::Jsonl)
+        }
+    }
+
+    fn selection(sizes: &[u64], stores: &Arc<Stores>) -> Selection {
+        let files = sizes.iter().enumerate();
+        let files = files.map(|(at, size)| object(&format!("s3://box/a b%20/{at:02}.jsonl.zst"), *size, stores));
+        Selection { files: files.collect(), ..Selection::default() }
+    }
+
+    #[test]
+    fn files_and_options_are_told_as_they_are() {
+        let stores = Arc::default();
+        let options = Options {
+            text_column: Some("body".to_owned()),
+            id_column: Some(String::new()),
+            encoding: Encoding::for_label(b"latin1"),
+            fields: Fields { delimiter: Some(b'|'), escape: None },
+            sentence_language: LanguageChoice::of("de").unwrap(),
+            on_error: OnError::Skip,
+            pages: PageFilter { namespaces: vec![0, -1], skip_redirects: true, skip_disambiguation: false },
+            boilerplate: Boilerplate::Drop,
+            max_record_bytes: 1 << 20,
+            ..Options::default()
+        };
+        let selection = selection(&[10, 20, 30], &stores);
+        let portions = selection.portions(&options, 1).unwrap();
+        let told = Portion::decode(portions[0].encode_to_vec().as_slice()).unwrap();
+        assert!(told.is_one_of_many);
+        let read = told.reading.unwrap().options().unwrap();
+        assert_eq!(read, options);
+        let decoded = |file: InputFile| InputFile { decoding: options.decoding(), ..file };
+        let files: Vec<_> = told.files.into_iter().map(|file| file.file(&read, &stores).unwrap()).collect();
+        assert_eq!(files, selection.files.into_iter().map(decoded).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn files_are_dealt_out_in_their_order() {
+        let stores = Arc::default();
+        let dealt = |sizes: &[u64], least| {
+            let portions = selection(sizes, &stores).portions(&Options::default(), least).unwrap();
+            portions.iter().map(|portion| portion.files.len()).collect::<Vec<_>>()
+        };
+        assert_eq!(dealt(&[1, 1, 1, 1, 1, 1], 3), [2, 2, 2]);
+        assert_eq!(dealt(&[100, 1, 1], 2), [1, 2]);
+        assert_eq!(dealt(&[5], 16), [1]);
+        assert_eq!(dealt(&[0, 0], 2), [2]);
+        assert_eq!(dealt(&[BYTES, BYTES, BYTES, BYTES], 1), [1, 1, 1, 1]);
+        assert_eq!(dealt(&vec![BYTES; 3 * MOST], 1).len(), MOST);
+    }
+
+    #[test]
+    fn what_others_do_not_reach_is_not_dealt_out() {
+        let stores = Arc::default();
+        let local = InputFile { object: None, ..object("s3://box/a.jsonl", 1, &stores) };
+        let with_key = object("https://name:password@example.org/a.jsonl", 1, &stores);
+        for file in [local, with_key] {
+            let mut selection = selection(&[1], &stores);
+            selection.files.push(file);
+            assert_eq!(selection.portions(&Options::default(), 2), None);
+        }
+    }
+}

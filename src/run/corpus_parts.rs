@@ -102,8 +102,7 @@ impl Run {
                 bytes <= MOST_SENT
             });
             let to = from + fit.count().max(1);
-            let of_plan = portions[from..to].to_vec();
-            let read = IngestExec::new(folder.to_owned(), prefix.to_owned(), from as u64, of_plan);
+            let read = IngestExec::of_portions(&portions[from..to], from as u64, folder, prefix)?;
             let sent = ClusterExec::new(Arc::new(read), Arc::clone(&cluster));
             for rows in collect(Arc::new(sent), Arc::clone(&context)).await? {
                 parts.extend(CorpusPart::of_rows(&rows)?);

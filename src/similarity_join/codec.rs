@@ -33,7 +33,6 @@ use super::operator::{
 use super::predicate::SimilarityPredicate;
 use crate::cluster::{IngestExec, WritePartsExec};
 use crate::config::FilterOptions;
-use crate::corpus::Portion;
 use crate::datafusion_fixes::JoinOrderExec;
 use crate::functions::scalar_functions;
 
@@ -93,17 +92,13 @@ const WRITE_PARTS: &[u8] = b"ibid write parts:";
 /// The prefix of an encoded [`IngestExec`].
 const INGEST: &[u8] = b"ibid ingest:";
 
-/// An [`IngestExec`].
+/// An [`IngestExec`], apart from its input.
 #[derive(Clone, PartialEq, Message)]
 struct IngestMessage {
     #[prost(string, tag = "1")]
     folder: String,
     #[prost(string, tag = "2")]
     prefix: String,
-    #[prost(uint64, tag = "3")]
-    first: u64,
-    #[prost(message, repeated, tag = "4")]
-    portions: Vec<Portion>,
 }
 
 /// A [`WritePartsExec`], apart from its input.
@@ -430,9 +425,9 @@ impl PhysicalExtensionCodec for IbidCodec {
             append(buf, WRITE_PARTS, &message);
             return Ok(());
         }
-        if let Some(IngestExec { folder, prefix, first, portions, .. }) = node.downcast_ref::<IngestExec>() {
-            let (folder, prefix, portions) = (folder.clone(), prefix.clone(), portions.clone());
-            append(buf, INGEST, &IngestMessage { folder, prefix, first: *first, portions });
+        if let Some(ingest) = node.downcast_ref::<IngestExec>() {
+            let message = IngestMessage { folder: ingest.folder.clone(), prefix: ingest.prefix.clone() };
+            append(buf, INGEST, &message);
             return Ok(());
         }
         if node.is::<ElementOrderExec>() {
@@ -518,9 +513,9 @@ impl PhysicalExtensionCodec for IbidCodec {
         if let (JOIN_ORDER, [join]) = (buf, inputs) {
             return JoinOrderExec::above(Arc::clone(join));
         }
-        if let (Some(message), []) = (buf.strip_prefix(INGEST), inputs) {
-            let IngestMessage { folder, prefix, first, portions } = IngestMessage::decode(message).map_err(broken)?;
-            return Ok(Arc::new(IngestExec::new(folder, prefix, first, portions)));
+        if let (Some(message), [portions]) = (buf.strip_prefix(INGEST), inputs) {
+            let IngestMessage { folder, prefix } = IngestMessage::decode(message).map_err(broken)?;
+            return Ok(Arc::new(IngestExec::new(Arc::clone(portions), folder, prefix)));
         }
         if let (Some(message), [rows]) = (buf.strip_prefix(WRITE_PARTS), inputs) {
             let message = WritePartsMessage::decode(message).map_err(broken)?;

@@ -94,6 +94,13 @@ impl Object {
         Self { location, size, e_tag, version, modified: last_modified.timestamp() }
     }
 
+    /// An object of this size, wherever it is.
+    #[cfg(test)]
+    pub(crate) fn of_size(location: &str, size: u64, stores: &Arc<Stores>) -> Self {
+        let location = Location::of(location, stores).unwrap().unwrap();
+        Self { location, size, e_tag: Some("\"tag\"".to_owned()), version: None, modified: -1 }
+    }
+
     /// The object that another machine has told of, reached by the stores of this one.
     pub(crate) fn of_message(message: ObjectMessage, stores: &Arc<Stores>) -> Result<Self> {
         let ObjectMessage { location, size, e_tag, version, modified } = message;
