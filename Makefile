@@ -11,6 +11,7 @@
 # make bench-stream  documents judged one by one: docs/containment.md (needs apt-get)
 # make bench-codes  how many candidates codes of sentences leave: docs/codes.md (needs apt-get, npm)
 # make bench-gpu  the search by Hamming distance on the processor and on the GPU, beside what these can do at most: docs/gpu.md
+# make bench-cluster  a cluster beside one process: docs/cluster.md (needs apt-get; SETS=M,L, or PAGES=2000,20000,200000 for its growth)
 # make ci     check, demo and test
 #
 # Each sets up what it needs. Needed before: rustup (or cargo), a C compiler, make.
@@ -96,11 +97,10 @@ bench-codes:
 bench-gpu:
 	cargo run --release -p ibid-gpu --bin ibid-gpu-bench
 
-bench-cluster: SIZE ?= M
+bench-cluster: SETS ?= M
 bench-cluster:
 	cargo build --release -p ibid-cli -p ibid-cluster -p workspace-hack
-	benches/run corpus --ibid "$(TARGET)/release/ibid" --size "$(SIZE)" --out "$(TARGET)/bench/$(SIZE)"
-	python3 benches/cluster.py --bin "$(TARGET)/release" --corpus "$(TARGET)/bench/$(SIZE)/corpus"
+	python3 benches/cluster.py --bin "$(TARGET)/release" $(if $(PAGES),--pages "$(PAGES)",--sets "$(SETS)")
 
 ci:
 	.ci/run

@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """A cluster beside one process, on this machine: the same rows, in what time, CPU time and memory.
 
-cluster.py --bin FOLDER --corpus FOLDER [--executors 1,2] [--partitions N] [--memory SIZE]
+cluster.py --bin FOLDER [--out DIR] [--packages DIR] [--sets M,L | --pages 2000,20000,200000] [--executors 1,2] [--partitions N]
+           [--memory SIZE]
 
-FOLDER has the programs `ibid` and `ibid-cluster`; the corpus is one of `ibid ingest`. Each executor is held to a processor of its own,
-and so is the process that runs alone. Prints a Markdown table: seconds, CPU seconds of all processes (those of a cluster are the
-command and the executors), peak memory of the largest of them, rows.
+FOLDER has the programs `ibid` and `ibid-cluster`. What is compared are the packages of documentation of a size of benches/corpus.py, or
+generated pages of 50 sentences each (benches/pages.py). Each executor is held to a processor of its own, and so is the process that
+runs alone. Prints a Markdown table: seconds, CPU seconds of all processes (those of a cluster are the command and the executors), peak
+memory of the largest of them, what executors have written to their disk (rows between stages and tables), rows.
+
+With several numbers of pages it prints, too, what 10⁹ sentences would take: each figure is taken to grow with a power of the
+number of sentences, that between the first two numbers, and what it says of the other numbers stands beside what was measured.
 """
 import argparse
 import hashlib
+import math
 import os
 import shutil
 import socket
@@ -17,6 +23,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import corpus
+import pages
 
 TICKS = os.sysconf("SC_CLK_TCK")
 JOIN = """SELECT count(*) AS pairs, sum(a.sent + b.sent) AS sents
@@ -30,12 +39,14 @@ WORK = {
 }
 
 
-def cpu_and_peak(pid):
-    """The CPU seconds of a process that runs, and its peak memory in MiB."""
+def used_by(pid):
+    """The CPU seconds of a process that runs, its peak memory in MiB, and what it has written to disk, in MiB."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     status = Path(f"/proc/{pid}/status").read_text()
     peak = next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
-    return (int(fields[11]) + int(fields[12])) / TICKS, peak / 1024
+    io = Path(f"/proc/{pid}/io").read_text().splitlines()
+    written = next(int(line.split()[1]) for line in io if line.startswith("write_bytes"))
+    return (int(fields[11]) + int(fields[12])) / TICKS, peak / 1024, written / 2**20
 
 
 def run(command, core=None):
@@ -69,8 +80,8 @@ class Cluster:
         time.sleep(2)
 
     def used(self):
-        both = [cpu_and_peak(process.pid) for process in self.executors]
-        return sum(cpu for cpu, _ in both), max(peak for _, peak in both)
+        cpu, peak, written = zip(*(used_by(process.pid) for process in self.executors))
+        return sum(cpu), max(peak), sum(written)
 
     def end(self):
         for process in [*self.executors, self.scheduler]:
@@ -78,38 +89,88 @@ class Cluster:
             process.wait()
 
 
+def sentences(ibid, of):
+    counted = pages.query(ibid, f"SELECT count(*) AS n FROM '{of}/sentences.parquet'")
+    return counted["n"]
+
+
+def compare(args, of, name):
+    """Prints what a collection takes; returns, of each piece of work on the most executors, CPU seconds, peak and written MiB."""
+    taken = {}
+
+    def said(work, by, seconds, cpu, peak, written, rows, digest):
+        written = f"{written:,.0f}" if written is not None else ""
+        print(f"| {name} | {work} | {by} | {seconds:.1f} | {cpu:.1f} | {peak:,.0f} | {written} | {rows} | {digest} |", flush=True)
+
+    lines = {work: [part.replace("{corpus}", str(of)) for part in line] for work, line in WORK.items()}
+    digests = {}
+    for work, line in lines.items():
+        seconds, cpu, peak, rows, digests[work] = run([args.bin / "ibid", *line], core=0)
+        said(work, "one process", seconds, cpu, peak, None, rows, digests[work])
+    for count in map(int, args.executors.split(",")):
+        for work, line in lines.items():
+            folder = tempfile.mkdtemp(dir=args.out)
+            cluster = Cluster(args.bin / "ibid-cluster", count, args.memory, folder)
+            try:
+                options = ["--cluster", f"df://{cluster.address}", "--partitions", args.partitions, "--tables", Path(folder) / "tables"]
+                seconds, cpu, _, rows, digest = run([args.bin / "ibid-cluster", *line, *options])
+                of_executors, peak, written = cluster.used()
+                said(work, f"{count} executor{'s' if count > 1 else ''}", seconds, cpu + of_executors, peak, written, rows, digest)
+                if digest != digests[work]:
+                    sys.exit(f"{name}: the rows of {work} are not those of one process")
+                taken[work] = {"CPU s": cpu + of_executors, "MiB of an executor": peak, "MiB written": written}
+            finally:
+                cluster.end()
+                shutil.rmtree(folder, ignore_errors=True)
+    return taken
+
+
+def extrapolate(measured):
+    """Prints what is to be expected of more sentences, by what the two smallest collections took."""
+    (few, at_few), (more, at_more), *others = sorted(measured.items())
+    print("\n| work | figure | grows as n to the | " + "".join(f"{n:,} expected | measured | " for n, _ in others) + "10⁹ |")
+    print("| --- | --- | ---: |" + " ---: | ---: |" * len(others) + " ---: |")
+    for work, figures in at_few.items():
+        for figure, first in figures.items():
+            second = at_more[work][figure]
+            power = math.log(second / first) / math.log(more / few)
+            expected = lambda n: second * (n / more) ** power
+            beside = "".join(f"{expected(n):,.0f} | {at[work][figure]:,.0f} | " for n, at in others)
+            print(f"| {work} | {figure} | {power:.2f} | {beside}{expected(10**9):,.0f} |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True)
-    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=Path("target/bench-cluster"))
+    parser.add_argument("--packages", type=Path, help="where the packages lie or go (default DIR/packages)")
+    parser.add_argument("--sets", default="M", help="sizes of benches/corpus.py; none with --pages")
+    parser.add_argument("--pages", help="numbers of generated pages")
     parser.add_argument("--executors", default="1,2")
     parser.add_argument("--partitions", default="8")
     parser.add_argument("--memory", default="4GiB")
     args = parser.parse_args()
-    corpus = args.corpus.resolve()
-    print("| | run by | s | CPU s | MiB | rows | digest |\n| --- |" + " --- |" * 6)
-
-    def said(name, by, seconds, cpu, peak, rows, digest):
-        print(f"| {name} | {by} | {seconds:.1f} | {cpu:.1f} | {peak:,.0f} | {rows} | {digest} |", flush=True)
-
-    lines = {name: [part.replace("{corpus}", str(corpus)) for part in line] for name, line in WORK.items()}
-    for name, line in lines.items():
-        said(name, "one process", *run([args.bin / "ibid", *line], core=0))
-    for count in map(int, args.executors.split(",")):
-        folder = tempfile.mkdtemp()
-        cluster = Cluster(args.bin / "ibid-cluster", count, args.memory, folder)
-        try:
-            for name, line in lines.items():
-                tables = Path(folder) / "tables"
-                before, _ = cluster.used()
-                options = ["--cluster", f"df://{cluster.address}", "--partitions", args.partitions, "--tables", tables]
-                seconds, cpu, _, rows, digest = run([args.bin / "ibid-cluster", *line, *options])
-                after, peak = cluster.used()
-                said(name, f"{count} executor{'s' if count > 1 else ''}", seconds, cpu + after - before, peak, rows, digest)
-                shutil.rmtree(tables, ignore_errors=True)
-        finally:
-            cluster.end()
-            shutil.rmtree(folder, ignore_errors=True)
+    args.out = args.out.resolve()
+    packages = (args.packages or args.out / "packages").resolve()
+    packages.mkdir(parents=True, exist_ok=True)
+    ibid = args.bin / "ibid"
+    header = "| collection | work | by | s | CPU s | MiB | MiB written | rows | digest |\n| --- |" + " --- |" * 8
+    if not args.pages:
+        made = [pages.documentation(ibid, args.out, packages, corpus.SIZES[size], size) for size in args.sets.split(",")]
+        print(header)
+        for of in made:
+            compare(args, of, of.name)
+        return
+    made = []
+    for count in map(int, args.pages.split(",")):
+        of = args.out / f"generated-{count}"
+        if not of.exists():
+            pages.generate(count, args.out / f"{of.name}.jsonl", args.out / f"{of.name}.gold.jsonl")
+        made.append(pages.ingest(ibid, of, [args.out / f"{of.name}.jsonl"]))
+    print(header)
+    measured = {sentences(ibid, of): compare(args, of, of.name) for of in made}
+    if len(measured) > 1:
+        extrapolate(measured)
 
 
 if __name__ == "__main__":

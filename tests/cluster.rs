@@ -6,14 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Dice, Ended, collection_jsonl, times};
+use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, times};
 use crate::s3_server::{Server, end};
 
 /// A scheduler and executors, which end with it.
 struct Cluster {
     server: Server,
     scheduler: Child,
-    executors: Vec<Child>,
+    /// Each with the folder of its disk.
+    executors: Vec<(Child, PathBuf)>,
+    disks: usize,
     address: String,
 }
 
@@ -26,14 +28,24 @@ impl Cluster {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
         let scheduler = scheduler(&server, &address);
-        let mut cluster = Self { server, scheduler, executors: Vec::new(), address };
+        let mut cluster = Self { server, scheduler, executors: Vec::new(), disks: 0, address };
         (0..executors).for_each(|_| cluster.add_executor());
         cluster
     }
 
     fn add_executor(&mut self) {
-        let line = ["executor", "--scheduler", &self.address, "--memory", "1GiB", "--tasks", "2"];
-        self.executors.push(quiet(program(&self.server, &line)));
+        let folder = self.server.place.path(&format!("disk-{}", self.disks));
+        std::fs::create_dir(&folder).unwrap();
+        self.disks += 1;
+        let disk = folder.to_str().unwrap();
+        let line = ["executor", "--scheduler", &self.address, "--memory", "1GiB", "--tasks", "2", "--work-dir", disk];
+        self.executors.push((quiet(program(&self.server, &line)), folder));
+    }
+
+    /// Puts another executor in the place of the first.
+    fn replace_executor(&mut self) {
+        kill(self.executors.remove(0).0);
+        self.add_executor();
     }
 
     /// The command of a line, on the cluster.
@@ -62,7 +74,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        for process in self.executors.iter_mut().chain([&mut self.scheduler]) {
+        for process in self.executors.iter_mut().map(|(process, _)| process).chain([&mut self.scheduler]) {
             let _ = process.kill();
             let _ = process.wait();
         }
@@ -146,8 +158,7 @@ fn a_cluster_gives_the_rows_of_one_process() {
     let mut running = cluster.command("passages s3://box/made/ --tables s3://box/killed --format csv");
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
-    cluster.executors[0].kill().unwrap();
-    cluster.add_executor();
+    cluster.replace_executor();
     let ended = running.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     let here = cluster.server.ok("passages s3://box/made/ --format csv");
@@ -229,6 +240,8 @@ enum Accident {
     Pause,
     /// The scheduler begins anew, without what it knew.
     Restart,
+    /// The disk of an executor is gone.
+    NoDisk,
 }
 
 /// Runs a command while something happens, until it has ended well. A failure in between says why within a minute, and leaves no result.
@@ -239,13 +252,10 @@ fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: 
     std::thread::sleep(after);
     let began = Instant::now();
     match accident {
-        Accident::Kill => {
-            let victim = cluster.executors.remove(0);
-            kill(victim);
-            cluster.add_executor();
-        }
+        Accident::Kill => cluster.replace_executor(),
+        Accident::NoDisk => std::fs::remove_dir_all(&cluster.executors[0].1).unwrap(),
         Accident::Pause => {
-            let pid = cluster.executors[0].id().to_string();
+            let pid = cluster.executors[0].0.id().to_string();
             let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
             signal("-STOP");
             std::thread::sleep(Duration::from_secs(60));
@@ -264,6 +274,9 @@ fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: 
         assert!(status.code() == Some(1) && said.contains("ibid: "), "{accident:?}: {status} {said}");
         assert!(!cluster.server.object(&result).exists(), "{accident:?} left half a result: {said}");
         eprintln!("{accident:?} after {after:?}: {said}");
+        if let Accident::NoDisk = accident {
+            cluster.replace_executor();
+        }
         cluster.ok(&line);
     }
     assert_eq!(String::from_utf8(cluster.server.get(&result)).unwrap(), expected, "{accident:?} after {after:?}");
@@ -295,11 +308,32 @@ fn executors_that_are_killed_lose_no_row() {
 
 #[test]
 #[ignore = "long: make test-long PART=cluster"]
-fn a_cluster_outlives_a_pause_and_another_scheduler() {
+fn a_cluster_outlives_a_pause_another_scheduler_and_the_loss_of_a_disk() {
     let mut cluster = Cluster::start(2);
     let expected = made(&cluster);
     survives(&mut cluster, Accident::Pause, Duration::from_millis(1500), 0, &expected);
     survives(&mut cluster, Accident::Restart, Duration::from_millis(1500), 1, &expected);
+    survives(&mut cluster, Accident::NoDisk, Duration::from_millis(1500), 2, &expected);
+}
+
+#[test]
+#[ignore = "long: make test-long PART=cluster"]
+fn whatever_a_store_does_the_rows_of_a_cluster_are_right_or_the_run_fails() {
+    let sound = Cluster::start(0);
+    let expected = made(&sound);
+    for schedule in 0..times("IBID_CLUSTER_FAULTS", 6) as u64 {
+        let place = Place::new();
+        copy_folder(&sound.server.place.path("buckets"), &place.path("buckets"));
+        let cluster = Cluster::start_with(Server::start_with(place, Some(schedule)), 2);
+        let ended = end(cluster.command("passages s3://box/made/ -o s3://box/out.csv --tables s3://box/tables"));
+        let result = cluster.server.object("out.csv");
+        match ended.code {
+            Some(0) => assert_eq!(std::fs::read_to_string(result).unwrap(), expected, "schedule {schedule}"),
+            Some(1) => assert!(ended.err.contains("ibid: ") && !result.exists(), "schedule {schedule}: {}", ended.err),
+            code => panic!("schedule {schedule}: {code:?} {}", ended.err),
+        }
+        eprintln!("schedule {schedule}: {:?} {}", ended.code, ended.err.lines().last().unwrap_or_default());
+    }
 }
 
 #[test]

@@ -406,6 +406,11 @@ impl StagedFolder {
         Self::begin(parent, &prefix, target, files, None, stores)
     }
 
+    /// The same, whose uploads are aborted where this says so.
+    pub(crate) fn given_up_by(self, given_up: GivenUp) -> Self {
+        Self { given_up, ..self }
+    }
+
     fn begin(
         parent: PathBuf,
         prefix: &str,

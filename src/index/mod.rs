@@ -40,7 +40,7 @@ use crate::export::layout::{FILES, MANIFESTS, PARTS, is_index, manifest_path, nu
 use crate::export::{StagedFile, StagedFolder};
 use crate::seal::{Written, check_json, sealed_json};
 use crate::store::failpoint::step;
-use crate::store::{self, Address, Location, Object, Stores, Verified, check_seal, redacted_url, verify};
+use crate::store::{self, Address, GivenUp, Location, Object, Stores, Verified, check_seal, redacted_url, verify};
 
 /// How many objects are looked at for one that is of no index.
 const LOOKED_AT: usize = 1000;
@@ -213,14 +213,14 @@ impl Index {
     }
 
     /// Writes the documents of a corpus folder, but for those of `left_out`, as a part that no manifest names yet. `inputs` are what
-    /// the corpus was read from, as `reading` says.
+    /// the corpus was read from, and how. It ends early where it is given up.
     pub(crate) fn write_part(
         &self,
         corpus: &Path,
         left_out: &HashSet<String>,
         times: Option<[i64; 2]>,
-        inputs: &[String],
-        reading: &corpus::Options,
+        (inputs, reading): (&[String], &corpus::Options),
+        given_up: GivenUp,
     ) -> Result<WrittenPart> {
         let parts = self.folder.join(PARTS);
         for folder in [self.folder.clone(), parts.clone(), self.folder.join(MANIFESTS)] {
@@ -232,7 +232,7 @@ impl Index {
         let number = self.manifest.number + 1;
         let name = format!("{number:08}-{:016x}", RandomState::new().hash_one(number));
         let folder = parts.join(&name);
-        let staged = StagedFolder::create(&folder, &FILES, &self.stores)?;
+        let staged = StagedFolder::create(&folder, &FILES, &self.stores)?.given_up_by(given_up);
         let [documents, sentences] = FILES.map(|file| -> Result<PartFile> {
             let Written { rows, bytes, seal } =
                 write_file(&corpus.join(file), left_out, staged.path(), file, &self.stores)?;

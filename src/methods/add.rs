@@ -23,15 +23,15 @@ use crate::corpus::{self, Problem, Problems};
 use crate::error::{Error, misuse};
 use crate::export::layout::FILES;
 use crate::export::{Form, Format, StagedFile, write_rows};
-use crate::index::Index;
 use crate::index::stored::{Stored, check_place, index_to_add};
+use crate::index::{Index, WrittenPart};
 use crate::pipeline::query::{self, Literal, Parameters, Query};
 use crate::run::{
     Method, Run, Summary, check_boilerplate, check_pages, corpus_folder, grouped, ignored_statements, read_first,
     script,
 };
 use crate::seal::Root;
-use crate::store::{Stores, seal_of};
+use crate::store::{GivenUp, Stores, seal_of, write_unless_dropped};
 
 /// The attempts before this run gives up, if other runs change the index meanwhile.
 const ATTEMPTS: usize = 5;
@@ -522,14 +522,16 @@ impl<'a> Adding<'a> {
         if new > 0 && !index.is_newest()? {
             return Ok(None);
         }
-        let write = || index.write_part(&self.batch, &left_out, times, &self.documents, &self.reading);
-        let part = (new > 0).then(write).transpose()?;
+        let left_out = Arc::new(left_out);
+        let part = if new > 0 { Some(self.write_part(&index, &left_out, times).await?) } else { None };
         if seals(&self.batch, index.stores())? != self.seals {
             bail!("{} has changed while it was read; run it again", self.batch.display());
         }
-        result.commit(&self.delivery)?;
+        result.commit(&self.delivery, index.stores()).await?;
         self.is_outdated = false;
-        further.into_iter().try_for_each(StagedFile::commit)?;
+        for staged in further {
+            staged.commit_unless_dropped(index.stores()).await?;
+        }
         if let Some(part) = part
             && !index.append(part, time_column.as_deref())?
         {
@@ -557,6 +559,20 @@ impl<'a> Adding<'a> {
             ));
         }
         method.summary(&mut run, counts).await.map(Some)
+    }
+
+    /// Writes the batch as a part of the index, which goes if nobody waits for it any more.
+    async fn write_part(
+        &self,
+        index: &Index,
+        left_out: &Arc<HashSet<String>>,
+        times: Option<[i64; 2]>,
+    ) -> Result<WrittenPart> {
+        let given_up = GivenUp::default();
+        let (told, left_out, batch) = (given_up.clone(), Arc::clone(left_out), self.batch.clone());
+        let (to, documents, reading) = (index.clone(), self.documents.clone(), self.reading.clone());
+        let write = move || to.write_part(&batch, &left_out, times, (&documents, &reading), told);
+        write_unless_dropped(index.stores(), &given_up, write).await
     }
 
     /// The error with which it ends, and what is in the place of the result then.
@@ -657,9 +673,9 @@ impl Written {
         }
     }
 
-    fn commit(self, delivery: &Delivery<'_>) -> Result<()> {
+    async fn commit(self, delivery: &Delivery<'_>, stores: &Arc<Stores>) -> Result<()> {
         match (self, delivery) {
-            (Self::File(staged), _) => staged.commit(),
+            (Self::File(staged), _) => staged.commit_unless_dropped(stores).await,
             (Self::Printed(path), Delivery::Print(_, print)) => print(&path),
             (Self::Printed(_), Delivery::File(..)) => {
                 bail!("internal error: rows for a file were printed; please report it")

@@ -13,6 +13,7 @@ use crate::corpus::ingest::{self, Needed};
 use crate::corpus::{self, OnError};
 use crate::index::Index;
 use crate::run::{Run, grouped};
+use crate::store::GivenUp;
 
 /// Adds documents to the index, part by part, while others are being judged.
 pub(crate) struct Committer {
@@ -159,7 +160,13 @@ impl NewPart {
         loop {
             index.check_columns(&self.folder)?;
             let inputs = ["-".to_owned()];
-            let part = index.write_part(&self.folder, &Default::default(), times, &inputs, &self.reading)?;
+            let part = index.write_part(
+                &self.folder,
+                &Default::default(),
+                times,
+                (&inputs, &self.reading),
+                GivenUp::default(),
+            )?;
             let is_added = index.append(part, self.time_column.as_deref())?;
             let now = Index::open_to_add(index.folder(), index.stores())?;
             if is_added {
