@@ -276,7 +276,7 @@ impl EngineBuilder {
         let session = session(config.clone(), Arc::clone(&runtime))?;
         let mut workspace = Workspace::try_new(&scratch, session, Box::new(drop))?;
         if let (Some(_), Some(folder)) = (&self.cluster, &self.shared_tables) {
-            let folder = SharedFolder::at(folder, &workspace.session, &stores)?;
+            let folder = SharedFolder::of_session(folder, &workspace.session, &stores)?;
             workspace.finished = Some(StageCache::shared(folder, &stores));
         }
         workspace.hashes_rows = self.memory.is_none();
@@ -423,7 +423,7 @@ impl Engine {
     ) -> anyhow::Result<Option<StageCache>> {
         let EngineBuilder { cluster: Some(_), shared_tables, .. } = &self.shared.settings else { return Ok(None) };
         let Some(folder) = folder.or(shared_tables.as_deref()) else { return Ok(None) };
-        let folder = SharedFolder::at(folder, session, self.stores())?;
+        let folder = SharedFolder::of_session(folder, session, self.stores())?;
         Ok(Some(StageCache::shared(folder, self.stores())))
     }
 

@@ -149,6 +149,14 @@ fn a_cluster_gives_the_rows_of_one_process() {
     assert!(said.contains("on the cluster:\n") && said.contains("strategy=distributed"), "{said}");
     let said = cluster.ok("sql --explain -q --format csv SELECT(count(*))FROM'made.jsonl'").err;
     assert!(said.contains("here, as executors do not read files of json"), "{said}");
+    // A value that is too large for a plan.
+    cluster.server.place.write(
+        "large.sql",
+        "SELECT doc_id, array_length((SELECT array_agg(value) FROM range(200000))) AS n FROM \
+                 's3://box/made/documents.parquet' ORDER BY 1",
+    );
+    cluster.gives_the_same("sql -f large.sql", "--tables s3://box/of%20large");
+    assert_eq!(objects_below(&cluster.server.object("of%20large/values")).len(), 1);
     // Files that the command reads, and makes a corpus of for all machines; nothing of it stays.
     cluster.server.ok("pairs made.jsonl --unit sentence -o s3://box/here.csv");
     cluster.ok("pairs made.jsonl --unit sentence -o s3://box/there.csv");

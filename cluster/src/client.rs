@@ -16,7 +16,7 @@ use ballista_core::serde::protobuf::{
 };
 use ballista_core::version::insert_version_header;
 use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use datafusion::prelude::SessionConfig;
@@ -82,10 +82,11 @@ impl Cluster for Client {
         }
     }
 
-    async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream> {
+    async fn run(&self, plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let query = encoded(&plan, &context).await?;
         let mut attempt = 1;
         loop {
-            let (locations, job) = self.done(&plan, config).await?;
+            let (locations, job) = self.done(query.clone(), context.session_config()).await?;
             let bytes =
                 |location: &PartitionLocation| location.partition_stats.as_ref().map_or(0, |known| known.num_bytes);
             let is_small = locations.iter().map(bytes).sum::<i64>() <= MOST_HELD;
@@ -130,14 +131,10 @@ impl Client {
     }
 
     /// Runs a plan to its end. Returns where its rows are.
-    async fn done(
-        &self,
-        plan: &Arc<dyn ExecutionPlan>,
-        config: &SessionConfig,
-    ) -> Result<(Vec<PartitionLocation>, Job)> {
+    async fn done(&self, plan: Vec<u8>, config: &SessionConfig) -> Result<(Vec<PartitionLocation>, Job)> {
         let id = || format!("{:032x}", RandomState::new().hash_one(&self.scheduler));
         let query = ExecuteQueryParams {
-            query: Some(Query::PhysicalPlan(encoded(plan)?)),
+            query: Some(Query::PhysicalPlan(plan)),
             settings: settings(config),
             session_id: id(),
             operation_id: id(),

@@ -1,10 +1,11 @@
 //! A plan as bytes, with the values of its subqueries in their places.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
-use datafusion::common::Result;
+use datafusion::common::{Result, ScalarValue, internal_err};
+use datafusion::execution::TaskContext;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::lit;
 use datafusion::physical_expr::scalar_subquery::ScalarSubqueryExpr;
@@ -15,17 +16,65 @@ use datafusion_proto::physical_plan::{
     PhysicalProtoConverterExtension,
 };
 use datafusion_proto::protobuf::{PhysicalExprNode, PhysicalPlanNode};
+use ibid::program::shared_value;
 use prost::Message as _;
 
 use crate::settings::codec;
 
+/// The most bytes of a value that stands in a plan, which all tasks get. Larger ones are in a file that executors read once each.
+const LARGEST: usize = 1 << 20;
+
 /// Returns a plan as executors get it.
-pub(crate) fn encoded(plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<u8>> {
-    Ok(WithValues.execution_plan_to_proto(plan, codec().as_ref())?.encode_to_vec())
+pub(crate) async fn encoded(plan: &Arc<dyn ExecutionPlan>, context: &Arc<TaskContext>) -> Result<Vec<u8>> {
+    let first = WithValues::default();
+    let encoded = first.encoded(plan)?;
+    let large = first.large.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if large.is_empty() {
+        return Ok(encoded);
+    }
+    let mut second = WithValues { has_looked: true, ..WithValues::default() };
+    for (subquery, value) in large {
+        if second.shared.iter().all(|(known, _)| known != &subquery)
+            && let Some(shared) = shared_value(value, context).await?
+        {
+            second.shared.push((subquery, shared));
+        }
+    }
+    second.encoded(plan)
 }
 
 /// Writes the value of a subquery, which is known by now, where executors would look for what this process has.
-struct WithValues;
+#[derive(Default)]
+struct WithValues {
+    /// Subqueries whose values are in files, and what stands for them.
+    shared: Vec<(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)>,
+    /// True if it is known which values are in files.
+    has_looked: bool,
+    /// The subqueries that should be among them.
+    large: Mutex<Vec<(Arc<dyn PhysicalExpr>, ScalarValue)>>,
+}
+
+impl WithValues {
+    fn encoded(&self, plan: &Arc<dyn ExecutionPlan>) -> Result<Vec<u8>> {
+        Ok(self.execution_plan_to_proto(plan, &codec())?.encode_to_vec())
+    }
+
+    /// Returns what stands for a subquery.
+    fn value(&self, subquery: &Arc<dyn PhysicalExpr>) -> Result<Arc<dyn PhysicalExpr>> {
+        if let Some((_, shared)) = self.shared.iter().find(|(known, _)| known == subquery) {
+            return Ok(Arc::clone(shared));
+        }
+        match subquery.evaluate(&RecordBatch::new_empty(Arc::new(Schema::empty())))? {
+            ColumnarValue::Scalar(value) if !self.has_looked && value.size() > LARGEST => {
+                let nothing = ScalarValue::try_new_null(&value.data_type())?;
+                self.large.lock().unwrap_or_else(PoisonError::into_inner).push((Arc::clone(subquery), value));
+                Ok(lit(nothing))
+            }
+            ColumnarValue::Scalar(value) => Ok(lit(value)),
+            ColumnarValue::Array(_) => internal_err!("a subquery with several values"),
+        }
+    }
+}
 
 impl PhysicalProtoConverterExtension for WithValues {
     fn proto_to_execution_plan(
@@ -58,10 +107,8 @@ impl PhysicalProtoConverterExtension for WithValues {
         expr: &Arc<dyn PhysicalExpr>,
         codec: &dyn PhysicalExtensionCodec,
     ) -> Result<PhysicalExprNode> {
-        if expr.is::<ScalarSubqueryExpr>()
-            && let ColumnarValue::Scalar(value) = expr.evaluate(&RecordBatch::new_empty(Arc::new(Schema::empty())))?
-        {
-            return serialize_physical_expr_with_converter(&lit(value), codec, self);
+        if expr.is::<ScalarSubqueryExpr>() {
+            return serialize_physical_expr_with_converter(&self.value(expr)?, codec, self);
         }
         serialize_physical_expr_with_converter(expr, codec, self)
     }

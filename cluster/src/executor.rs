@@ -59,6 +59,7 @@ impl Executor {
         let runtime = engine.session().runtime_env();
         let (of_executor, functions) = (Arc::clone(stores), engine.session().state_ref());
         let functions = BallistaFunctionRegistry::from(&*functions.read());
+        let codec = Arc::new(codec().reading(Arc::clone(stores)));
         let config = ExecutorProcessConfig {
             bind_host: self.bind.to_string(),
             external_host: Some(self.advertise.unwrap_or_else(|| self.bind.to_string())),
@@ -79,8 +80,8 @@ impl Executor {
                 configured(SessionConfig::new().with_extension(Arc::clone(&of_executor)))
             })),
             override_function_registry: Some(Arc::new(functions)),
-            override_logical_codec: Some(codec()),
-            override_physical_codec: Some(codec()),
+            override_logical_codec: Some(Arc::clone(&codec) as _),
+            override_physical_codec: Some(codec),
             override_execution_engine: Some(Arc::new(Tasks::new(format!("the executor {}:{}", self.bind, ports[0])))),
             ..ExecutorProcessConfig::default()
         };

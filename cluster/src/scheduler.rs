@@ -43,8 +43,8 @@ impl Scheduler {
             grpc_server_max_decoding_message_size: MESSAGE_BYTES,
             grpc_server_max_encoding_message_size: MESSAGE_BYTES,
             grpc_client_max_message_size: MESSAGE_BYTES,
-            override_logical_codec: Some(codec()),
-            override_physical_codec: Some(codec()),
+            override_logical_codec: Some(Arc::new(codec())),
+            override_physical_codec: Some(Arc::new(codec())),
             override_config_producer: Some(Arc::new(|| configured(SessionConfig::new()))),
             override_session_builder: Some(Arc::new(|config| {
                 check_version(&config, "the scheduler")?;

@@ -28,11 +28,11 @@ impl ConfigExtension for ClientOptions {
 }
 
 /// Returns the codec of plans.
-pub(crate) fn codec() -> Arc<IbidCodec> {
-    Arc::new(IbidCodec::over(
+pub(crate) fn codec() -> IbidCodec {
+    IbidCodec::over(
         Arc::new(BallistaLogicalExtensionCodec::default()),
         Arc::new(BallistaPhysicalExtensionCodec::default()),
-    ))
+    )
 }
 
 /// Returns a configuration that takes the options of ibid and Ballista.

@@ -74,7 +74,7 @@ impl ExecutionPlan for ClusterExec {
 
     fn execute(&self, _: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (plan, cluster) = (Arc::clone(&self.plan), Arc::clone(&self.cluster));
-        let rows = async move { cluster.run(plan, context.session_config()).await };
+        let rows = async move { cluster.run(plan, context).await };
         let rows = futures::stream::once(rows).try_flatten();
         Ok(Box::pin(RecordBatchStreamAdapter::new(self.plan.schema(), rows)))
     }

@@ -31,6 +31,13 @@ pub(crate) struct SharedFolder {
 }
 
 impl SharedFolder {
+    /// As [`Self::at`], and what the session sends to machines, and is too large for that, goes there, too.
+    pub(crate) fn of_session(folder: &Path, session: &SessionContext, stores: &Arc<Stores>) -> Result<Self> {
+        let folder = Self::at(folder, session, stores)?;
+        session.state_ref().write().config_mut().set_extension(Arc::new(folder.clone()));
+        Ok(folder)
+    }
+
     /// A folder of a store, or of a file system that all machines have.
     pub(crate) fn at(folder: &Path, session: &SessionContext, stores: &Arc<Stores>) -> Result<Self> {
         let place = match Location::of_path(folder, stores)? {
@@ -57,6 +64,11 @@ impl SharedFolder {
     pub(crate) fn of_table(&self, table: &str) -> String {
         let place = self.place.join(table).as_prefix();
         if place.is_of_this_machine() { place.url().to_string() } else { place.to_string() }
+    }
+
+    /// The file of a value.
+    pub(crate) fn of_value(&self, name: &str) -> Location {
+        self.place.join("values").join(name)
     }
 
     /// The files of a table.

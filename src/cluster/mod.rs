@@ -9,13 +9,14 @@ mod exec;
 mod folder;
 mod ingest;
 mod parts;
+mod shared_value;
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::SendableRecordBatchStream;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionConfig;
 
@@ -23,6 +24,8 @@ pub(crate) use self::exec::{ClusterExec, map_sent, sent};
 pub(crate) use self::folder::SharedFolder;
 pub(crate) use self::ingest::{CorpusPart, IngestExec};
 pub(crate) use self::parts::{Part, WritePartsExec, write_rows_of_part};
+pub use self::shared_value::shared_value;
+pub(crate) use self::shared_value::{SharedValueExpr, SharedValues};
 
 /// An error as it is told to other machines: as people read it.
 struct Told(String);
@@ -61,7 +64,7 @@ pub trait Cluster: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// Those of the plan, and where the machines cannot be reached.
-    async fn run(&self, plan: Arc<dyn ExecutionPlan>, config: &SessionConfig) -> Result<SendableRecordBatchStream>;
+    async fn run(&self, plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream>;
 }
 
 /// The cluster of a session, in its configuration.

@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, reason = "each is described where it is")]
 
-pub use crate::cluster::Cluster;
+pub use crate::cluster::{Cluster, shared_value};
 pub use crate::datafusion_fixes::{fix_statement, in_sql, settle_using_columns};
 pub use crate::error::{describe, is_panic};
 pub use crate::index::stored::{check_folder, check_place};

@@ -31,10 +31,11 @@ use super::operator::{
     Alternative, Condition, CountElementsExec, DealExec, ElementOrderExec, Input, Scan, SimilarityJoinExec,
 };
 use super::predicate::SimilarityPredicate;
-use crate::cluster::{IngestExec, WritePartsExec};
+use crate::cluster::{IngestExec, SharedValueExpr, SharedValues, WritePartsExec};
 use crate::config::FilterOptions;
 use crate::datafusion_fixes::JoinOrderExec;
 use crate::functions::scalar_functions;
+use crate::store::Stores;
 
 /// Encodes the similarity joins and the functions of ibid, for DataFusion's protocol buffers: as a
 /// [`LogicalExtensionCodec`] the nodes of logical plans, as a [`PhysicalExtensionCodec`] the operators of physical ones.
@@ -65,6 +66,7 @@ use crate::functions::scalar_functions;
 pub struct IbidCodec {
     logical: Arc<dyn LogicalExtensionCodec>,
     physical: Arc<dyn PhysicalExtensionCodec>,
+    values: Arc<SharedValues>,
 }
 
 impl Default for IbidCodec {
@@ -76,7 +78,14 @@ impl Default for IbidCodec {
 impl IbidCodec {
     /// A codec that leaves what is not ibid's to others.
     pub fn over(logical: Arc<dyn LogicalExtensionCodec>, physical: Arc<dyn PhysicalExtensionCodec>) -> Self {
-        Self { logical, physical }
+        Self { logical, physical, values: Arc::default() }
+    }
+
+    /// The same, of a machine that reads what was too large to be sent from these stores.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn reading(self, stores: Arc<Stores>) -> Self {
+        Self { values: Arc::new(SharedValues::of(stores)), ..self }
     }
 }
 
@@ -99,6 +108,18 @@ struct IngestMessage {
     folder: String,
     #[prost(string, tag = "2")]
     prefix: String,
+}
+
+/// The prefix of an encoded [`SharedValueExpr`].
+const VALUE: &[u8] = b"ibid value:";
+
+/// A [`SharedValueExpr`].
+#[derive(Clone, PartialEq, Message)]
+struct ValueMessage {
+    #[prost(string, tag = "1")]
+    place: String,
+    #[prost(message, optional, tag = "2")]
+    schema: Option<protobuf::Schema>,
 }
 
 /// A [`WritePartsExec`], apart from its input.
@@ -609,7 +630,12 @@ impl PhysicalExtensionCodec for IbidCodec {
         buf: &mut Vec<u8>,
         context: &PhysicalExprEncodeCtx<'_>,
     ) -> Result<()> {
-        self.physical.try_encode_expr(expr, buf, context)
+        let Some(value) = expr.downcast_ref::<SharedValueExpr>() else {
+            return self.physical.try_encode_expr(expr, buf, context);
+        };
+        let schema = Schema::new(vec![Arc::clone(&value.field)]);
+        append(buf, VALUE, &ValueMessage { place: value.place.clone(), schema: Some((&schema).try_into()?) });
+        Ok(())
     }
 
     fn try_decode_expr(
@@ -618,7 +644,15 @@ impl PhysicalExtensionCodec for IbidCodec {
         inputs: &[Arc<dyn PhysicalExpr>],
         context: &PhysicalExprDecodeCtx<'_>,
     ) -> Result<Arc<dyn PhysicalExpr>> {
-        self.physical.try_decode_expr(buf, inputs, context)
+        let Some(message) = buf.strip_prefix(VALUE) else {
+            return self.physical.try_decode_expr(buf, inputs, context);
+        };
+        let ValueMessage { place, schema: Some(schema) } = ValueMessage::decode(message).map_err(broken)? else {
+            return internal_err!("a value without a type");
+        };
+        let schema = Schema::try_from(&schema)?;
+        let Some(field) = schema.fields().first() else { return internal_err!("a value without a type") };
+        Ok(Arc::new(SharedValueExpr::new(place, Arc::clone(field), Arc::clone(&self.values))))
     }
 
     fn try_encode_udf(&self, function: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
