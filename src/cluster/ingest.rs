@@ -25,7 +25,7 @@ use crate::corpus::ingest::{Needed, ingest_any};
 use crate::export::layout::FILES;
 use crate::plan_properties::plan_properties;
 use crate::seal::Written;
-use crate::store::{GivenUp, Location, Stores, When, put, write_unless_dropped};
+use crate::store::{Location, Stores, put_unless_dropped};
 
 /// What a task has made of a portion of files.
 #[derive(Debug, Clone, PartialEq)]
@@ -194,18 +194,12 @@ async fn ingest_row(
     }
     let name = format!("{prefix}{:08x}", RandomState::new().hash_one(portion) >> 32);
     let place = format!("{folder}{name}");
-    let failed = || format!("cannot write {place}");
-    let places = FILES.map(|file| Location::of(&format!("{place}/{file}"), &stores)?.with_context(failed));
-    let places = places.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-    let given_up = GivenUp::default();
-    let told = given_up.clone();
-    write_unless_dropped(&stores, &given_up, move || {
-        for (file, place) in FILES.iter().zip(&places) {
-            put(&staged.path().join(file), place, When::Always, &told)?;
-        }
-        Ok(())
-    })
-    .await?;
+    let staged = Arc::new(staged);
+    for file in FILES {
+        let to =
+            Location::of(&format!("{place}/{file}"), &stores)?.with_context(|| format!("{place} is in no store"))?;
+        put_unless_dropped(staged.path().join(file), to, Arc::clone(&staged)).await?;
+    }
     part.written = Some((name, written));
     Ok(part)
 }

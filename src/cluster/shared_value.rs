@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::folder::SharedFolder;
 use super::parts::write_rows_of_part;
 use super::told;
-use crate::store::{GivenUp, Source, Stores, When, put, write_unless_dropped};
+use crate::store::{Source, Stores, put_unless_dropped};
 
 /// The rows of a batch of elements, and the bytes in memory of a row group of them.
 const ROWS: usize = 64 * 1024;
@@ -122,15 +122,7 @@ async fn write(value: &ScalarValue, folder: &SharedFolder, context: &Arc<TaskCon
         std::fs::copy(&path, &to).with_context(|| format!("cannot write {}", to.display()))?;
         return Ok(to.display().to_string());
     }
-    let given_up = GivenUp::default();
-    let told = given_up.clone();
-    let stores = Arc::clone(place.stores());
-    write_unless_dropped(&stores, &given_up, move || {
-        put(&path, &place, When::Always, &told)?;
-        drop(file);
-        Ok(())
-    })
-    .await?;
+    put_unless_dropped(path, place, file).await?;
     Ok(shown)
 }
 

@@ -17,7 +17,7 @@ use object_store::{
 
 use super::blocking::wait;
 use super::explain::{Explained, Kind};
-use super::given_up::{GivenUp, Uploading};
+use super::given_up::{GivenUp, Uploading, write_unless_dropped};
 use super::location::Location;
 use super::object::{Object, failed, io_error};
 use crate::store::failpoint::step;
@@ -83,6 +83,19 @@ pub(crate) fn check_writable(location: &Location) -> Result<()> {
 pub(crate) fn put(file: &Path, location: &Location, when: When, given_up: &GivenUp) -> Result<bool> {
     let written = wait(Put::new(file, location, when, given_up)?.run())?;
     written.map_err(|error| failed("cannot write", location, io_error(error).into()))
+}
+
+/// As [`put`], whatever is there, on a thread that may block. If the future is dropped before that has ended, the upload is aborted. The
+/// file stays as long as `kept` does, which is dropped then.
+pub(crate) async fn put_unless_dropped<T: Send + 'static>(file: PathBuf, location: Location, kept: T) -> Result<()> {
+    let (stores, given_up) = (Arc::clone(location.stores()), GivenUp::default());
+    let told = given_up.clone();
+    let write = move || {
+        put(&file, &location, When::Always, &told)?;
+        drop(kept);
+        Ok(())
+    };
+    write_unless_dropped(&stores, &given_up, write).await
 }
 
 struct Put {
