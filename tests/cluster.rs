@@ -185,6 +185,12 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     }
     server.ok("sql -q SELECT*FROM's3://box/files/0.jsonl' -o s3://box/files/0.parquet");
     std::fs::remove_file(server.object("files/0.jsonl")).unwrap();
+    for (name, n) in [("none", "null"), ("one", "1"), ("half", "0.5")] {
+        server.put(
+            &format!("files/{name}.jsonl"),
+            format!("{{\"id\": \"{name}\", \"text\": \"One. Two.\", \"n\": {n}}}\n"),
+        );
+    }
     let there = "s3://box/there/";
     let ingest = |to: &str| format!("ingest s3://box/files/ -o {to} --on-error skip");
     let same_as = |here: &str| {
@@ -194,8 +200,8 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
         let (ended, ended_here) = (cluster.ok(&on_cluster), server.ok(&ingest(here)));
         assert_eq!(counted(&ended), counted(&ended_here));
         assert_eq!(said(ended), said(ended_here));
-        for table in ["documents", "sentences"] {
-            let rows = |place| server.sql(&format!("SELECT * FROM '{place}{table}.parquet' ORDER BY 1, 2"));
+        for (table, kind) in [("documents", ", arrow_typeof(n)"), ("sentences", "")] {
+            let rows = |place| server.sql(&format!("SELECT *{kind} FROM '{place}{table}.parquet' ORDER BY 1, 2"));
             assert_eq!(rows(there), rows(here), "{table}");
         }
     };
@@ -219,6 +225,12 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     std::fs::remove_file(server.object("files/twice.jsonl")).unwrap();
     server.put("files/new.jsonl", "{\"id\": 1}\n{\"id\": \"new\", \"text\": \"It was late. Nobody spoke.\"}\n");
     same_as("s3://box/here/");
+    // What was added to by hand is not replaced.
+    server.ok("pairs s3://box/there/ --add s3://box/files/none.jsonl --on-error skip");
+    server.put("more/more.jsonl", "{\"id\": \"more\", \"text\": \"It was late.\"}\n");
+    server.ok("pairs s3://box/there/ --add s3://box/more/more.jsonl");
+    let said = end(cluster.command(&ingest(there)));
+    assert!(said.code == Some(1) && said.err.contains("documents were added to"), "{}", said.err);
 }
 
 #[test]

@@ -21,7 +21,7 @@ use prost::Message as _;
 
 use crate::settings::codec;
 
-/// The most bytes of a value that stands in a plan, which all tasks get. Larger ones are in a file that executors read once each.
+/// The most bytes of a value that stands in a plan, which all tasks get. Larger ones are in a file.
 const LARGEST: usize = 1 << 20;
 
 /// Returns a plan as executors get it.

@@ -10,6 +10,7 @@ use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{Result, internal_datafusion_err, internal_err};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::datasource::source::DataSourceExec;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::EmissionType;
@@ -25,7 +26,7 @@ use crate::corpus::ingest::{Needed, ingest_any};
 use crate::export::layout::FILES;
 use crate::plan_properties::plan_properties;
 use crate::seal::Written;
-use crate::store::{Location, Stores, put_unless_dropped};
+use crate::store::{Location, Stores, put_new_unless_dropped};
 
 /// What a task has made of a portion of files.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +78,8 @@ impl CorpusPart {
 /// Reads the portions of files that are the rows of its input, and writes the documents of each and their sentences to a folder of its own.
 /// Gives a row of each portion.
 ///
-/// A folder has a name that no other has, so that a task may run twice. Those count whose rows arrive where the plan is run.
+/// A folder has a name that no other portion has, and that of a task that runs twice is mostly another; else the bytes are the same. Those
+/// count whose rows arrive where the plan is run.
 #[derive(Debug)]
 pub(crate) struct IngestExec {
     input: Arc<dyn ExecutionPlan>,
@@ -180,7 +182,11 @@ async fn ingest_row(
     let stores = context.session_config().get_extension::<Stores>();
     let stores = stores.ok_or_else(|| internal_datafusion_err!("a session without stores; please report it"))?;
     let reached = Arc::clone(&stores);
-    let documents = SpawnedTask::spawn_blocking(move || files.open(&reached)).join().await??;
+    let memory = match context.memory_pool().memory_limit() {
+        MemoryLimit::Finite(bytes) => Some(bytes),
+        MemoryLimit::Infinite | MemoryLimit::Unknown => None,
+    };
+    let documents = SpawnedTask::spawn_blocking(move || files.open(memory, &reached)).join().await??;
     let makes_ids = documents.makes_ids();
     let beside = context.runtime_env().disk_manager.create_tmp_file("the documents of a portion")?;
     let beside =
@@ -192,13 +198,13 @@ async fn ingest_row(
     if ingested.summary.documents == 0 {
         return Ok(part);
     }
-    let name = format!("{prefix}{:08x}", RandomState::new().hash_one(portion) >> 32);
+    let name = format!("{prefix}{portion:04x}{:04x}", RandomState::new().hash_one(portion) >> 48);
     let place = format!("{folder}{name}");
     let staged = Arc::new(staged);
     for file in FILES {
         let to =
             Location::of(&format!("{place}/{file}"), &stores)?.with_context(|| format!("{place} is in no store"))?;
-        put_unless_dropped(staged.path().join(file), to, Arc::clone(&staged)).await?;
+        put_new_unless_dropped(staged.path().join(file), to, Arc::clone(&staged)).await?;
     }
     part.written = Some((name, written));
     Ok(part)

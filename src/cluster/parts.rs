@@ -23,7 +23,7 @@ use url::Url;
 
 use crate::plan_properties::plan_properties;
 use crate::seal::SealedWriter;
-use crate::store::{Location, Stores, put_unless_dropped};
+use crate::store::{Location, Stores, put_new_unless_dropped};
 
 /// The part of a table that one task has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,7 @@ async fn write_part(
     let path = file.path().context("a part of a table is in no file")?.to_path_buf();
     let (rows, longest_list) = write_rows_of_part(rows, &path, group).await?;
     let place = Location::of(&format!("{folder}{name}"), &stores)?.with_context(failed)?;
-    put_unless_dropped(path, place, file).await?;
+    put_new_unless_dropped(path, place, file).await?;
     Ok(Some(Part { file: name, rows, longest_list }))
 }
 

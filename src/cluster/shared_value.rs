@@ -17,18 +17,19 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use futures::stream;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use tempfile::NamedTempFile;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::folder::SharedFolder;
 use super::parts::write_rows_of_part;
 use super::told;
-use crate::store::{Source, Stores, put_unless_dropped};
+use crate::store::{Source, Stores, put_new_unless_dropped};
 
 /// The rows of a batch of elements, and the bytes in memory of a row group of them.
 const ROWS: usize = 64 * 1024;
 const GROUP: usize = 16 << 20;
 
-/// A value that is too large to be sent with a plan: it is in a file, which each machine reads once.
+/// A value that is too large to be sent with a plan: it is in a file, which each machine reads once for the tasks that run at the same time.
 #[derive(Debug)]
 pub(crate) struct SharedValueExpr {
     /// The path of the file, or its URL.
@@ -43,24 +44,32 @@ pub(crate) struct SharedValueExpr {
 #[derive(Debug, Default)]
 pub(crate) struct SharedValues {
     stores: Arc<Stores>,
-    read: Mutex<HashMap<String, Weak<ScalarValue>>>,
+    read: Mutex<HashMap<String, Slot>>,
 }
+
+/// A value, as long as it is in use. Of those who ask for it at once one reads it.
+type Slot = Arc<Mutex<Weak<ScalarValue>>>;
 
 impl SharedValues {
     pub(crate) fn of(stores: Arc<Stores>) -> Self {
         Self { stores, read: Mutex::default() }
     }
 
-    /// Returns the value in a file. Of those who ask for it at once one reads it.
+    /// Returns the value in a file.
     fn get(&self, place: &str, field: &Field) -> anyhow::Result<Arc<ScalarValue>> {
-        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(value) = read.get(place).and_then(Weak::upgrade) {
+        let slot = {
+            let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+            read.retain(|_, slot| {
+                Arc::strong_count(slot) > 1 || slot.lock().is_ok_and(|value| value.strong_count() > 0)
+            });
+            Arc::clone(read.entry(place.to_owned()).or_default())
+        };
+        let mut read = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = read.upgrade() {
             return Ok(value);
         }
-        let value = self.read(place, field).with_context(|| format!("cannot read {place}"))?;
-        let value = Arc::new(value);
-        read.retain(|_, value| value.strong_count() > 0);
-        read.insert(place.to_owned(), Arc::downgrade(&value));
+        let value = Arc::new(self.read(place, field).with_context(|| format!("cannot read {place}"))?);
+        *read = Arc::downgrade(&value);
         Ok(value)
     }
 
@@ -118,11 +127,15 @@ async fn write(value: &ScalarValue, folder: &SharedFolder, context: &Arc<TaskCon
     let shown = place.to_string();
     if place.is_of_this_machine() {
         let to = place.url().to_file_path().map_err(|()| anyhow::anyhow!("{shown} is no path"))?;
-        std::fs::create_dir_all(to.parent().context("it is in no folder")?)?;
-        std::fs::copy(&path, &to).with_context(|| format!("cannot write {}", to.display()))?;
+        let folder = to.parent().context("it is in no folder")?;
+        let failed = || format!("cannot write {}", to.display());
+        std::fs::create_dir_all(folder).with_context(failed)?;
+        let copy = NamedTempFile::new_in(folder).with_context(failed)?;
+        std::fs::copy(&path, copy.path()).with_context(failed)?;
+        copy.persist(&to).with_context(failed)?;
         return Ok(to.display().to_string());
     }
-    put_unless_dropped(path, place, file).await?;
+    put_new_unless_dropped(path, place, file).await?;
     Ok(shown)
 }
 

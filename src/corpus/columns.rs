@@ -20,6 +20,9 @@ pub(super) const TEXT_COLUMN: &str = "text";
 /// read back with their ids.
 pub(super) const ID_COLUMNS: [&str; 2] = ["doc_id", "id"];
 
+/// The key of the metadata of a field that says its [`Kind`].
+const KIND: &str = "ibid.kind";
+
 /// What a column's values have been so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -46,6 +49,25 @@ impl Kind {
             DataType::Utf8 => Self::Text,
             other => Self::Other(other.clone()),
         }
+    }
+
+    /// The kind of a column of a table, which may say more of it than its type.
+    pub(crate) fn of_field(field: &Field) -> Self {
+        match field.metadata().get(KIND).map(String::as_str) {
+            Some("null") => Self::Null,
+            Some("int") => Self::Int,
+            _ => Self::of_type(field.data_type()),
+        }
+    }
+
+    /// A field that says the kind of its column where the type does not, for those who read other files with it.
+    fn noted_in(&self, field: Field) -> Field {
+        let kind = match self {
+            Self::Null => "null",
+            Self::Int => "int",
+            _ => return field,
+        };
+        field.with_metadata([(KIND.to_owned(), kind.to_owned())].into())
     }
 
     pub(crate) fn data_type(&self) -> DataType {
@@ -270,8 +292,8 @@ impl Union {
     }
 
     /// The schema, for each user column its index in it, and the columns in the user's order. An id that the files do not have comes
-    /// first.
-    pub(crate) fn finish(self) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
+    /// first. Of a portion of the files the schema says all that it takes to unite it with those of others.
+    pub(crate) fn finish(self, is_portion: bool) -> (SchemaRef, HashMap<String, usize>, Vec<UserColumn>) {
         let mut fields = vec![Field::new("doc_id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)];
         let mut indices = HashMap::new();
         for (name, kind) in &self.columns.kinds {
@@ -280,7 +302,8 @@ impl Union {
                 shown.insert_str(0, "original_");
             }
             indices.insert(name.clone(), fields.len());
-            fields.push(Field::new(shown, kind.data_type(), true));
+            let field = Field::new(shown, kind.data_type(), true);
+            fields.push(if is_portion { kind.noted_in(field) } else { field });
         }
         let roles = self.roles.unwrap_or(Roles { text: None, text_is_optional: false, id: None });
         let id_type = self.ids.map(|kind| kind.data_type());
@@ -330,7 +353,7 @@ mod tests {
             let roles = Roles::find("f", file, &options(text, id), false).unwrap();
             union.add("f", file, &roles).unwrap();
         }
-        union.finish().0.fields().iter().map(|f| (f.name().clone(), f.data_type().clone())).collect()
+        union.finish(false).0.fields().iter().map(|f| (f.name().clone(), f.data_type().clone())).collect()
     }
 
     #[test]
@@ -378,7 +401,7 @@ mod tests {
             let roles = Roles::find("f", &file, &options(None, None), false).unwrap();
             union.add("f", &file, &roles).unwrap();
         }
-        let (schema, _, user) = union.finish();
+        let (schema, _, user) = union.finish(false);
         assert_eq!(user.len(), schema.fields().len());
         let ids: Vec<_> = user.iter().filter(|column| column.id_type.is_some()).collect();
         let id = UserColumn { name: "doc_id".to_owned(), given: "id".to_owned(), id_type: Some(DataType::Int64) };

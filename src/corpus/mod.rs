@@ -431,7 +431,7 @@ impl Plan {
                 found => Ok(found?),
             });
         }
-        let (schema, columns, user) = union.finish();
+        let (schema, columns, user) = union.finish(selection.is_portion);
         let pages = Arc::new(options.pages.clone());
         let index_of = |(name, value): Label| Some((*columns.get(&name)?, value));
         let labels = labels.into_iter().map(|labels| labels.into_iter().filter_map(index_of).collect()).collect();

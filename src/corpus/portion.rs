@@ -15,6 +15,9 @@ use crate::store::{Object, ObjectMessage, Stores};
 /// The bytes of files that one portion should have.
 const BYTES: u64 = 256 << 20;
 
+/// The bytes that a file counts for beside its own: a request, and its names in the plan.
+const OF_FILE: u64 = 4 << 10;
+
 /// The most portions: each becomes two files, which all that reads the corpus opens.
 const MOST: usize = 1000;
 
@@ -83,7 +86,7 @@ struct ReadingMessage {
 
 impl ReadingMessage {
     fn new(options: &Options) -> Self {
-        // What is left out is the same for all machines, or is none of theirs.
+        // The format is said of each file, and the memory is that of the machine that reads.
         let Options {
             text_column,
             text_is_optional,
@@ -177,9 +180,9 @@ impl FileMessage {
 }
 
 impl Portion {
-    /// Opens its files, from another machine.
-    pub(crate) fn open(self, stores: &Arc<Stores>) -> Result<Documents> {
-        let options = self.reading.context("files without options")?.options()?;
+    /// Opens its files, in so much memory, if that has a limit.
+    pub(crate) fn open(self, memory: Option<usize>, stores: &Arc<Stores>) -> Result<Documents> {
+        let options = Options { memory, ..self.reading.context("files without options")?.options()? };
         let files = self.files.into_iter().map(|file| file.file(&options, stores)).collect::<Result<_>>()?;
         let selection = Selection { files, is_portion: self.is_one_of_many, ..Selection::default() };
         Ok(open_selection(selection, &options)?)
@@ -197,8 +200,8 @@ impl Selection {
     /// alone: files of this machine, copies of members of archives, and what has a key in its address.
     pub(crate) fn portions(&self, options: &Options, least: usize) -> Option<Vec<Portion>> {
         let files = self.files.iter().map(FileMessage::new).collect::<Option<Vec<_>>>()?;
-        let sizes: Vec<_> =
-            self.files.iter().map(|file| file.object.as_ref().map_or(0, |object| object.size)).collect();
+        let size = |file: &InputFile| OF_FILE + file.object.as_ref().map_or(0, |object| object.size);
+        let sizes: Vec<_> = self.files.iter().map(size).collect();
         let all: u64 = sizes.iter().sum();
         let number = usize::try_from(all / BYTES).unwrap_or(MOST).clamp(1, MOST).max(least);
         let each = (all / number as u64).max(1);
@@ -280,9 +283,9 @@ mod tests {
             portions.iter().map(|portion| portion.files.len()).collect::<Vec<_>>()
         };
         assert_eq!(dealt(&[1, 1, 1, 1, 1, 1], 3), [2, 2, 2]);
-        assert_eq!(dealt(&[100, 1, 1], 2), [1, 2]);
+        assert_eq!(dealt(&[100_000, 1, 1], 2), [1, 2]);
         assert_eq!(dealt(&[5], 16), [1]);
-        assert_eq!(dealt(&[0, 0], 2), [2]);
+        assert_eq!(dealt(&[0, 0, 0], 2), [2, 1]);
         assert_eq!(dealt(&[BYTES, BYTES, BYTES, BYTES], 1), [1, 1, 1, 1]);
         assert_eq!(dealt(&vec![BYTES; 3 * MOST], 1).len(), MOST);
     }

@@ -244,7 +244,6 @@ impl Index {
             None => vec![Noted::Path(folder)],
         };
         cleanup::hold().note(&places);
-        let held = staged.commit()?;
         let part = Part {
             name,
             number,
@@ -255,7 +254,9 @@ impl Index {
             inputs: noted(inputs).into(),
             parameters: reading.parameters(),
         };
-        Ok(WrittenPart { part, places, _held: held, is_kept: false })
+        let mut written = WrittenPart { part, places, _held: None, is_kept: false };
+        written._held = staged.commit()?;
+        Ok(written)
     }
 
     /// Adds a part that was written to the index. `false` says that the index is another since it was opened, and that nothing
@@ -322,7 +323,13 @@ impl Drop for WrittenPart {
         for place in &self.places {
             let (removed, shown) = match place {
                 Noted::Object(object) => (store::remove(object), object.to_string()),
-                Noted::Path(path) => (fs::remove_dir_all(path).map_err(anyhow::Error::new), path.display().to_string()),
+                Noted::Path(path) => {
+                    let removed = match fs::remove_dir_all(path) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                        removed => removed.map_err(anyhow::Error::new),
+                    };
+                    (removed, path.display().to_string())
+                }
             };
             if let Err(error) = removed {
                 log::warn!("cannot remove {shown}, which ibid gc removes: {error:#}");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::datasource::file_format::options::{ParquetReadOptions, ReadOptions};
 use datafusion::datasource::file_format::parquet::transform_schema_to_view;
 use datafusion::datasource::listing::{ListingTable, ListingTableConfig, ListingTableUrl};
@@ -76,37 +76,34 @@ fn schemas(files: &[PathBuf], stores: &Arc<Stores>) -> Result<Vec<SchemaRef>> {
 
 /// The columns of all, in the order in which they come.
 fn columns(schemas: &[SchemaRef]) -> Result<Schema> {
-    let mut columns: Vec<Field> = Vec::new();
+    let mut columns: Vec<(Field, Kind)> = Vec::new();
     for field in schemas.iter().flat_map(|schema| schema.fields()) {
-        let Some(column) = columns.iter_mut().find(|column| column.name() == field.name()) else {
+        let kind = Kind::of_field(field);
+        let Some((column, before)) = columns.iter_mut().find(|(column, _)| column.name() == field.name()) else {
             let is_everywhere = schemas.iter().all(|schema| schema.field_with_name(field.name()).is_ok());
-            columns.push(Field::new(field.name(), field.data_type().clone(), field.is_nullable() || !is_everywhere));
+            let is_nullable = field.is_nullable() || !is_everywhere;
+            columns.push((Field::new(field.name(), field.data_type().clone(), is_nullable), kind));
             continue;
         };
-        let is_nullable = column.is_nullable() || field.is_nullable();
-        *column = Field::new(field.name(), both(column, field)?, is_nullable);
+        let Some(both) = before.clone().widen(kind) else {
+            bail!(
+                "the column {:?} is {} in one part of the index and {} in another, and no type holds both; give it the type that it \
+                 has in the index, or another name",
+                column.name(),
+                column.data_type(),
+                field.data_type()
+            );
+        };
+        *column = Field::new(field.name(), both.data_type(), column.is_nullable() || field.is_nullable());
+        *before = both;
     }
-    Ok(Schema::new(columns))
-}
-
-/// The type that holds the values of two columns.
-fn both(a: &Field, b: &Field) -> Result<DataType> {
-    let kinds = [a, b].map(|field| Kind::of_type(field.data_type()));
-    let [first, second] = kinds;
-    match first.widen(second) {
-        Some(kind) => Ok(kind.data_type()),
-        None => bail!(
-            "the column {:?} is {} in one part of the index and {} in another, and no type holds both; give it the type that it \
-             has in the index, or another name",
-            a.name(),
-            a.data_type(),
-            b.data_type()
-        ),
-    }
+    Ok(Schema::new(columns.into_iter().map(|(column, _)| column).collect::<Vec<_>>()))
 }
 
 #[cfg(test)]
 mod tests {
+    use arrow::datatypes::DataType;
+
     use super::*;
 
     fn schema(fields: &[(&str, DataType)]) -> SchemaRef {

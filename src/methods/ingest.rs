@@ -47,7 +47,7 @@ common_options!(Ingest);
 
 impl Ingest {
     /// Writes the corpus to a folder, here or by URL. It takes the place of a corpus, and of nothing else; until it is whole, what was
-    /// there before stays.
+    /// there before stays. A cluster makes a corpus in a store as an index, which takes the place of such an index.
     ///
     /// # Errors
     ///

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 use arrow::array::AsArray;
 use arrow::compute::cast;
 use arrow::datatypes::DataType;
+use datafusion::common::runtime::SpawnedTask;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::{col, lit};
 use prost::Message;
@@ -20,8 +21,7 @@ use crate::export::layout::PARTS;
 use crate::index::Index;
 use crate::index::stored::index_to_add;
 use crate::pipeline::query;
-use crate::seal::Written;
-use crate::store::Location;
+use crate::store::{Location, Stores};
 
 /// The most bytes of the names of files that are sent with one plan.
 const MOST_SENT: usize = 8 << 20;
@@ -44,49 +44,37 @@ impl Run {
         let place = Location::of_path(folder, self.engine.stores())?.filter(|place| !place.has_key());
         let portions = selection.portions(reading, config.target_partitions());
         let Some((place, portions)) = place.zip(portions) else { return Ok(None) };
-        let failed = || format!("cannot write the corpus {place}, which is an index where a cluster makes it");
-        let index = index_to_add(folder, self.engine.stores()).with_context(failed)?;
+        let index = open(folder, &place, self.engine.stores())?;
         let prefix = format!("{:08}-{:08x}", index.manifest().number + 1, RandomState::new().hash_one(inputs) >> 32);
-        let ingested = Ingested::none(selection.summary(&reading.on_error)?);
-        let parts = place.as_prefix().join(PARTS).as_prefix().to_string();
         let made = async {
-            let parts = self.read_portions(&portions, &parts, &prefix).await?;
-            self.become_parts(&index, &portions, parts, ingested, |parts| index.of_corpora(parts, inputs, reading))
-                .await
+            let mut ingested = Ingested::none(selection.summary(&reading.on_error)?);
+            let folder = place.as_prefix().join(PARTS).as_prefix().to_string();
+            let mut parts = self.read_portions(&portions, &folder, &prefix).await?;
+            parts.iter().for_each(|part| ingested.add(&part.ingested));
+            ingested.check()?;
+            parts.retain(|part| part.written.is_some());
+            let corpora = parts.iter().filter_map(|part| part.written.clone());
+            let next = index.of_corpora(corpora, inputs, reading);
+            self.check_parts(&next, &portions, &parts).await?;
+            anyhow::Ok((ingested, next))
         };
         let made = made.await;
         // Tasks that ran twice have written more than counts.
-        let kept = made.as_ref().map_or(&index, |(_, next)| next);
-        if let Err(error) = kept.remove_others(&prefix) {
-            log::warn!(
-                "what the run has written below {place} and does not count stays, and ibid gc removes it: {error:#}"
-            );
+        let tidy = |kept: &Index| {
+            if let Err(error) = kept.remove_others(&prefix) {
+                log::warn!(
+                    "what the run has written below {place} and does not count stays, and ibid gc removes it: {error:#}"
+                );
+            }
+        };
+        let (ingested, next) = made.inspect_err(|_| tidy(&index))?;
+        // Where this fails nobody knows whether the manifest is there, and nothing is removed.
+        let is_next = index.is_newest()? && index.replace(next.manifest())?;
+        tidy(if is_next { &next } else { &index });
+        if !is_next {
+            bail!("another run has written {place} meanwhile; run it again");
         }
-        made.map(|(ingested, _)| Some(ingested))
-    }
-
-    /// Replaces the parts of an index by those that were made of portions, once they are checked. Returns the index then.
-    async fn become_parts(
-        &mut self,
-        index: &Index,
-        portions: &[Portion],
-        mut parts: Vec<CorpusPart>,
-        mut ingested: Ingested,
-        of_corpora: impl FnOnce(Vec<(String, [Written; 2])>) -> Index,
-    ) -> Result<(Ingested, Index)> {
-        parts.iter().for_each(|part| ingested.add(&part.ingested));
-        ingested.check()?;
-        parts.retain(|part| part.written.is_some());
-        let makes_ids = parts.iter().all(|part| part.makes_ids);
-        let places: Vec<_> = parts.iter().map(|part| part.portion).collect();
-        let next = of_corpora(parts.into_iter().filter_map(|part| part.written).collect());
-        if !makes_ids {
-            self.check_ids(&next, portions, &places).await?;
-        }
-        if !index.replace(next.manifest())? {
-            bail!("another run has written {} meanwhile; run it again", index.folder().display());
-        }
-        Ok((ingested, next))
+        Ok(Some(ingested))
     }
 
     /// Returns what machines have made of portions, in their order.
@@ -116,30 +104,47 @@ impl Run {
         Ok(parts)
     }
 
-    /// Fails where an id stands in two parts of an index, each of which was made of one of the portions: which ones is in `places`.
-    async fn check_ids(&mut self, index: &Index, portions: &[Portion], places: &[u64]) -> Result<()> {
+    /// Fails where an index cannot be read that was made of these parts, each of one of the portions, or has an id twice.
+    async fn check_parts(&mut self, index: &Index, portions: &[Portion], parts: &[CorpusPart]) -> Result<()> {
+        let needed = Needed::DocumentsAndSentences;
+        index.check(needed)?;
         let session = self.workspace.session.clone();
         let documents = |index: &Index| anyhow::Ok(Arc::new(index.table("documents", &session.state())?));
-        session.register_table(Needed::Documents.tables()[0], documents(index)?)?;
+        let all = documents(index)?;
+        if parts.iter().all(|part| part.makes_ids) {
+            return Ok(());
+        }
+        session.register_table("documents", all)?;
         let repeated = self.workspace.run_all(&[query::CORPUS_REPEATED_ID]).await?.context("it gives no rows")?;
         let repeated = repeated.collect().await?;
-        session.deregister_table(Needed::Documents.tables()[0])?;
+        session.deregister_table("documents")?;
         let Some(rows) = repeated.iter().find(|rows| rows.num_rows() > 0) else { return Ok(()) };
         let ids = cast(rows.column(0), &DataType::Utf8)?;
         let id = ids.as_string::<i32>().value(0);
         let mut with_id: Option<Portion> = None;
-        for (at, place) in places.iter().enumerate() {
-            let part = session.read_table(documents(&index.with_part(at))?)?;
-            if part.filter(col("doc_id").eq(lit(id)))?.count().await? > 0 {
-                let portion = portions[usize::try_from(*place)?].clone();
-                with_id = Some(with_id.map_or_else(|| portion.clone(), |others| others.with(portion.clone())));
+        for (at, part) in parts.iter().enumerate() {
+            let part_alone = session.read_table(documents(&index.with_part(at))?)?;
+            if part_alone.filter(col("doc_id").eq(lit(id)))?.count().await? == 0 {
+                continue;
             }
+            let portion = portions[usize::try_from(part.portion)?].clone();
+            let Some(first) = with_id.replace(portion.clone()) else { continue };
+            // Where it stands in the files of the two is what their reader says.
+            let (both, stores) = (first.with(portion), Arc::clone(self.engine.stores()));
+            let read = move || both.open(None, &stores)?.try_for_each(|batch| anyhow::Ok(batch.map(drop)?));
+            SpawnedTask::spawn_blocking(read).join().await??;
         }
-        // Where it stands in the files is what their reader says.
-        let stores = Arc::clone(self.engine.stores());
-        let with_id = with_id.context("an id that stands twice stands nowhere")?;
-        let documents = tokio::task::spawn_blocking(move || with_id.open(&stores)).await??;
-        tokio::task::spawn_blocking(move || documents.into_iter().try_for_each(|batch| batch.map(drop))).await??;
         bail!("the id {id:?} stands twice; run it again")
     }
+}
+
+/// Opens the index that a corpus is to be, which nothing was added to.
+fn open(folder: &Path, place: &Location, stores: &Arc<Stores>) -> Result<Index> {
+    let failed = || format!("cannot write the corpus {place}, which is an index where a cluster makes it");
+    let index = index_to_add(folder, stores).with_context(failed)?;
+    let manifest = index.manifest();
+    if manifest.time_column.is_some() || manifest.parts.iter().any(|part| part.number != manifest.number) {
+        bail!("{place} is an index that documents were added to: name another folder");
+    }
+    Ok(index)
 }

@@ -104,12 +104,9 @@ pub(crate) async fn write_unless_dropped<T: Send + 'static>(
 ) -> Result<T> {
     let uploading = Uploading::begin(stores, given_up);
     let _nobody_waits = GiveUpOnDrop(given_up.clone());
-    let task = SpawnedTask::spawn_blocking(move || {
-        let written = write();
-        drop(uploading);
-        written
-    });
-    task.join().await.context("the write stopped")?
+    // What was written goes first where nobody takes it.
+    let task = SpawnedTask::spawn_blocking(move || (write(), uploading));
+    task.join().await.context("the write stopped")?.0
 }
 
 impl Stores {

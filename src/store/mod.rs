@@ -38,7 +38,7 @@ pub(crate) use self::links::{Nowhere, leads_above, nowhere};
 pub(crate) use self::location::{Address, Location, MAGIC, has_key};
 pub use self::location::{redacted, redacted_url};
 pub(crate) use self::object::{Object, ObjectMessage, failed};
-pub(crate) use self::put::{When, check_writable, put, put_unless_dropped, remove};
+pub(crate) use self::put::{When, check_writable, put, put_new_unless_dropped, remove};
 pub use self::registry::{Settings, StoreTraffic, Stores};
 pub(crate) use self::sealed::SealedStore;
 pub use self::source::Source;

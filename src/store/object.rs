@@ -58,7 +58,9 @@ pub(crate) struct ObjectMessage {
 impl From<&Object> for ObjectMessage {
     fn from(object: &Object) -> Self {
         let Object { location, size, e_tag, version, modified } = object.clone();
-        Self { location: location.to_string(), size, e_tag, version, modified }
+        // What a web address has percent-encoded stays so.
+        let location = if location.is_web() { location.url().to_string() } else { location.to_string() };
+        Self { location, size, e_tag, version, modified }
     }
 }
 

@@ -85,13 +85,17 @@ pub(crate) fn put(file: &Path, location: &Location, when: When, given_up: &Given
     written.map_err(|error| failed("cannot write", location, io_error(error).into()))
 }
 
-/// As [`put`], whatever is there, on a thread that may block. If the future is dropped before that has ended, the upload is aborted. The
-/// file stays as long as `kept` does, which is dropped then.
-pub(crate) async fn put_unless_dropped<T: Send + 'static>(file: PathBuf, location: Location, kept: T) -> Result<()> {
+/// As [`put`], unless there is an object of this name, on a thread that may block. If the future is dropped before that has ended, the
+/// upload is aborted. The file stays as long as `kept` does, which is dropped then.
+pub(crate) async fn put_new_unless_dropped<T: Send + 'static>(
+    file: PathBuf,
+    location: Location,
+    kept: T,
+) -> Result<()> {
     let (stores, given_up) = (Arc::clone(location.stores()), GivenUp::default());
     let told = given_up.clone();
     let write = move || {
-        put(&file, &location, When::Always, &told)?;
+        put(&file, &location, When::New, &told)?;
         drop(kept);
         Ok(())
     };
