@@ -9,12 +9,13 @@ generated pages of 50 sentences each (benches/pages.py). Each executor is held t
 runs alone. Prints a Markdown table: seconds, CPU seconds of all processes (those of a cluster are the command and the executors), peak
 memory of the largest of them, what executors have written to their disk (rows between stages and tables), rows.
 
-With several numbers of pages it prints, too, what 10⁹ sentences would take: each figure is taken to grow with a power of the
-number of sentences, that between the first two numbers, and what it says of the other numbers stands beside what was measured.
+With several numbers of pages there is a partition for so many sentences, or N if those are more, and it prints, too, what 10⁹ sentences
+would take: a constant and so much for each sentence, by what the first two numbers took. What that says of the other numbers stands
+beside what was measured.
 """
 import argparse
 import hashlib
-import math
+import multiprocessing
 import os
 import shutil
 import socket
@@ -28,6 +29,7 @@ import corpus
 import pages
 
 TICKS = os.sysconf("SC_CLK_TCK")
+SENTENCES = 1_250_000  # of a partition
 JOIN = """SELECT count(*) AS pairs, sum(a.sent + b.sent) AS sents
 FROM (SELECT doc_id, sent, shingles(words(normalize(text)), 4) AS set FROM '{corpus}/sentences.parquet') AS a
 JOIN (SELECT doc_id, sent, shingles(words(normalize(text)), 4) AS set FROM '{corpus}/sentences.parquet') AS b
@@ -94,15 +96,15 @@ def sentences(ibid, of):
     return counted["n"]
 
 
-def compare(args, of, name):
-    """Prints what a collection takes; returns, of each piece of work on the most executors, CPU seconds, peak and written MiB."""
-    taken = {}
+def compare(args, of, work, partitions):
+    """Prints what some work takes on a collection; returns, for the most executors, CPU seconds, peak and written MiB."""
+    name, taken = of.name, {}
 
     def said(work, by, seconds, cpu, peak, written, rows, digest):
         written = f"{written:,.0f}" if written is not None else ""
         print(f"| {name} | {work} | {by} | {seconds:.1f} | {cpu:.1f} | {peak:,.0f} | {written} | {rows} | {digest} |", flush=True)
 
-    lines = {work: [part.replace("{corpus}", str(of)) for part in line] for work, line in WORK.items()}
+    lines = {name: [part.replace("{corpus}", str(of)) for part in line] for name, line in work.items()}
     digests = {}
     for work, line in lines.items():
         seconds, cpu, peak, rows, digests[work] = run([args.bin / "ibid", *line], core=0)
@@ -112,7 +114,7 @@ def compare(args, of, name):
             folder = tempfile.mkdtemp(dir=args.out)
             cluster = Cluster(args.bin / "ibid-cluster", count, args.memory, folder)
             try:
-                options = ["--cluster", f"df://{cluster.address}", "--partitions", args.partitions, "--tables", Path(folder) / "tables"]
+                options = ["--cluster", f"df://{cluster.address}", "--partitions", partitions, "--tables", Path(folder) / "tables"]
                 seconds, cpu, _, rows, digest = run([args.bin / "ibid-cluster", *line, *options])
                 of_executors, peak, written = cluster.used()
                 said(work, f"{count} executor{'s' if count > 1 else ''}", seconds, cpu + of_executors, peak, written, rows, digest)
@@ -128,15 +130,14 @@ def compare(args, of, name):
 def extrapolate(measured):
     """Prints what is to be expected of more sentences, by what the two smallest collections took."""
     (few, at_few), (more, at_more), *others = sorted(measured.items())
-    print("\n| work | figure | grows as n to the | " + "".join(f"{n:,} expected | measured | " for n, _ in others) + "10⁹ |")
-    print("| --- | --- | ---: |" + " ---: | ---: |" * len(others) + " ---: |")
+    print("\n| work | figure | constant | for 10⁶ sentences | " + "".join(f"{n:,} expected | measured | " for n, _ in others) + "10⁹ |")
+    print("| --- | --- | ---: | ---: |" + " ---: | ---: |" * len(others) + " ---: |")
     for work, figures in at_few.items():
         for figure, first in figures.items():
-            second = at_more[work][figure]
-            power = math.log(second / first) / math.log(more / few)
-            expected = lambda n: second * (n / more) ** power
+            each = (at_more[work][figure] - first) / (more - few)
+            expected = lambda n: first + each * (n - few)
             beside = "".join(f"{expected(n):,.0f} | {at[work][figure]:,.0f} | " for n, at in others)
-            print(f"| {work} | {figure} | {power:.2f} | {beside}{expected(10**9):,.0f} |")
+            print(f"| {work} | {figure} | {expected(0):,.0f} | {each * 10**6:,.1f} | {beside}{expected(10**9):,.0f} |")
 
 
 def main():
@@ -147,7 +148,7 @@ def main():
     parser.add_argument("--sets", default="M", help="sizes of benches/corpus.py; none with --pages")
     parser.add_argument("--pages", help="numbers of generated pages")
     parser.add_argument("--executors", default="1,2")
-    parser.add_argument("--partitions", default="8")
+    parser.add_argument("--partitions", type=int, default=8)
     parser.add_argument("--memory", default="4GiB")
     args = parser.parse_args()
     args.out = args.out.resolve()
@@ -159,16 +160,25 @@ def main():
         made = [pages.documentation(ibid, args.out, packages, corpus.SIZES[size], size) for size in args.sets.split(",")]
         print(header)
         for of in made:
-            compare(args, of, of.name)
+            compare(args, of, WORK, args.partitions)
         return
     made = []
     for count in map(int, args.pages.split(",")):
         of = args.out / f"generated-{count}"
         if not of.exists():
-            pages.generate(count, args.out / f"{of.name}.jsonl", args.out / f"{of.name}.gold.jsonl")
+            # In a process of its own, whose memory would count for those that come after it.
+            files = [args.out / f"{of.name}{end}" for end in (".jsonl", ".gold.jsonl")]
+            generate = multiprocessing.get_context("spawn").Process(target=pages.generate, args=(count, *files))
+            generate.start()
+            generate.join()
         made.append(pages.ingest(ibid, of, [args.out / f"{of.name}.jsonl"]))
     print(header)
-    measured = {sentences(ibid, of): compare(args, of, of.name) for of in made}
+    # Of pages with the same side bar each pair is similar, and each sentence of the bar.
+    work = {"passages": WORK["passages"]}
+    measured = {}
+    for of in made:
+        count = sentences(ibid, of)
+        measured[count] = compare(args, of, work, max(args.partitions, count // SENTENCES))
     if len(measured) > 1:
         extrapolate(measured)
 
