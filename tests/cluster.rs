@@ -273,7 +273,10 @@ fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: 
     let began = Instant::now();
     match accident {
         Accident::Kill => cluster.replace_executor(),
-        Accident::NoDisk => std::fs::remove_dir_all(&cluster.executors[0].1).unwrap(),
+        Accident::NoDisk => {
+            let disk = &cluster.executors[0].1;
+            std::fs::rename(disk, disk.with_extension("gone")).unwrap();
+        }
         Accident::Pause => {
             let pid = cluster.executors[0].0.id().to_string();
             let signal = |name: &str| assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());

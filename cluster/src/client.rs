@@ -15,7 +15,7 @@ use ballista_core::serde::protobuf::{
     PartitionLocation,
 };
 use ballista_core::version::insert_version_header;
-use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, internal_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
@@ -35,8 +35,12 @@ const TRIES: (u8, u64) = (3, 500);
 /// The most bytes of rows that are held until all are there, so that a plan whose rows are lost with an executor can run again.
 const MOST_HELD: i64 = 64 << 20;
 
-/// The most runs of such a plan.
-const ATTEMPTS: usize = 3;
+/// The most runs of a plan whose rows are lost, and the time between two of them.
+const ATTEMPTS: usize = 8;
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What the scheduler says alone of a plan whose tasks have not found rows of the stage before.
+const LOST: &str = "most recent failure reason";
 
 /// The time that a plan waits for an executor where there is none.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -84,9 +88,16 @@ impl Cluster for Client {
 
     async fn run(&self, plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let query = encoded(&plan, &context).await?;
-        let mut attempt = 1;
-        loop {
-            let (locations, job) = self.done(query.clone(), context.session_config()).await?;
+        for attempt in 1.. {
+            let Some((locations, job)) = self.done(query.clone(), context.session_config()).await? else {
+                if attempt == ATTEMPTS {
+                    return exec_err!(
+                        "an executor was lost each time that the plan ran, {ATTEMPTS} times: look at what executors say"
+                    );
+                }
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
             let bytes =
                 |location: &PartitionLocation| location.partition_stats.as_ref().map_or(0, |known| known.num_bytes);
             let is_small = locations.iter().map(bytes).sum::<i64>() <= MOST_HELD;
@@ -104,10 +115,11 @@ impl Cluster for Client {
                     return Ok(Box::pin(RecordBatchStreamAdapter::new(plan.schema(), rows)));
                 }
                 // The executor that had them is gone since.
-                Err(_) if attempt < ATTEMPTS => attempt += 1,
+                Err(_) if attempt < ATTEMPTS => {}
                 Err(error) => return Err(error),
             }
         }
+        internal_err!("a plan that runs without an end")
     }
 }
 
@@ -130,8 +142,8 @@ impl Client {
         let _ = runtime.block_on(async { tokio::time::timeout(LONGEST, give_up).await });
     }
 
-    /// Runs a plan to its end. Returns where its rows are.
-    async fn done(&self, plan: Vec<u8>, config: &SessionConfig) -> Result<(Vec<PartitionLocation>, Job)> {
+    /// Runs a plan to its end. Returns where its rows are; `None` where rows between its stages are lost with an executor.
+    async fn done(&self, plan: Vec<u8>, config: &SessionConfig) -> Result<Option<(Vec<PartitionLocation>, Job)>> {
         let id = || format!("{:032x}", RandomState::new().hash_one(&self.scheduler));
         let query = ExecuteQueryParams {
             query: Some(Query::PhysicalPlan(plan)),
@@ -161,11 +173,14 @@ impl Client {
             match status {
                 Some(Status::Failed(failed)) => {
                     job.is_over = true;
+                    if failed.error.contains(LOST) {
+                        return Ok(None);
+                    }
                     return exec_err!("{}", reason(&failed.error));
                 }
                 Some(Status::Successful(done)) => {
                     job.is_over = true;
-                    return Ok((done.partition_location, job));
+                    return Ok(Some((done.partition_location, job)));
                 }
                 _ => {}
             }
