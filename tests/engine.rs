@@ -427,7 +427,7 @@ async fn an_upload_that_is_dropped_leaves_no_object_and_no_parts() {
     let engine = reaching(&server).keys(KEY, SECRET).build().unwrap();
     let (ids, text) = ("x".repeat(100), "The board approved the new ferry terminal.");
     let notes = engine.sql(&format!("SELECT '{ids}' || value AS id, '{text}' AS text FROM range(450)")).await.unwrap();
-    let found = engine.pairs(notes.clone()).threshold(0.5).await.unwrap();
+    let found = engine.pairs(notes).threshold(0.5).await.unwrap();
     let unfinished = async || {
         let removal = engine.gc("s3://box/").grace(Duration::ZERO).dry_run().await.unwrap();
         removal.uploads
@@ -454,19 +454,10 @@ async fn an_upload_that_is_dropped_leaves_no_object_and_no_parts() {
     }
     engine.close().await;
     assert_eq!(unfinished().await, [""; 0]);
-    let adding = engine.pairs("s3://box/index").threshold(0.5).adding(notes).unwrap();
-    tokio::select! {
-        added = adding.write("s3://box/added.csv") => panic!("{added:?}"),
-        () = sent_part_of("added.csv") => {}
-    }
-    engine.close().await;
-    assert_eq!(unfinished().await, [""; 0]);
-    let parts = fs::read_dir(server.object("index/parts")).into_iter().flatten().flatten();
-    assert_eq!(parts.flat_map(|part| fs::read_dir(part.path()).unwrap()).count(), 0, "something was added");
-    assert!(dropped.elapsed() < Duration::from_secs(90));
+    assert!(dropped.elapsed() < Duration::from_secs(60));
     // Nothing comes later, and the engine can still write.
     tokio::time::sleep(Duration::from_millis(300)).await;
-    assert!(["slow.csv", "slow.ndjson", "added.csv"].iter().all(|key| !server.object(key).exists()));
+    assert!(!server.object("slow.csv").exists() && !server.object("slow.ndjson").exists());
     let rows = found.write("s3://box/whole.csv").await.unwrap();
     assert!(rows == 450 * 449 / 2 && server.get("whole.csv").len() > 20 << 20, "{rows}");
     engine.close().await;
