@@ -211,7 +211,7 @@ fn files_are_read_by_a_cluster_as_by_one_process() {
     assert!(before > 2, "{before}");
     let passages = |place| server.ok(&format!("passages {place} --format csv")).out;
     assert_eq!(passages(there), passages("s3://box/here/"));
-    // What fails leaves the corpus as it was.
+    // A run that fails leaves the corpus as it was.
     server.put("files/twice.jsonl", format!("{}\n{{\"id\": 1}}\n", lines[3]));
     for (options, said) in
         [("", "s3://box/files/twice.jsonl, line 2, byte"), (" --on-error skip", "\"d00003\" stands twice")]

@@ -15,7 +15,7 @@ use ballista_core::serde::protobuf::{
     PartitionLocation,
 };
 use ballista_core::version::insert_version_header;
-use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err, internal_err};
+use datafusion::common::{DataFusionError, Result, exec_datafusion_err, exec_err};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{ExecutionPlan, displayable};
@@ -39,7 +39,7 @@ const MOST_HELD: i64 = 64 << 20;
 const ATTEMPTS: usize = 8;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What the scheduler says alone of a plan whose tasks have not found rows of the stage before.
+/// Words of the scheduler about a plan whose tasks have not found rows of the stage before, and about no other.
 const LOST: &str = "most recent failure reason";
 
 /// The time that a plan waits for an executor where there is none.
@@ -88,7 +88,9 @@ impl Cluster for Client {
 
     async fn run(&self, plan: Arc<dyn ExecutionPlan>, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let query = encoded(&plan, &context).await?;
-        for attempt in 1.. {
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
             let Some((locations, job)) = self.done(query.clone(), context.session_config()).await? else {
                 if attempt == ATTEMPTS {
                     return exec_err!(
@@ -119,7 +121,6 @@ impl Cluster for Client {
                 Err(error) => return Err(error),
             }
         }
-        internal_err!("a plan that runs without an end")
     }
 }
 
@@ -232,7 +233,7 @@ impl Client {
         Ok(SchedulerGrpcClient::new(channel).max_encoding_message_size(most).max_decoding_message_size(most))
     }
 
-    /// That a scheduler is gone which ran a plan.
+    /// Returns the error that a scheduler is gone which ran a plan.
     fn ended(&self, why: &str) -> DataFusionError {
         exec_datafusion_err!(
             "the scheduler at {} is gone, and what it knew of the plan ({why}): run the command again",

@@ -28,7 +28,7 @@ use crate::plan_properties::plan_properties;
 use crate::seal::Written;
 use crate::store::{Location, Stores, put_new_unless_dropped};
 
-/// What a task has made of a portion of files.
+/// The part of a corpus that one task has made of a portion of files.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CorpusPart {
     /// The number of the portion.

@@ -40,12 +40,12 @@ pub struct Ingested {
 }
 
 impl Ingested {
-    /// Nothing yet of files of which so much is known before they are read.
+    /// An ingest that has read nothing yet of files of which so much is known before.
     pub(crate) fn none(before: Summary) -> Self {
         Self { summary: Summary { files_begun: before.files, ..before }, sentences: 0 }
     }
 
-    /// What tells it from another ingest of the same files.
+    /// Returns the counts that tell it from another ingest of the same files, and the bad records.
     pub(crate) fn to_json(&self) -> Value {
         let Summary { documents, left_out, dropped, skipped, skipped_count, .. } = &self.summary;
         let LeftOutCounts { namespace, redirect, disambiguation, records } = left_out;

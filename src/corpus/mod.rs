@@ -379,10 +379,7 @@ fn select_with_stdin(
 
 /// Opens files that were found: reads their columns, and fails on what can be known to be wrong beforehand.
 pub(crate) fn open_selection(selection: Selection, options: &Options) -> Result<Documents, Error> {
-    let mut problems = Problems::new(&options.on_error);
-    for problem in &selection.problems {
-        problems.take(Box::new(problem.clone()))?;
-    }
+    let problems = selection.take_problems(&options.on_error)?;
     let plan = Plan::make(selection, options)?;
     Ok(Documents {
         options: options.clone(),

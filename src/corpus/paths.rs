@@ -527,13 +527,18 @@ impl Selection {
         self.files.iter().any(|file| matches!(file.format, Format::Html | Format::Warc))
     }
 
-    /// What is known of the files before they are read. Fails where something could not be looked into, and bad records are none to be left
-    /// out.
-    pub(crate) fn summary(&self, on_error: &OnError) -> Result<Summary, Error> {
+    /// Takes the problems of what could not be looked into. Fails where bad records are none to be left out.
+    pub(crate) fn take_problems(&self, on_error: &OnError) -> Result<Problems, Error> {
         let mut problems = Problems::new(on_error);
         for problem in &self.problems {
             problems.take(Box::new(problem.clone()))?;
         }
+        Ok(problems)
+    }
+
+    /// Returns the counts that are known before the files are read. Fails as [`Self::take_problems`] does.
+    pub(crate) fn summary(&self, on_error: &OnError) -> Result<Summary, Error> {
+        let problems = self.take_problems(on_error)?;
         Ok(Summary {
             files: self.files.len(),
             files_begun: 0,

@@ -74,7 +74,7 @@ impl Ingest {
         let files = [FILES.as_slice(), &[ORIGINS]].concat();
         let stores = Arc::clone(run.engine.stores());
         let stage = || StagedFolder::create(output, &files, &stores);
-        // What a cluster makes is another folder.
+        // A cluster makes another folder.
         let staged = if run.engine.is_on_cluster() { None } else { Some(stage()?) };
         let selection = run.select(&inputs, &reading, true)?;
         if let Some(ingested) = run.ingest_on_cluster(&selection, &reading, &inputs, output).await? {

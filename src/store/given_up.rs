@@ -104,7 +104,7 @@ pub(crate) async fn write_unless_dropped<T: Send + 'static>(
 ) -> Result<T> {
     let uploading = Uploading::begin(stores, given_up);
     let _nobody_waits = GiveUpOnDrop(given_up.clone());
-    // What was written goes first where nobody takes it.
+    // A result that nobody takes goes before the write counts as ended.
     let task = SpawnedTask::spawn_blocking(move || (write(), uploading));
     task.join().await.context("the write stopped")?.0
 }

@@ -58,7 +58,7 @@ pub(crate) struct ObjectMessage {
 impl From<&Object> for ObjectMessage {
     fn from(object: &Object) -> Self {
         let Object { location, size, e_tag, version, modified } = object.clone();
-        // What a web address has percent-encoded stays so.
+        // Percent-encoded signs of a web address stay so.
         let location = if location.is_web() { location.url().to_string() } else { location.to_string() };
         Self { location, size, e_tag, version, modified }
     }
