@@ -149,9 +149,12 @@ fn one_digest_for_a_way_to_run_by_way_of_the_disk() {
 #[test]
 #[ignore = "long: make test-long PART=determinism"]
 fn one_digest_for_all_ways_to_run_by_way_of_the_disk() {
-    let few = &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3), (8192, 1)];
-    let all: [OnDisk; 3] =
-        [(1000, 64 << 10, few), (3000, 256 << 10, &[(1024, 16), (8192, 3)]), (12_000, 256 << 10, &[(8192, 16)])];
+    let few = &[(1, 1), (1, 3), (1, 16), (1024, 1), (1024, 3)];
+    let all: [OnDisk; 3] = [
+        (1000, 64 << 10, few),
+        (3000, 256 << 10, &[(1024, 16), (8192, 1), (8192, 3)]),
+        (12_000, 256 << 10, &[(8192, 16)]),
+    ];
     run_on_disk(&all, &THREADS, 1);
 }
 

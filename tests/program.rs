@@ -130,9 +130,14 @@ pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
 }
 
 /// Runs a command to its end, or fails where it takes longer than `longest`. With the most memory that it took, in MiB.
-#[cfg(target_os = "linux")]
+#[track_caller]
 pub(crate) fn watch(mut command: Command, longest: Duration) -> (Ended, u64) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    watch_child(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap(), longest)
+}
+
+/// Does as [`watch`] does with a process that runs, whose output is had through pipes.
+#[track_caller]
+pub(crate) fn watch_child(mut child: Child, longest: Duration) -> (Ended, u64) {
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let out = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -155,7 +160,7 @@ pub(crate) fn watch(mut command: Command, longest: Duration) -> (Ended, u64) {
         }
         if began.elapsed() > longest {
             child.kill().unwrap();
-            panic!("it hangs: {command:?}");
+            panic!("it hangs, and has said: {}", String::from_utf8_lossy(&err.join().unwrap()));
         }
         std::thread::sleep(Duration::from_millis(3));
     };

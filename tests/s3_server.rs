@@ -3,9 +3,9 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::program::{Ended, Place};
+use crate::program::{Ended, Place, watch};
 
 pub(crate) const KEY: &str = "AKIDEXAMPLE";
 pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
@@ -14,6 +14,9 @@ pub(crate) const SECRET: &str = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY";
 pub(crate) const ROLE_KEY: &str = "ASIAEXAMPLE";
 pub(crate) const ROLE_SECRET: &str = "je7MtGbClwBF-2Zp9Utk-h3yCo8nvbEXAMPLEKEY";
 pub(crate) const ROLE_TOKEN: &str = "IQoJb3JpZ2luX2VjEXAMPLETOKEN";
+
+/// The longest that a command takes, whatever a store does.
+pub(crate) const LONGEST: Duration = Duration::from_secs(200);
 
 /// What nobody is told: the key, that of a role, the tokens for it and of it, and signatures.
 const SECRETS: [&str; 8] = [
@@ -34,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// Where the same is had over connections that are encrypted.
     pub(crate) encrypted: String,
+    /// The number of the schedule by which requests fail.
+    pub(crate) schedule: Option<u64>,
 }
 
 /// A request, as the server saw it, or a connection that was to be encrypted: the method is `TLS` then.
@@ -77,7 +82,7 @@ impl Server {
         let mut addresses = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut addresses).unwrap();
         let (address, encrypted) = addresses.trim().split_once(' ').unwrap();
-        Self { place, process, address: address.to_owned(), encrypted: encrypted.to_owned() }
+        Self { place, process, address: address.to_owned(), encrypted: encrypted.to_owned(), schedule }
     }
 
     /// Where the server has an object of the bucket `box`.
@@ -171,12 +176,8 @@ pub(crate) fn read_of(requests: &[Request]) -> u64 {
 
 /// Runs a command, and looks for secrets in what it says.
 #[track_caller]
-pub(crate) fn end(mut command: Command) -> Ended {
-    let began = Instant::now();
-    let output = command.output().unwrap();
-    assert!(began.elapsed() < Duration::from_secs(200), "{command:?} took {:?}", began.elapsed());
-    let ended =
-        Ended { code: output.status.code(), out: output.stdout, err: String::from_utf8(output.stderr).unwrap() };
+pub(crate) fn end(command: Command) -> Ended {
+    let (ended, _) = watch(command, LONGEST);
     for secret in SECRETS {
         assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
     }

@@ -253,25 +253,17 @@ fn settings(config: &SessionConfig) -> Vec<KeyValuePair> {
     entries.map(|entry| KeyValuePair { key: entry.key, value: entry.value }).collect()
 }
 
-/// Why a plan has failed, in the words of the operator that did: those of Ballista are around them.
+/// Returns why a plan has failed, in the words of the operator that did: those of Ballista, and the names of types, are around them.
 fn reason(said: &str) -> &str {
-    let around = [
-        "Job failed due to stage ",
-        "Task failed due to runtime execution error: ",
-        "DataFusionError(",
-        "Shared(",
-        "Execution(",
-        "External(",
-        "ResourcesExhausted(",
-        "Internal(",
-    ];
-    let mut reason = said;
-    for words in around {
-        if let Some((_, rest)) = reason.split_once(words) {
-            reason = rest;
-        }
+    let mut reason = said.trim_end();
+    for words in ["Job failed due to stage ", "Task failed due to runtime execution error: "] {
+        reason = reason.split_once(words).map_or(reason, |(_, rest)| rest);
     }
-    reason.trim_end_matches([')', '\n']).trim_matches('"')
+    let is_type = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    while let Some((name, rest)) = reason.split_once('(').filter(|(name, _)| is_type(name)) {
+        reason = rest.strip_suffix(')').unwrap_or(rest);
+    }
+    reason.trim_matches('"')
 }
 
 /// The rows of a partition.
@@ -321,5 +313,25 @@ impl Drop for Job {
             }
             let _ = scheduler.clean_job_data(CleanJobDataParams { job_id, remove_stage_ids: Vec::new() }).await;
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reason;
+
+    #[test]
+    fn the_reason_of_a_failure_is_what_the_operator_said() {
+        let said = "the server at http://127.0.0.1:1 is in trouble (500)";
+        for around in [
+            said.to_owned(),
+            format!("DataFusionError(Execution(\"{said}\"))"),
+            format!(
+                "Job failed due to stage 2 failed: Task failed due to runtime execution error: \
+                 DataFusionError(Shared(DataFusionError(External({said}))))\n"
+            ),
+        ] {
+            assert_eq!(reason(&around), said, "{around}");
+        }
     }
 }
