@@ -260,7 +260,7 @@ fn reason(said: &str) -> &str {
         reason = reason.split_once(words).map_or(reason, |(_, rest)| rest);
     }
     let is_type = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    while let Some((name, rest)) = reason.split_once('(').filter(|(name, _)| is_type(name)) {
+    while let Some((_, rest)) = reason.split_once('(').filter(|(name, _)| is_type(name)) {
         reason = rest.strip_suffix(')').unwrap_or(rest);
     }
     reason.trim_matches('"')

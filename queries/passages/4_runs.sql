@@ -5,7 +5,6 @@ CREATE TABLE runs AS
 WITH lengths AS (
     SELECT doc, max(word) AS words FROM fingerprints GROUP BY doc
 ),
--- The words of the longer document are joined last: where joins sort, those of the shorter one are sorted with the pairs.
 paired AS (
     SELECT
         seeds.*,
@@ -14,14 +13,19 @@ paired AS (
         CASE WHEN a.words > b.words THEN seeds.doc_a ELSE seeds.doc_b END AS longer
     FROM seeds JOIN lengths AS a ON seeds.doc_a = a.doc JOIN lengths AS b ON seeds.doc_b = b.doc
 ),
+-- Joins hold what comes first: the words of documents, not those of pairs, of which there may be many more. They are joined one
+-- by one, those of the longer document last: where joins sort, those of the shorter one are sorted with the pairs.
+half AS (
+    SELECT paired.*, marked.words AS words FROM marked JOIN paired ON marked.doc = paired.shorter
+),
 joined AS (
     SELECT
-        paired.doc_a,
-        paired.doc_b,
-        paired.seeds,
-        CASE WHEN paired.swaps THEN longer.words ELSE shorter.words END AS words_a,
-        CASE WHEN paired.swaps THEN shorter.words ELSE longer.words END AS words_b
-    FROM paired JOIN marked AS shorter ON paired.shorter = shorter.doc JOIN marked AS longer ON paired.longer = longer.doc
+        half.doc_a,
+        half.doc_b,
+        half.seeds,
+        CASE WHEN half.swaps THEN marked.words ELSE half.words END AS words_a,
+        CASE WHEN half.swaps THEN half.words ELSE marked.words END AS words_b
+    FROM marked JOIN half ON marked.doc = half.longer
 )
 SELECT doc_a, doc_b, run
 FROM (

@@ -10,13 +10,15 @@ WITH seeded AS (
 ),
 found AS (
     SELECT doc_texts.* FROM doc_texts LEFT SEMI JOIN seeded ON doc_texts.doc = seeded.doc
+),
+-- Joins hold what comes first: the texts of documents, not those of pairs, of which there may be many more. They are joined one
+-- by one.
+half AS (
+    SELECT seeds.*, found.text AS text_a FROM found JOIN seeds ON found.doc = seeds.doc_a
 )
 SELECT doc_a, doc_b, run, run['char_a_end'] - run['char_a_start'] AS unmarked
 FROM (
     SELECT doc_a, doc_b, unnest(edited_passages(text_a, text_b, seeds, $threshold, $max_gap, $min_characters)) AS run
-    FROM (
-        SELECT seeds.doc_a, seeds.doc_b, seeds.seeds, a.text AS text_a, b.text AS text_b
-        FROM seeds JOIN found AS a ON seeds.doc_a = a.doc JOIN found AS b ON seeds.doc_b = b.doc
-    )
+    FROM (SELECT half.*, found.text AS text_b FROM found JOIN half ON found.doc = half.doc_b)
 )
 WHERE run['sentences'] >= $min_sentences
