@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, times, watch, watch_child};
-use crate::s3_server::{LONGEST, Server, end};
+use crate::program::{Dice, Ended, Place, collection_jsonl, copy_folder, times, watch_child};
+use crate::s3_server::{LONGEST, Server, end, end_within};
 
 /// A scheduler and executors, which end with it.
 struct Cluster {
@@ -177,7 +177,7 @@ fn a_cluster_gives_the_rows_of_one_process() {
     let running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(700));
     cluster.replace_executor();
-    let (ended, _) = watch_child(running, LONGEST);
+    let (ended, _) = watch_child(running, LONGEST, "passages, of which an executor is killed");
     let here = cluster.server.ok("passages s3://box/made/ --format csv");
     assert_eq!(ended.text(), here.text(), "{}", ended.err);
 }
@@ -298,7 +298,7 @@ fn survives(cluster: &mut Cluster, accident: Accident, after: Duration, number: 
             cluster.scheduler = scheduler(&cluster.server, &cluster.address);
         }
     }
-    let Ended { code, err: said, .. } = watch_child(running, LONGEST).0;
+    let Ended { code, err: said, .. } = watch_child(running, LONGEST, &line).0;
     if code != Some(0) {
         assert!(began.elapsed() < Duration::from_secs(90), "{accident:?}: {:?}\n{said}", began.elapsed());
         assert!(code == Some(1) && said.contains("ibid: "), "{accident:?}: {code:?} {said}");
@@ -360,7 +360,7 @@ fn whatever_a_store_does_the_rows_of_a_cluster_are_right_or_the_run_fails() {
         copy_folder(&sound.server.place.path("buckets"), &place.path("buckets"));
         let cluster = Cluster::start_with(Server::start_with(place, Some(schedule)), 2);
         let began = Instant::now();
-        let (ended, _) = watch(cluster.command(&format!("{pairs} --tables s3://box/tables")), 3 * LONGEST);
+        let ended = end_within(cluster.command(&format!("{pairs} --tables s3://box/tables")), 3 * LONGEST);
         let result = cluster.server.object("out.csv");
         let said = format!("schedule {schedule}: {:?} in {:.0?}: {}", ended.code, began.elapsed(), ended.err);
         match ended.code {

@@ -1,6 +1,6 @@
 //! Runs the program in a folder of its own. What the tests of the program share.
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -132,12 +132,13 @@ pub(crate) fn run_command(mut command: Command, input: &str) -> Ended {
 /// Runs a command to its end, or fails where it takes longer than `longest`. With the most memory that it took, in MiB.
 #[track_caller]
 pub(crate) fn watch(mut command: Command, longest: Duration) -> (Ended, u64) {
-    watch_child(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap(), longest)
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    watch_child(child, longest, &command)
 }
 
-/// Does as [`watch`] does with a process that runs, whose output is had through pipes.
+/// Does as [`watch`] does with a process that runs, whose output is had through pipes, and which `what` names.
 #[track_caller]
-pub(crate) fn watch_child(mut child: Child, longest: Duration) -> (Ended, u64) {
+pub(crate) fn watch_child(mut child: Child, longest: Duration, what: impl Debug) -> (Ended, u64) {
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let out = std::thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -160,7 +161,7 @@ pub(crate) fn watch_child(mut child: Child, longest: Duration) -> (Ended, u64) {
         }
         if began.elapsed() > longest {
             child.kill().unwrap();
-            panic!("it hangs, and has said: {}", String::from_utf8_lossy(&err.join().unwrap()));
+            panic!("{what:?} hangs, and has said: {}", String::from_utf8_lossy(&err.join().unwrap()));
         }
         std::thread::sleep(Duration::from_millis(3));
     };

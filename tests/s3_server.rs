@@ -177,7 +177,13 @@ pub(crate) fn read_of(requests: &[Request]) -> u64 {
 /// Runs a command, and looks for secrets in what it says.
 #[track_caller]
 pub(crate) fn end(command: Command) -> Ended {
-    let (ended, _) = watch(command, LONGEST);
+    end_within(command, LONGEST)
+}
+
+/// Does as [`end`] does with a command that may take so long.
+#[track_caller]
+pub(crate) fn end_within(command: Command, longest: Duration) -> Ended {
+    let (ended, _) = watch(command, longest);
     for secret in SECRETS {
         assert!(!ended.err.contains(secret) && !String::from_utf8_lossy(&ended.out).contains(secret), "{ended:?}");
     }
